@@ -6,6 +6,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.workload.CachedWorkload;
@@ -53,6 +54,14 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
 
   private boolean isAttended(Owner owner) {
     return isOneOf(integrated, owner) || isExternal(owner);
+  }
+
+  /** Whether a Workload belongs to a job whose size may change while it runs. */
+  static boolean isResizable(CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(owner -> BatchJob.KIND.is(owner.apiVersion(), owner.kind()))
+        .isPresent();
   }
 
   private static boolean isOneOf(List<JobKind> kinds, Owner owner) {

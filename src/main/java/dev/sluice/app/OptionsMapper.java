@@ -37,7 +37,8 @@ record OptionsMapper(Configuration configuration) {
         blocksAdmission(),
         preemptionGates(),
         on(FeatureGate.RECLAIMABLE_PODS),
-        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED));
+        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -99,7 +100,8 @@ record OptionsMapper(Configuration configuration) {
             configuration.resources().excludeResourcePrefixes(),
             configuration.resources().transformations(),
             ignoresUndeclared()),
-        on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP));
+        on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
   }
 
   /**

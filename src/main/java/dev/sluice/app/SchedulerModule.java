@@ -62,7 +62,9 @@ final class SchedulerModule implements OperatorModule {
             informers.localClusters()::avoidedBy,
             new UnsupportedRequests(
                 context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-                context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+                workload ->
+                    context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+                        && !AttendedKinds.isResizable(workload),
                 workload ->
                     informers
                         .localClusters()

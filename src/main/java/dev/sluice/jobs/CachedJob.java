@@ -103,11 +103,13 @@ public record CachedJob(
    * @param priorityClassName the core PriorityClass of its pods; empty when they have none
    */
   public record PodSet(
-      String name,
-      int count,
-      int minCount,
-      PodTemplateHash fingerprint,
-      String priorityClassName) {}
+      String name, int count, int minCount, PodTemplateHash fingerprint, String priorityClassName) {
+
+    /** The same pod set with another number of pods. */
+    PodSet withCount(int pods) {
+      return new PodSet(name, pods, minCount, fingerprint, priorityClassName);
+    }
+  }
 
   /** Its generation, read from its text; 1 if that doesn't say. */
   long generation() {

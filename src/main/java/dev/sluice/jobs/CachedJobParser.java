@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ public final class CachedJobParser {
         adapter.remoteStatus(object),
         podSets(adapter, object),
         adapter.priorityClass(object),
-        mayStart || !adapter.references().isEmpty() ? text(object) : "");
+        mayStart || isElastic(metadata) || !adapter.references().isEmpty() ? text(object) : "");
   }
 
   /** A view that holds the identity of an object that can't be read, and nothing else. */
@@ -55,6 +56,11 @@ public final class CachedJobParser {
         List.of(),
         "",
         "");
+  }
+
+  /** The generation of an elastic job is part of the names of its slices. */
+  private static boolean isElastic(JsonNode metadata) {
+    return metadata.path("annotations").path(KueueConstants.ELASTIC_JOB).asText().equals("true");
   }
 
   private static JobRef ref(JobKind kind, JsonNode metadata) {

@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** One thing to do for a job. Actions are done in order; the rest is dropped when one fails. */
@@ -34,6 +35,27 @@ public sealed interface JobAction {
   /** Mark its Workload finished, for a reason of docs/workload-semantics.md#conditions. */
   record FinishWorkload(CachedWorkload workload, ObjectNode status, String reason, String message)
       implements JobAction {}
+
+  /**
+   * Create a slice of an elastic job that takes the place of another one.
+   *
+   * @param replaced the slice that it is made from
+   * @param counts the pods of each pod set
+   */
+  record CreateSlice(CachedWorkload replaced, String name, Map<String, Integer> counts)
+      implements JobAction {}
+
+  /**
+   * Change the size of a slice in place.
+   *
+   * @param counts the pods of each pod set
+   * @param waitsForPods whether it has to wait until no more pods run than these
+   */
+  record ResizeSlice(CachedWorkload slice, Map<String, Integer> counts, boolean waitsForPods)
+      implements JobAction {}
+
+  /** Open the gates of as many pods as a slice was granted. */
+  record OpenGates(CachedWorkload slice) implements JobAction {}
 
   /** Delete a Workload that is not the job's any more. */
   record DeleteWorkload(CachedWorkload workload, String why) implements JobAction {}

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -177,7 +178,9 @@ public final class JobController implements JobKindController, WorkloadListener 
     }
     if (after != null
         && (ownerChainResolver.concerns(after.view()) || reconciler.concerns(after.view()))
-        && (before == null || !looksTheSame(after.view(), before.view()))) {
+        && (before == null
+            || isElastic(after.view())
+            || !looksTheSame(after.view(), before.view()))) {
       enqueue(key(after.view()));
     }
   }
@@ -197,6 +200,11 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   private static String uid(JobObject job) {
     return job.view().ref().uid();
+  }
+
+  /** Any change of an elastic job may mean that it has other pods than before. */
+  private static boolean isElastic(CachedJob job) {
+    return "true".equals(job.annotations().get(KueueConstants.ELASTIC_JOB));
   }
 
   /** Whether two versions of a job lead to the same decisions. */

@@ -4,15 +4,18 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.AssignQueue;
+import dev.sluice.jobs.JobAction.CreateSlice;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.OpenGates;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.Requeue;
+import dev.sluice.jobs.JobAction.ResizeSlice;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
@@ -46,6 +49,7 @@ public final class JobExecutor {
   private final JobClient objects;
   private final JobStopper stopper;
   private final JobEvents events;
+  private final SliceExecutor slices;
   private final InstantSource clock;
   private final Expectations expectations;
   private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
@@ -60,6 +64,7 @@ public final class JobExecutor {
     this.clock = around.clock();
     this.expectations = new Expectations(clock);
     this.stopper = new JobStopper(adapter, around.objects(), clock);
+    this.slices = new SliceExecutor(new PodGates(adapter, around.objects()), this, events);
   }
 
   /** Whether the caches don't show yet all that was written for this job. */
@@ -96,14 +101,17 @@ public final class JobExecutor {
       case PatchWorkload patch -> patch(job, patch);
       case PatchStatus patch ->
           status(job, patch.workload(), patch.status(), patch.change(), "", "");
-      case FinishWorkload finish ->
-          status(
-              job,
-              finish.workload(),
-              finish.status(),
-              "finished, reason=" + finish.reason(),
-              "FinishedWorkload",
-              "Workload " + finish.workload().id() + " is finished: " + finish.reason());
+      case CreateSlice create -> slices.create(job, create);
+      case ResizeSlice resize -> slices.resize(job, resize);
+      case OpenGates open -> slices.open(job, open);
+      case FinishWorkload finish when finish.reason().equals(SlicePolicy.REPLACED) -> {
+        Optional<Duration> again = finish(job, finish);
+        if (again.isEmpty()) {
+          slices.replaced(finish);
+        }
+        yield again;
+      }
+      case FinishWorkload finish -> finish(job, finish);
       case DeleteWorkload delete -> delete(job, delete);
       case DeleteJob delete -> deleteJob(job, delete);
       case AddOwners add -> addOwners(job, add);
@@ -125,8 +133,18 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> create(CachedJob job, ObjectNode workload)
+  private Optional<Duration> finish(CachedJob job, FinishWorkload finish)
       throws InterruptedException {
+    return status(
+        job,
+        finish.workload(),
+        finish.status(),
+        "finished, reason=" + finish.reason(),
+        "FinishedWorkload",
+        "Workload " + finish.workload().id() + " is finished: " + finish.reason());
+  }
+
+  Optional<Duration> create(CachedJob job, ObjectNode workload) throws InterruptedException {
     String namespace = job.ref().namespace();
     String name = workload.path("metadata").path("name").asText();
     return switch (Futures.forResult(writer.create(namespace, workload))) {
@@ -149,7 +167,7 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> patch(CachedJob job, PatchWorkload patch) throws InterruptedException {
+  Optional<Duration> patch(CachedJob job, PatchWorkload patch) throws InterruptedException {
     CachedWorkload workload = patch.workload();
     CompletableFuture<Outcome> written =
         writer.patch(workload.id(), workload.version(), patch.patch());

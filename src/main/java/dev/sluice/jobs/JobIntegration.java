@@ -76,6 +76,19 @@ public interface JobIntegration extends JobKindDescription {
   Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original);
 
   /**
+   * Whether the size of a running job may change with annotation {@code elastic-job}: slices of it
+   * follow (docs/elastic-jobs.md).
+   */
+  default boolean resizable() {
+    return false;
+  }
+
+  /** Selects the pods of the job of this name by their labels; only for resizable kinds. */
+  default String podSelector(String jobName) {
+    throw new IllegalStateException(kind() + " is not resizable");
+  }
+
+  /**
    * How a job is stopped whose kind can't be suspended and run again: the job is deleted. Empty for
    * kinds that can be suspended.
    */

@@ -29,6 +29,8 @@ import java.util.function.Predicate;
  * @param admittedRequests compares a pod with what its pod set was admitted with
  * @param quotaForCleanup whether a job that is being deleted keeps its quota while it cleans up
  *     (gate DeferRayServiceFinalizationForRedisCleanup)
+ * @param elasticJobs whether the size of running jobs may change (gate
+ *     ElasticJobsViaWorkloadSlices)
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -43,13 +45,14 @@ public record JobOptions(
     boolean reclaimablePods,
     boolean identifierAnnotations,
     AdmittedRequests admittedRequests,
-    boolean quotaForCleanup) {
+    boolean quotaForCleanup,
+    boolean elasticJobs) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
   }
 
-  /** The same, where jobs that clean up keep their quota. */
+  /** The same, where jobs that clean up keep their quota, and jobs may be elastic. */
   public JobOptions(
       boolean manageJobsWithoutQueueName,
       Predicate<String> managedNamespaces,
@@ -76,6 +79,7 @@ public record JobOptions(
         reclaimablePods,
         identifierAnnotations,
         admittedRequests,
+        true,
         true);
   }
 

@@ -34,6 +34,7 @@ public final class JobPolicy {
   private final WorkloadFactory composer;
   private final WorkloadActions workloadActions;
   private final WorkloadSynchronizer upkeep;
+  private final SlicePolicy slices;
   private final RemoteExecutionCheck remoteExecutionCheck;
 
   /**
@@ -50,6 +51,7 @@ public final class JobPolicy {
     this.composer = new WorkloadFactory(rules);
     this.workloadActions = new WorkloadActions(adapter, composer);
     this.upkeep = new WorkloadSynchronizer();
+    this.slices = new SlicePolicy(adapter, rules, composer);
     this.remoteExecutionCheck = remoteExecutionCheck;
   }
 
@@ -163,7 +165,16 @@ public final class JobPolicy {
         : PrebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
   }
 
-  private List<JobAction> own(ReconcileContext reconcileContext) {
+  private List<JobAction> own(ReconcileContext given) {
+    SlicePolicy.Decision decision = slices.decide(given);
+    if (!decision.actions().isEmpty()) {
+      return decision.actions();
+    }
+    List<JobAction> actions = ofWorkload(decision.context());
+    return actions.isEmpty() ? slices.pods(decision.context()) : actions;
+  }
+
+  private List<JobAction> ofWorkload(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
     OwnedWorkloads workloads = OwnedWorkloads.of(reconcileContext, rules);
     if (workloads.match().isEmpty() && !workloads.leaving().isEmpty()) {
@@ -202,7 +213,7 @@ public final class JobPolicy {
     return job.state().active()
         ? List.of()
         : MissingReference.awaited(adapter, reconcileContext)
-            .orElseGet(() -> workloadActions.create(reconcileContext));
+            .orElseGet(() -> workloadActions.create(reconcileContext, slices.isElastic(job)));
   }
 
   private List<JobAction> outOfSync(

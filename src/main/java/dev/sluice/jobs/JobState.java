@@ -44,6 +44,14 @@ public record JobState(
   }
 
   /**
+   * The state of an elastic job as its slice has it. Such a job gives quota back by running fewer
+   * pods; those that it doesn't need any more are not counted apart.
+   */
+  JobState ofSlice(boolean ready) {
+    return new JobState(suspended, settled, stopUnfinished, active, end, ready, Map.of(), handling);
+  }
+
+  /**
    * What the fields of a job say of how it is to be handled.
    *
    * @param manageable whether it may be managed at all

@@ -110,6 +110,7 @@ public final class PodSetInfos {
       nodeSelector.putAll(flavor.get().nodeLabels());
       tolerations.addAll(flavor.get().tolerations());
     }
+    boolean elastic = rules.elasticJobs() && workload.elastic();
     Map<String, String> annotations = new LinkedHashMap<>();
     if (rules.workloadAnnotationOnPods()) {
       annotations.put(KueueConstants.WORKLOAD, workload.id().name());
@@ -117,6 +118,14 @@ public final class PodSetInfos {
     boolean placed = rules.workloadAnnotationOnPods() && assignment.topology().isPresent();
     if (placed && !requestsTopology(workload, assignment.name())) {
       annotations.put(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY, "true");
+    }
+    List<String> gates = new ArrayList<>();
+    if (placed) {
+      gates.add(KueueConstants.TOPOLOGY_GATE);
+    }
+    if (elastic) {
+      annotations.put(KueueConstants.WORKLOAD_SLICE_NAME, workload.sliceName());
+      gates.add(KueueConstants.ELASTIC_JOB);
     }
     return Optional.of(
         new PodSetInfo(
@@ -126,7 +135,7 @@ public final class PodSetInfos {
             annotations,
             nodeSelector,
             List.copyOf(tolerations),
-            placed ? List.of(KueueConstants.TOPOLOGY_GATE) : List.of()));
+            List.copyOf(gates)));
   }
 
   private static boolean requestsTopology(CachedWorkload workload, String podSet) {

@@ -29,6 +29,11 @@ public record ReconcileContext(
     owned = List.copyOf(owned);
   }
 
+  /** The same with other Workloads of the job. */
+  ReconcileContext withOwned(List<CachedWorkload> others) {
+    return new ReconcileContext(job, managementStatus, others, prebuilt, flavors, priorities, now);
+  }
+
   /** The same around another view of the job. */
   ReconcileContext with(CachedJob other) {
     return new ReconcileContext(other, managementStatus, owned, prebuilt, flavors, priorities, now);

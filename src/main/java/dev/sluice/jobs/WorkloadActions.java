@@ -27,11 +27,21 @@ public final class WorkloadActions {
     this.workloads = workloads;
   }
 
-  /** Creates the Workload of a job. */
-  List<JobAction> create(ReconcileContext context) {
+  /**
+   * Creates the Workload of a job.
+   *
+   * @param elastic whether it is the first slice of an elastic job
+   */
+  List<JobAction> create(ReconcileContext context, boolean elastic) {
     CachedJob job = context.job();
     return withPriority(
-        context, priority -> new CreateWorkload(workloads.compose(job, podSets(job), priority)));
+        context,
+        priority ->
+            new CreateWorkload(
+                elastic
+                    ? workloads.composeSlice(
+                        job, workloads.sliceName(job, context.owned()), podSets(job), priority)
+                    : workloads.compose(job, podSets(job), priority)));
   }
 
   /**

@@ -60,7 +60,7 @@ final class WorkloadEquivalence {
       int given =
           assignments.stream()
               .filter(assignment -> assignment.name().equals(theirs.name()))
-              .mapToInt(Assignment::count)
+              .mapToInt(assignment -> Math.min(assignment.count(), theirs.count()))
               .findFirst()
               .orElse(theirs.count());
       if (ours.count() != given || !sameTemplate(ours, theirs, false)) {

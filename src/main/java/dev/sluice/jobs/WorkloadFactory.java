@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Map;
 
@@ -32,6 +33,29 @@ public final class WorkloadFactory {
     metadata.putArray("ownerReferences").add(ownerReference(job.ref()));
     metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
     return workload;
+  }
+
+  /** The same for an elastic job, whose first slice it is. */
+  ObjectNode composeSlice(
+      CachedJob job, String name, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode workload = compose(job, podSets, priority);
+    ObjectNode metadata = workload.withObjectProperty("metadata").put("name", name);
+    metadata.withObjectProperty("annotations").put(KueueConstants.WORKLOAD_SLICE_NAME, name);
+    return workload;
+  }
+
+  /** A name for a slice of an elastic job that none of these has: it tells the generation. */
+  String sliceName(CachedJob job, List<CachedWorkload> taken) {
+    String generation = Long.toString(job.generation());
+    String name = name(job.ref(), generation);
+    for (int i = 1; isTaken(name, taken); i++) {
+      name = name(job.ref(), generation + "-" + i);
+    }
+    return name;
+  }
+
+  private static boolean isTaken(String name, List<CachedWorkload> taken) {
+    return taken.stream().anyMatch(workload -> workload.id().name().equals(name));
   }
 
   /** A Workload of this name that says what a job says, and that nobody owns yet. */
@@ -117,9 +141,13 @@ public final class WorkloadFactory {
 
   /** The name of the Workload of a job. */
   String name(JobRef ref) {
+    return name(ref, "");
+  }
+
+  private String name(JobRef ref, String extra) {
     JobKind kind = ref.kind();
     return WorkloadNames.of(
-        kind.kind(), kind.group(), ref.name(), ref.uid(), "", rules.longestWorkloadName());
+        kind.kind(), kind.group(), ref.name(), ref.uid(), extra, rules.longestWorkloadName());
   }
 
   private void labels(CachedJob job, ObjectNode labels) {

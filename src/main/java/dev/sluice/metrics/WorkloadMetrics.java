@@ -49,6 +49,7 @@ public final class WorkloadMetrics {
   private final Pair<Counter> evicted;
   private final Counter evictedOnce;
   private final Histogram evictionLatency;
+  private final Counter replacedSlices;
   private final Counter preempted;
   private final Counter cohortAdmitted;
 
@@ -122,6 +123,12 @@ public final class WorkloadMetrics {
                 "Workloads preempted, by the queue they were preempted for",
                 "preempting_cluster_queue",
                 REASON));
+    replacedSlices =
+        ofQueue(
+            metricFamilies.counter(
+                "kueue_replaced_workload_slices_total",
+                "Slices of elastic jobs that other slices replaced",
+                QUEUE));
     cohortAdmitted =
         metricFamilies.counter(
             "kueue_cohort_subtree_admitted_workloads_total",
@@ -217,6 +224,11 @@ public final class WorkloadMetrics {
   /** A Workload was preempted for a Workload of another, or the same, ClusterQueue. */
   public void preempted(String preemptingClusterQueue, String reason) {
     preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
+  }
+
+  /** A slice of an elastic job was replaced by another one. */
+  public void sliceReplaced(QueueRef queue) {
+    replacedSlices.labelValues(MetricFamilies.values(role.get(), queue.clusterQueue())).inc();
   }
 
   /** A ClusterQueue was deleted: its series end. */

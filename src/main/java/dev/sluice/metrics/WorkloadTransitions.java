@@ -66,6 +66,9 @@ public final class WorkloadTransitions implements WorkloadListener {
     }
     if (turnedTrue(before, after, "Finished")) {
       metrics.finished(queue, executed(before, now));
+      if (reasonOf(after, "Finished").equals("WorkloadSliceReplaced")) {
+        metrics.sliceReplaced(queue);
+      }
     }
     if (turnedTrue(before, after, PodsReady.TYPE)
         && reasonOf(after, PodsReady.TYPE).equals(PodsReady.STARTED)) {

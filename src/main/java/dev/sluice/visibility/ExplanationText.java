@@ -84,6 +84,8 @@ public final class ExplanationText {
               : "the Topology " + topology + " has no fitting level " + level;
       case FlavorRejection.NoPlacement(var shortage, var everEmpty) ->
           TopologyText.of(shortage, everEmpty);
+      case FlavorRejection.ReplacedSliceFlavor(var flavor) ->
+          "the slice that it replaces has flavor " + flavor;
       case FlavorRejection.ResourceNotCovered(var resource, var requested) ->
           "the ClusterQueue has no quota for "
               + resource

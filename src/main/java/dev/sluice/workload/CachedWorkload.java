@@ -388,6 +388,25 @@ public record CachedWorkload(
     return status.isTrue("Admitted");
   }
 
+  /** Whether the Workload is a slice of an elastic job. */
+  public boolean elastic() {
+    return "true".equals(annotations.get(KueueConstants.ELASTIC_JOB));
+  }
+
+  /**
+   * Name of the slice that the Workload replaces, in its own namespace; empty if it replaces none.
+   */
+  public String replacedSlice() {
+    String replaced = annotations.getOrDefault(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR, "");
+    String namespace = id.namespace() + "/";
+    return replaced.startsWith(namespace) ? replaced.substring(namespace.length()) : "";
+  }
+
+  /** Name of the first slice of the elastic job; its own name without annotation. */
+  public String sliceName() {
+    return annotations.getOrDefault(KueueConstants.WORKLOAD_SLICE_NAME, id.name());
+  }
+
   /** The closed preemption gates. */
   public List<String> closedGates() {
     return spec.preemptionGates().isEmpty()

@@ -18,6 +18,7 @@ import java.util.List;
  * @param reclaimablePods whether pods that no longer need quota are subtracted
  * @param refusesResourceClaims whether Workloads whose pods have resource claims stay pending,
  *     because their devices are not counted
+ * @param elasticJobs whether slices of elastic jobs share quota with the slices that they replace
  */
 public record TranslationOptions(
     List<String> excludedPrefixes,
@@ -29,7 +30,34 @@ public record TranslationOptions(
     boolean podsReadyCount,
     boolean preemptionGates,
     boolean reclaimablePods,
-    boolean refusesResourceClaims) {
+    boolean refusesResourceClaims,
+    boolean elasticJobs) {
+
+  /** Options for a cluster with elastic jobs. */
+  public TranslationOptions(
+      List<String> excludedPrefixes,
+      List<Transformation> transformations,
+      boolean priorityBoost,
+      boolean queueByEviction,
+      boolean prioritySortingWithinCohort,
+      boolean partialAdmission,
+      boolean podsReadyCount,
+      boolean preemptionGates,
+      boolean reclaimablePods,
+      boolean refusesResourceClaims) {
+    this(
+        excludedPrefixes,
+        transformations,
+        priorityBoost,
+        queueByEviction,
+        prioritySortingWithinCohort,
+        partialAdmission,
+        podsReadyCount,
+        preemptionGates,
+        reclaimablePods,
+        refusesResourceClaims,
+        true);
+  }
 
   /** Options without preemption gates, which refuse resource claims. */
   public TranslationOptions(

@@ -11,15 +11,15 @@ import java.util.function.Predicate;
  * than started without what it requires (docs/scheduling-semantics.md#what-is-pending).
  *
  * @param topology whether a required topology is refused
- * @param elastic whether a job that is resized while it runs is refused
+ * @param fixed the Workloads whose jobs are not resized while they run, and must not ask for it
  * @param elsewhere the Workloads that only other clusters run, which may have what is required
  */
 public record UnsupportedRequests(
-    boolean topology, boolean elastic, Predicate<CachedWorkload> elsewhere) {
+    boolean topology, Predicate<CachedWorkload> fixed, Predicate<CachedWorkload> elsewhere) {
 
   /** Refuses nothing. */
   public static final UnsupportedRequests NONE =
-      new UnsupportedRequests(false, false, workload -> true);
+      new UnsupportedRequests(false, workload -> false, workload -> true);
 
   /** Why the Workload can't be admitted here, if it can't. */
   Optional<String> of(CachedWorkload workload) {
@@ -43,7 +43,7 @@ public record UnsupportedRequests(
   }
 
   private Optional<String> elastic(CachedWorkload workload) {
-    return elastic && "true".equals(workload.annotations().get(KueueConstants.ELASTIC_JOB))
+    return workload.elastic() && fixed.test(workload)
         ? Optional.of(
             "annotation %s: jobs are not resized while they run"
                 .formatted(KueueConstants.ELASTIC_JOB))

@@ -3,6 +3,7 @@ package dev.sluice.workload;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
@@ -146,7 +147,7 @@ public final class WorkloadTranslator {
         workload.id(),
         workload.version(),
         workload.spec().queueName(),
-        resolvedShape.shape(),
+        resolvedShape.shape().withSlice(slice(workload)),
         priority(workload),
         workload.createdAt(),
         queuedAt(workload),
@@ -315,7 +316,18 @@ public final class WorkloadTranslator {
         trueCondition(workload, "QuotaReserved")
             .map(Condition::lastTransitionTime)
             .orElse(workload.createdAt()),
-        attended.test(workload));
+        attended.test(workload),
+        slice(workload));
+  }
+
+  /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */
+  private Optional<JobSlice> slice(CachedWorkload workload) {
+    if (!options.elasticJobs() || !workload.elastic()) {
+      return Optional.empty();
+    }
+    return workload
+        .owner()
+        .map(owner -> new JobSlice(owner.uid(), workload.id().name(), workload.replacedSlice()));
   }
 
   /** The assigned usage without the pods that are reclaimable. */

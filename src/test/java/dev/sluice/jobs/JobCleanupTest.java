@@ -31,7 +31,8 @@ class JobCleanupTest {
             true,
             true,
             AdmittedRequests.PLAIN,
-            quotaForCleanup);
+            quotaForCleanup,
+            true);
     CachedJob service =
         CachedJobParser.of(
             new RayService(),

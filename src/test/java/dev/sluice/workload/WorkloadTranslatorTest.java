@@ -324,7 +324,7 @@ class WorkloadTranslatorTest {
             context,
             TranslationOptions.DEFAULT,
             workload -> Set.of(),
-            new UnsupportedRequests(true, true, workload -> elsewhere),
+            new UnsupportedRequests(true, workload -> true, workload -> elsewhere),
             workload -> true);
     return ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml)))
         .workload()

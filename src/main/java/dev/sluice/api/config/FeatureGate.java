@@ -28,7 +28,7 @@ public enum FeatureGate {
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(
       "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),
   DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, ALPHA, EITHER),
-  ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, BETA, OFF),
+  ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, BETA, EITHER),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES_WITH_TAS(
       "ElasticJobsViaWorkloadSlicesWithTAS",
       false,

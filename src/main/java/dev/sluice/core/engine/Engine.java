@@ -71,9 +71,10 @@ public final class Engine {
         SchedulingPolicies.of(
             options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
     this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
+    JobSlices slices = new JobSlices();
     QuotaAccounting quotaAccounting =
         new QuotaAccounting(
-            specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate);
+            specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate, slices);
     this.workloads =
         new WorkloadTable(
             specRegistry,
@@ -82,7 +83,8 @@ public final class Engine {
             unreportedExplanations,
             activeQueues,
             attemptPauses,
-            usageLedger);
+            usageLedger,
+            slices);
     this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, activeQueues, gate);
     this.outcomeApplier =
         new OutcomeApplier(

@@ -18,6 +18,7 @@ final class QuotaAccounting {
   private final AttemptPauses attemptPauses;
   private final DirtySet dirtySet;
   private final PodsReadyGate gate;
+  private final JobSlices slices;
 
   QuotaAccounting(
       SpecRegistry specRegistry,
@@ -25,13 +26,15 @@ final class QuotaAccounting {
       ActiveQueues activeQueues,
       AttemptPauses attemptPauses,
       DirtySet dirtySet,
-      PodsReadyGate gate) {
+      PodsReadyGate gate,
+      JobSlices slices) {
     this.specRegistry = specRegistry;
     this.inadmissibleIndex = inadmissibleIndex;
     this.activeQueues = activeQueues;
     this.attemptPauses = attemptPauses;
     this.dirtySet = dirtySet;
     this.gate = gate;
+    this.slices = slices;
   }
 
   /**
@@ -41,6 +44,22 @@ final class QuotaAccounting {
    * @param inTree whether the usage of the quota tree contains this reservation already
    */
   void set(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
+    change(entry, reservation == null ? null : slices.charged(entry, reservation), inTree);
+    if (entry.slice != null) {
+      chargeAgain(slices.replacementOf(entry));
+      chargeAgain(slices.replacedBy(entry));
+    }
+  }
+
+  /** Charges a slice anew after the slice that it shares quota with has changed. */
+  private void chargeAgain(@Nullable WorkloadEntry entry) {
+    Reservation reservation = entry == null ? null : entry.reservation;
+    if (entry != null && reservation != null) {
+      change(entry, slices.charged(entry, reservation), false);
+    }
+  }
+
+  private void change(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
     gate.setAwaitsPods(entry, reservation != null && reservation.awaitsPods());
     if (before != null && reservation != null && before.sameUsageAs(reservation)) {

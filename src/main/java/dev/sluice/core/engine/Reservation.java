@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Quota that is reserved for a Workload.
@@ -19,9 +20,18 @@ import java.util.TreeMap;
  * @param admitted whether the Workload is admitted
  * @param awaitsPods whether admission of other Workloads waits for the pods: the Workload is
  *     admitted, or about to be, and its pods were not reported ready
+ * @param granted what was granted to a slice of an elastic job, of which the quota holder may hold
+ *     a part; null for other Workloads
  */
 record Reservation(
-    String clusterQueue, QuotaHolder quotaHolder, boolean admitted, boolean awaitsPods) {
+    String clusterQueue,
+    QuotaHolder quotaHolder,
+    boolean admitted,
+    boolean awaitsPods,
+    @Nullable Granted granted) {
+
+  /** What was granted to a slice, in whole. */
+  record Granted(QuotaHolder quotaHolder, List<PodSetAssignment> podSets) {}
 
   /**
    * The reservation that the API server reports.
@@ -45,7 +55,8 @@ record Reservation(
         workload.clusterQueue(),
         quotaHolder,
         workload.admitted(),
-        workload.admitted() && !workload.podsReady());
+        workload.admitted() && !workload.podsReady(),
+        workload.slice().isEmpty() ? null : new Granted(quotaHolder, workload.podSets()));
   }
 
   /** The reservation that a cycle decided. */
@@ -67,7 +78,14 @@ record Reservation(
             amounts(sums),
             false,
             item.evictable());
-    return new Reservation(clusterQueue, quotaHolder, false, true);
+    return new Reservation(
+        clusterQueue,
+        quotaHolder,
+        false,
+        true,
+        item.equivalenceClass().shape().slice().isEmpty()
+            ? null
+            : new Granted(quotaHolder, podSets));
   }
 
   /**
@@ -102,17 +120,52 @@ record Reservation(
 
   /** The same reservation of an admitted Workload. */
   Reservation asAdmitted() {
-    return new Reservation(clusterQueue, quotaHolder, true, awaitsPods);
+    return new Reservation(clusterQueue, quotaHolder, true, awaitsPods, granted);
   }
 
   /** The same reservation of a Workload that is not admitted yet and therefore has no pods. */
   Reservation withoutPods() {
-    return new Reservation(clusterQueue, quotaHolder, false, false);
+    return new Reservation(clusterQueue, quotaHolder, false, false, granted);
   }
 
   /** The same reservation with its eviction decided, or not. */
   Reservation evicting(boolean evicting) {
-    return new Reservation(clusterQueue, quotaHolder.evicting(evicting), admitted, awaitsPods);
+    return new Reservation(
+        clusterQueue, quotaHolder.evicting(evicting), admitted, awaitsPods, granted);
+  }
+
+  /** What is reserved for the pod sets; empty unless the Workload is a slice. */
+  List<PodSetAssignment> podSets() {
+    return granted == null ? List.of() : granted.podSets();
+  }
+
+  /**
+   * The same reservation of a slice, with what is charged for it.
+   *
+   * @param replaced the reservation of the slice that it replaces, which is charged for its part;
+   *     null if there is none
+   * @param succeeded whether its replacement is admitted: its eviction would release nothing
+   */
+  Reservation charged(@Nullable Reservation replaced, boolean succeeded) {
+    if (granted == null) {
+      return this;
+    }
+    QuotaHolder whole = granted.quotaHolder();
+    Granted other =
+        replaced != null && replaced.clusterQueue().equals(clusterQueue)
+            ? replaced.granted()
+            : null;
+    long[] amounts = new long[whole.size()];
+    for (int i = 0; i < amounts.length; i++) {
+      long held = other == null ? 0 : other.quotaHolder().amountOf(whole.pair(i));
+      amounts[i] = Math.max(0, whole.amount(i) - held);
+    }
+    return new Reservation(
+        clusterQueue,
+        whole.evicting(quotaHolder.evicted()).withAmounts(amounts, whole.evictable() && !succeeded),
+        admitted,
+        awaitsPods,
+        granted);
   }
 
   boolean sameUsageAs(Reservation other) {

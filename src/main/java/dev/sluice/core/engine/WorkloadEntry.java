@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -38,6 +39,9 @@ final class WorkloadEntry {
   @Nullable QueuedWorkload item;
   @Nullable PendingWorkload retained;
   @Nullable Reservation reservation;
+
+  /** What makes the Workload a slice of an elastic job; null for other Workloads. */
+  @Nullable JobSlice slice;
 
   /** The version for which the eviction was decided, until the result of that eviction is known. */
   long evictionDecided = NO_VERSION;

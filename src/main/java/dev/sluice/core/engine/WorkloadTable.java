@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,7 @@ final class WorkloadTable {
   private final ActiveQueues activeQueues;
   private final AttemptPauses attemptPauses;
   private final UsageLedger usageLedger;
+  private final JobSlices slices;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private Instant now = Instant.EPOCH;
@@ -42,7 +44,8 @@ final class WorkloadTable {
       UnreportedExplanations unreportedExplanations,
       ActiveQueues activeQueues,
       AttemptPauses attemptPauses,
-      UsageLedger usageLedger) {
+      UsageLedger usageLedger,
+      JobSlices slices) {
     this.specRegistry = specRegistry;
     this.quotaAccounting = quotaAccounting;
     this.dirtySet = dirtySet;
@@ -50,6 +53,7 @@ final class WorkloadTable {
     this.activeQueues = activeQueues;
     this.attemptPauses = attemptPauses;
     this.usageLedger = usageLedger;
+    this.slices = slices;
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -83,25 +87,15 @@ final class WorkloadTable {
       return;
     }
     withdraw(entry);
+    slices.known(entry, workload.shape().slice());
     enqueue(entry, workload, item);
+    requeueReplacement(entry);
   }
 
   private PendingWorkload withoutPastBackOff(PendingWorkload workload) {
     return workload.notBefore().isEmpty() || workload.notBefore().get().isAfter(now)
         ? workload
-        : new PendingWorkload(
-            workload.id(),
-            workload.version(),
-            workload.queueName(),
-            workload.shape(),
-            workload.priority(),
-            workload.createdAt(),
-            workload.queuedAt(),
-            Optional.empty(),
-            workload.held(),
-            workload.defect(),
-            workload.gated(),
-            workload.evictable());
+        : workload.withoutBackoff();
   }
 
   private static boolean isUnchanged(QueuedWorkload item, PendingWorkload workload) {
@@ -112,7 +106,7 @@ final class WorkloadTable {
         && workload.evictable() == item.evictable()
         && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
-        && item.equivalenceClass().shape().equals(workload.shape());
+        && item.equivalenceClass().shape().replacing(Optional.empty()).equals(workload.shape());
   }
 
   void reserving(ReservingWorkload workload) {
@@ -132,10 +126,12 @@ final class WorkloadTable {
       entry.evictionDecided = WorkloadEntry.NO_VERSION;
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
+    slices.known(entry, workload.slice());
     quotaAccounting.set(entry, Reservation.of(workload, evicting, specRegistry.pairs), false);
     if (workload.admitted()) {
       usageLedger.admitted(entry);
     }
+    requeueReplacement(entry);
   }
 
   /**
@@ -151,6 +147,7 @@ final class WorkloadTable {
     }
     entry.evictionDecided = entry.version;
     quotaAccounting.set(entry, reservation.evicting(true), true);
+    requeueReplacement(entry);
     return entry.version;
   }
 
@@ -160,6 +157,7 @@ final class WorkloadTable {
     if (entry != null && reservation != null && entry.evictionDecided == decided) {
       entry.evictionDecided = WorkloadEntry.NO_VERSION;
       quotaAccounting.set(entry, reservation.evicting(false), true);
+      requeueReplacement(entry);
     }
   }
 
@@ -178,6 +176,9 @@ final class WorkloadTable {
   }
 
   private void forget(WorkloadEntry entry) {
+    WorkloadEntry replacement = slices.replacementOf(entry);
+    slices.forget(entry);
+    requeue(replacement);
     entries.remove(entry.id.uid());
     entry.localQueue.workloads--;
     specRegistry.forgetIfUnused(entry.localQueue);
@@ -194,7 +195,8 @@ final class WorkloadTable {
     entry.retained = toPendingWorkload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
     quotaAccounting.set(entry, reservation, true);
-    usageLedger.quotaReserved(entry, reservation);
+    usageLedger.quotaReserved(entry, Objects.requireNonNull(entry.reservation));
+    requeueReplacement(entry);
   }
 
   void written(WorkloadId id, long version, boolean admitted) {
@@ -212,6 +214,7 @@ final class WorkloadTable {
     } else if (reservation != null) {
       quotaAccounting.set(entry, reservation.withoutPods(), true);
     }
+    requeueReplacement(entry);
   }
 
   void refused(WorkloadId id, long decided, boolean superseded) {
@@ -229,6 +232,28 @@ final class WorkloadTable {
     entry.stage = Stage.PENDING;
     entry.refusalBackoffUntil = superseded ? Instant.MAX : now.plus(REFUSAL_BACKOFF);
     enqueue(entry, retained, null);
+    requeueReplacement(entry);
+  }
+
+  /** Enqueues the replacement of a slice again, if that waits, since the slice has changed. */
+  private void requeueReplacement(WorkloadEntry entry) {
+    requeue(slices.replacementOf(entry));
+  }
+
+  private void requeue(@Nullable WorkloadEntry entry) {
+    if (entry == null || entry.stage != Stage.PENDING) {
+      return;
+    }
+    PendingWorkload retained = entry.retained;
+    QueuedWorkload item = entry.item;
+    if (retained != null) {
+      enqueue(entry, retained, item);
+    } else if (item != null) {
+      PendingWorkload workload = toPendingWorkload(item, Optional.empty());
+      if (slices.mustWait(entry) || !slices.isQueuedAs(entry, workload, item)) {
+        enqueue(entry, workload, item);
+      }
+    }
   }
 
   /**
@@ -250,10 +275,11 @@ final class WorkloadTable {
       unreportedExplanations.add(entry);
       return;
     }
-    QueuedWorkload item = queue.pending().add(workload, localQueue.id, before);
+    QueuedWorkload item =
+        queue.pending().add(slices.queued(entry, workload, queue.name()), localQueue.id, before);
     entry.item = item;
     Instant until = backoffUntil(entry, workload);
-    if (workload.held() || until.isAfter(now)) {
+    if (workload.held() || until.isAfter(now) || slices.mustWait(entry)) {
       entry.retained = workload;
       queue.pending().hold(item, null);
       if (until.isAfter(now) && until.isBefore(Instant.MAX)) {
@@ -375,7 +401,7 @@ final class WorkloadTable {
         item.id(),
         item.version(),
         item.localQueue().name(),
-        item.equivalenceClass().shape(),
+        item.equivalenceClass().shape().replacing(Optional.empty()),
         item.equivalenceClass().priority(),
         item.createdAt(),
         item.queuedAt(),

@@ -20,6 +20,9 @@ public sealed interface FlavorRejection {
   /** The node selector or the node affinity of the pods excludes the flavor's nodes. */
   record PlacementMismatch() implements FlavorRejection {}
 
+  /** The slice that the Workload replaces has another flavor. */
+  record ReplacedSliceFlavor(String flavor) implements FlavorRejection {}
+
   /** No resource group of the queue covers the resource. */
   record ResourceNotCovered(String resource, long requested) implements FlavorRejection {}
 

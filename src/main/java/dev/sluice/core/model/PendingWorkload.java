@@ -58,4 +58,30 @@ public record PendingWorkload(
   public LocalQueueId localQueue() {
     return new LocalQueueId(id.namespace(), queueName);
   }
+
+  /** The same Workload with another request. */
+  public PendingWorkload withShape(RequestShape other) {
+    return other.equals(shape)
+        ? this
+        : new PendingWorkload(
+            id, version, queueName, other, priority, createdAt, queuedAt, notBefore, held, defect,
+            gated, evictable);
+  }
+
+  /** The same Workload whose backoff is over. */
+  public PendingWorkload withoutBackoff() {
+    return new PendingWorkload(
+        id,
+        version,
+        queueName,
+        shape,
+        priority,
+        createdAt,
+        queuedAt,
+        Optional.empty(),
+        held,
+        defect,
+        gated,
+        evictable);
+  }
 }

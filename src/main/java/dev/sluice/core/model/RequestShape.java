@@ -1,15 +1,41 @@
 package dev.sluice.core.model;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Everything in a Workload that flavor assignment depends on. Equal shapes are shared between
  * Workloads: Workloads of one queue with equal shape and priority form one equivalence class, and
  * an evaluation result of one is valid for all.
+ *
+ * @param podSets the requests of the pod sets
+ * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
+ * @param replaced the slice that it replaces, while that holds quota; known to the engine only
  */
-public record RequestShape(List<PodSetRequest> podSets) {
+public record RequestShape(
+    List<PodSetRequest> podSets, Optional<JobSlice> slice, Optional<ReplacedSlice> replaced) {
 
   public RequestShape {
     podSets = List.copyOf(podSets);
+  }
+
+  /** The request of a Workload that is no slice. */
+  public RequestShape(List<PodSetRequest> podSets) {
+    this(podSets, Optional.empty(), Optional.empty());
+  }
+
+  /** The same request of a slice. */
+  public RequestShape withSlice(Optional<JobSlice> of) {
+    return of.isEmpty() ? this : new RequestShape(podSets, of, Optional.empty());
+  }
+
+  /** The same request in place of a slice, or of none. */
+  public RequestShape replacing(Optional<ReplacedSlice> other) {
+    return replaced.equals(other) ? this : new RequestShape(podSets, slice, other);
+  }
+
+  /** The same slice with other requests. */
+  public RequestShape withPodSets(List<PodSetRequest> others) {
+    return new RequestShape(others, slice, replaced);
   }
 }

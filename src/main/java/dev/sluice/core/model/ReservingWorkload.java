@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A Workload that has quota reserved, according to its status.
@@ -21,6 +22,7 @@ import java.util.List;
  *     waiting for pods is disabled
  * @param reservedAt the time at which the quota was reserved
  * @param evictable whether somebody stops the pods when the Workload is evicted
+ * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  */
 public record ReservingWorkload(
     WorkloadId id,
@@ -34,10 +36,41 @@ public record ReservingWorkload(
     boolean admitted,
     boolean podsReady,
     Instant reservedAt,
-    boolean evictable) {
+    boolean evictable,
+    Optional<JobSlice> slice) {
 
   public ReservingWorkload {
     podSets = List.copyOf(podSets);
+  }
+
+  /** A Workload that is no slice. */
+  public ReservingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      String clusterQueue,
+      List<PodSetAssignment> podSets,
+      long priority,
+      Instant queuedAt,
+      boolean evicted,
+      boolean admitted,
+      boolean podsReady,
+      Instant reservedAt,
+      boolean evictable) {
+    this(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        evictable,
+        Optional.empty());
   }
 
   /** A Workload that may be evicted. */

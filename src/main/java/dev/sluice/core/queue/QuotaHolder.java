@@ -109,6 +109,20 @@ public final class QuotaHolder {
         evictable);
   }
 
+  /** The same holder with other amounts of the same pairs. */
+  public QuotaHolder withAmounts(long[] others, boolean mayBeEvicted) {
+    return new QuotaHolder(
+        id,
+        localQueue,
+        priority,
+        queuedAtMicros,
+        reservedAtMicros,
+        pairs,
+        others,
+        evicted,
+        mayBeEvicted);
+  }
+
   /** Identity of the Workload. */
   public WorkloadId id() {
     return id;

@@ -1,10 +1,13 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,7 @@ public final class ResourceDemand {
   private final RequestShape shape;
   private final List<SortedMap<String, Long>> totals = new ArrayList<>();
   private final List<Bundle> bundles = new ArrayList<>();
+  private final Map<Integer, Long> held = new HashMap<>(0);
   private final long steps;
   private @Nullable Fixed fixed;
   private boolean fixedKnown;
@@ -56,6 +60,7 @@ public final class ResourceDemand {
       spare += podSet.spare();
     }
     this.steps = spare;
+    shape.replaced().ifPresent(replaced -> replaced.podSets().forEach(this::hold));
     for (List<Integer> members : bundledIndexes()) {
       SortedMap<String, Long> sum = new TreeMap<>();
       for (int member : members) {
@@ -85,7 +90,7 @@ public final class ResourceDemand {
     for (PodSetRequest podSet : shape.podSets()) {
       fewer.add(podSet.withCount((int) (podSet.count() - podSet.spare() * step / steps)));
     }
-    return new ResourceDemand(queue, new RequestShape(fewer));
+    return new ResourceDemand(queue, shape.withPodSets(fewer));
   }
 
   /**
@@ -116,6 +121,9 @@ public final class ResourceDemand {
     if (group.flavors().size() != 1 || !group.resources().containsAll(amounts.keySet())) {
       return null;
     }
+    if (!mayUse(bundles.getFirst(), group.flavors().getFirst())) {
+      return null;
+    }
     int[] pairs = new int[amounts.size()];
     long[] each = new long[amounts.size()];
     int next = 0;
@@ -123,10 +131,74 @@ public final class ResourceDemand {
       Long amount = amounts.get(group.resources().get(i));
       if (amount != null) {
         pairs[next] = group.pairs()[0][i];
-        each[next++] = amount;
+        each[next] = beyondHeld(pairs[next], amount);
+        next++;
       }
     }
     return new Fixed(index, pairs, each);
+  }
+
+  /** Counts what the replaced slice holds in the queue, as its reservation does. */
+  private void hold(PodSetAssignment podSet) {
+    podSet
+        .usage()
+        .forEach(
+            (resource, amount) -> {
+              int group = queue.groupOf(resource);
+              int flavor =
+                  group < 0
+                      ? -1
+                      : queue.groups().get(group).flavors().indexOf(podSet.flavors().get(resource));
+              if (flavor >= 0) {
+                int column = queue.groups().get(group).resources().indexOf(resource);
+                held.merge(
+                    queue.groups().get(group).pairs()[flavor][column],
+                    Math.max(0, amount),
+                    ResourceAmounts::add);
+              }
+            });
+  }
+
+  /**
+   * What is charged for an amount of a pair: the part that the replaced slice doesn't hold already.
+   */
+  public long beyondHeld(int pair, long amount) {
+    return held.isEmpty() ? amount : Math.max(0, amount - held.getOrDefault(pair, 0L));
+  }
+
+  /**
+   * The flavor that a bundle of pod sets must take for the resources of the group of {@code
+   * flavor}, because the replaced slice has it, where it differs from {@code flavor}; null if
+   * {@code flavor} may be used.
+   */
+  public @Nullable String otherFlavor(Bundle bundle, String flavor) {
+    ReplacedSlice replaced = shape.replaced().orElse(null);
+    if (replaced == null) {
+      return null;
+    }
+    for (int member : bundle.members()) {
+      for (PodSetAssignment podSet : replaced.podSets()) {
+        if (podSet.name().equals(shape.podSets().get(member).name())) {
+          for (Map.Entry<String, String> has : podSet.flavors().entrySet()) {
+            if (!has.getValue().equals(flavor) && isSameGroup(bundle, has.getKey(), flavor)) {
+              return has.getValue();
+            }
+          }
+        }
+      }
+    }
+    return null;
+  }
+
+  private boolean isSameGroup(Bundle bundle, String resource, String flavor) {
+    int group = queue.groupOf(resource);
+    return group >= 0
+        && bundle.amounts().containsKey(resource)
+        && queue.groups().get(group).flavors().contains(flavor);
+  }
+
+  private boolean mayUse(Bundle bundle, String flavor) {
+    return otherFlavor(bundle, flavor) == null;
   }
 
   /** The queue of the demand. */

@@ -84,6 +84,16 @@ public final class BatchJob implements JobIntegration {
   }
 
   @Override
+  public boolean resizable() {
+    return true;
+  }
+
+  @Override
+  public String podSelector(String jobName) {
+    return "batch.kubernetes.io/job-name=" + jobName;
+  }
+
+  @Override
   public JobState state(JsonNode job) {
     boolean suspended = job.path("spec").path("suspend").asBoolean();
     boolean active = job.path("status").path("active").asInt() != 0;

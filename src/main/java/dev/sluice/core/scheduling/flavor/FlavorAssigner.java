@@ -103,7 +103,9 @@ public final class FlavorAssigner {
       assign(bundle);
     }
     List<Assignment.PairAmount> usage = new ArrayList<>(usageByPair.size());
-    usageByPair.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
+    usageByPair.forEach(
+        (pair, amount) ->
+            usage.add(new Assignment.PairAmount(pair, resourceDemand.beyondHeld(pair, amount))));
     boolean fits = noFit == null && needed.isEmpty();
     return new Assignment(
         noFit,
@@ -209,21 +211,17 @@ public final class FlavorAssigner {
   private Candidate candidate(
       ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
     String name = group.flavors().get(index);
-    for (int member : bundle.members()) {
-      Optional<FlavorRejection> flavorRejection =
-          FlavorEligibility.rejection(
-              flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
-      if (flavorRejection.isPresent()) {
-        return new Candidate(
-            bundle.name(),
-            name,
-            index,
-            new Fit(AssignmentMode.NO_FIT, 0),
-            0,
-            List.of(),
-            List.of(flavorRejection.get()),
-            PendingReason.NO_MATCHING_FLAVOR);
-      }
+    FlavorRejection ineligible = ineligible(bundle, name);
+    if (ineligible != null) {
+      return new Candidate(
+          bundle.name(),
+          name,
+          index,
+          new Fit(AssignmentMode.NO_FIT, 0),
+          0,
+          List.of(),
+          List.of(ineligible),
+          PendingReason.NO_MATCHING_FLAVOR);
     }
     List<FlavorRejection> flavorRejections = new ArrayList<>(0);
     List<Integer> pairsNeeded = new ArrayList<>(0);
@@ -253,6 +251,23 @@ public final class FlavorAssigner {
         bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason);
   }
 
+  /** Why the flavor can't be used whatever the quota; null if it can. */
+  private @Nullable FlavorRejection ineligible(ResourceDemand.Bundle bundle, String name) {
+    String other = resourceDemand.otherFlavor(bundle, name);
+    if (other != null) {
+      return new FlavorRejection.ReplacedSliceFlavor(other);
+    }
+    for (int member : bundle.members()) {
+      Optional<FlavorRejection> rejection =
+          FlavorEligibility.rejection(
+              flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
+      if (rejection.isPresent()) {
+        return rejection.get();
+      }
+    }
+    return null;
+  }
+
   private static PendingReason reasonOf(FlavorRejection flavorRejection) {
     return flavorRejection instanceof FlavorRejection.ExceedsMaximum
         ? PendingReason.EXCEEDS_MAX_QUOTA
@@ -262,12 +277,13 @@ public final class FlavorAssigner {
   /** How an amount fits on top of the usage of earlier pod sets; records missing amounts. */
   private Fit fit(String resource, int pair, long amount, List<FlavorRejection> flavorRejections) {
     QuotaNode node = queue.node();
-    long wanted = ResourceAmounts.add(usageSoFar(pair), amount);
+    long whole = ResourceAmounts.add(usageSoFar(pair), amount);
+    long wanted = resourceDemand.beyondHeld(pair, whole);
     long available = node.available(pair);
     if (wanted <= available) {
       return new Fit(AssignmentMode.FIT, node.borrowLevel(pair, wanted));
     }
-    competing |= wanted > amount;
+    competing |= whole > amount;
     shortages.add(new Assignment.PairAmount(pair, wanted));
     long potential = node.potential(pair);
     if (wanted > potential) {

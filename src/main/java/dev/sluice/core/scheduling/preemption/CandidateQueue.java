@@ -181,6 +181,7 @@ record CandidateQueue(
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
         } else if (!quotaHolder.usageRemoved()
+            && !quotaHolder.id().uid().equals(preemptionRequest.spared())
             && quotaHolder.usesAny(preemptionRequest.needed())
             && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)) {
           return quotaHolder;

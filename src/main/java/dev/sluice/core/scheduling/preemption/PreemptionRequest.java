@@ -1,5 +1,6 @@
 package dev.sluice.core.scheduling.preemption;
 
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -14,6 +15,8 @@ import dev.sluice.core.quota.QuotaNode;
  * @param pairs the numbers of the requested pairs
  * @param amounts the requested amount of each pair
  * @param needed the pairs among them that need preemption
+ * @param spared UID of the slice that the preemptor replaces, which is not among the candidates;
+ *     empty if it replaces none
  */
 public record PreemptionRequest(
     ClusterQueueCache queue,
@@ -21,7 +24,8 @@ public record PreemptionRequest(
     long queuedAtMicros,
     int[] pairs,
     long[] amounts,
-    int[] needed) {
+    int[] needed,
+    String spared) {
 
   /** The request of a pending Workload, for a single pair only. */
   public static PreemptionRequest forPair(
@@ -33,7 +37,13 @@ public record PreemptionRequest(
   public static PreemptionRequest of(
       QueuedWorkload item, ClusterQueueCache queue, int[] pairs, long[] amounts, int[] needed) {
     return new PreemptionRequest(
-        queue, item.equivalenceClass().priority(), item.queuedAtMicros(), pairs, amounts, needed);
+        queue,
+        item.equivalenceClass().priority(),
+        item.queuedAtMicros(),
+        pairs,
+        amounts,
+        needed,
+        item.equivalenceClass().shape().replaced().map(ReplacedSlice::uid).orElse(""));
   }
 
   /**

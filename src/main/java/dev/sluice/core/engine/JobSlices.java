@@ -1,0 +1,118 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.model.JobSlice;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.ReplacedSlice;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.queue.QueuedWorkload;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The slices of elastic jobs and which replaces which
+ * (docs/elastic-jobs.md#what-the-engine-charges). While a slice and its replacement both have
+ * quota, they share it: the replacement is charged for what the replaced slice doesn't hold. A
+ * slice shares with one replacement only.
+ */
+final class JobSlices {
+
+  private record Key(String namespace, String job, String name) {}
+
+  private final Map<Key, WorkloadEntry> slices = new HashMap<>();
+  private final Map<Key, WorkloadEntry> replacements = new HashMap<>();
+
+  /** Records what a Workload says of itself. */
+  void known(WorkloadEntry entry, Optional<JobSlice> slice) {
+    JobSlice now = slice.orElse(null);
+    if (now == null ? entry.slice == null : now.equals(entry.slice)) {
+      return;
+    }
+    forget(entry);
+    entry.slice = now;
+    if (now != null) {
+      slices.put(key(entry, now.name()), entry);
+      if (!now.replaces().isEmpty() && !now.replaces().equals(now.name())) {
+        replacements.putIfAbsent(key(entry, now.replaces()), entry);
+      }
+    }
+  }
+
+  /** Forgets a Workload that has no quota and is not pending. */
+  void forget(WorkloadEntry entry) {
+    JobSlice slice = entry.slice;
+    if (slice != null) {
+      slices.remove(key(entry, slice.name()), entry);
+      replacements.remove(key(entry, slice.replaces()), entry);
+      entry.slice = null;
+    }
+  }
+
+  private static Key key(WorkloadEntry entry, String name) {
+    JobSlice slice = entry.slice;
+    return new Key(entry.id.namespace(), slice == null ? "" : slice.job(), name);
+  }
+
+  /** The replacement that shares quota with a Workload; null if there is none. */
+  @Nullable WorkloadEntry replacementOf(WorkloadEntry entry) {
+    WorkloadEntry found =
+        entry.slice == null ? null : replacements.get(key(entry, entry.slice.name()));
+    return found != null && found.localQueue == entry.localQueue ? found : null;
+  }
+
+  /** The slice that a Workload replaces and shares quota with; null if there is none. */
+  @Nullable WorkloadEntry replacedBy(WorkloadEntry entry) {
+    if (entry.slice == null || replacements.get(key(entry, entry.slice.replaces())) != entry) {
+      return null;
+    }
+    WorkloadEntry found = slices.get(key(entry, entry.slice.replaces()));
+    return found != null && found.localQueue == entry.localQueue ? found : null;
+  }
+
+  /** The reservation of a Workload with what is charged for it. */
+  Reservation charged(WorkloadEntry entry, Reservation reservation) {
+    if (entry.slice == null) {
+      return reservation;
+    }
+    WorkloadEntry replaced = replacedBy(entry);
+    WorkloadEntry replacement = replacementOf(entry);
+    return reservation.charged(
+        replaced == null ? null : replaced.reservation,
+        replacement != null
+            && replacement.reservation != null
+            && replacement.reservation.admitted());
+  }
+
+  /** The Workload as it waits in a ClusterQueue: in place of the slice that it replaces. */
+  PendingWorkload queued(WorkloadEntry entry, PendingWorkload workload, String clusterQueue) {
+    return workload.withShape(
+        workload.shape().replacing(Optional.ofNullable(replaced(entry, clusterQueue))));
+  }
+
+  /** Whether a Workload is queued as {@link #queued} has it. */
+  boolean isQueuedAs(WorkloadEntry entry, PendingWorkload workload, QueuedWorkload item) {
+    RequestShape shape = item.equivalenceClass().shape();
+    return queued(entry, workload, entry.localQueue.clusterQueue()).shape().equals(shape);
+  }
+
+  private @Nullable ReplacedSlice replaced(WorkloadEntry entry, String clusterQueue) {
+    WorkloadEntry replaced = replacedBy(entry);
+    Reservation held = replaced == null ? null : replaced.reservation;
+    return replaced == null || held == null || !held.clusterQueue().equals(clusterQueue)
+        ? null
+        : new ReplacedSlice(replaced.id.uid(), held.podSets());
+  }
+
+  /**
+   * Whether a replacement has to wait because the slice that it replaces is pending, or is being
+   * evicted: its job stops then, and continues with that slice.
+   */
+  boolean mustWait(WorkloadEntry entry) {
+    WorkloadEntry replaced = replacedBy(entry);
+    return replaced != null
+        && (replaced.reservation == null
+            || replaced.stage != WorkloadEntry.Stage.RESERVING
+            || replaced.reservation.quotaHolder().evicted());
+  }
+}
