@@ -82,6 +82,9 @@ public final class KueueConstants {
   /** On a StatefulSet or LeaderWorkerSet that a manager sent: the UID of the manager's object. */
   public static final String MULTIKUEUE_ORIGIN_UID = PREFIX + "multikueue-origin-uid";
 
+  /** On a Workload: its place among the Workloads of a job that has several. */
+  public static final String COMPONENT_WORKLOAD_INDEX = PREFIX + "component-workload-index";
+
   /** On a Workload, {@code true}: it was made for a group of pods. */
   public static final String IS_GROUP_WORKLOAD = PREFIX + "is-group-workload";
 

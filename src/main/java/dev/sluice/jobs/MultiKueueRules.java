@@ -32,7 +32,17 @@ public record MultiKueueRules(
      * Pods that the job's controller creates, in the manager and in the worker, with equal names:
      * the manager's controller derives the job's status from them.
      */
-    MADE
+    MADE,
+    /**
+     * The same, in {@code spec.replicas} groups with a Workload each, told apart by {@code
+     * kueue.x-k8s.io/component-workload-index}: all of them use one remote job.
+     */
+    MADE_IN_GROUPS;
+
+    /** Whether the job's controller creates them. */
+    public boolean areMade() {
+      return this == MADE || this == MADE_IN_GROUPS;
+    }
   }
 
   /**

@@ -2,8 +2,10 @@ package dev.sluice.kinds;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.lab.player.PlayedLeaderWorkerSet;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import java.util.List;
@@ -14,6 +16,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -23,8 +26,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Each kind that has a manifest goes through each situation of a job that is sent to a worker: a
  * manager and two workers on real control planes, an operator in each. The own controllers of kinds
- * run in the workers only, as nobody but the manager's operator may touch its objects. The cells
- * are those of docs/job-kinds.md: the last method fails where one was not gone through.
+ * run in the workers only, as nobody but the manager's operator may touch its objects; that of a
+ * kind whose pods are made here, too, runs in the manager as well. The cells are those of
+ * docs/job-kinds.md: the last method fails where one was not gone through.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
@@ -42,6 +46,9 @@ class EveryKindMultiKueueIT {
   @SuppressWarnings("NullAway.Init") // made before all tests
   private List<PlayedKinds> players;
 
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private KindPlayer sets;
+
   static List<KindRow> kinds() {
     return KindRow.all().stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
   }
@@ -52,6 +59,7 @@ class EveryKindMultiKueueIT {
         ManagerAndWorkers.start(
             new ManagerAndWorkers.Options(EveryKindIT.FRAMEWORKS, EveryKindIT.FRAMEWORKS, true));
     PlayedKinds.all().forEach(played -> PlayedDefinitions.install(running.manager(), played));
+    sets = new KindPlayer(running.manager(), new PlayedLeaderWorkerSet());
     players =
         ManagerAndWorkers.WORKERS.stream()
             .map(worker -> PlayedKinds.play(running.worker(worker)))
@@ -61,6 +69,7 @@ class EveryKindMultiKueueIT {
   @AfterAll
   void everyCellWasShown() {
     players.forEach(PlayedKinds::close);
+    sets.close();
     running.close();
     for (KindRow row : kinds()) {
       assertThat(shown.getOrDefault(row.name(), Set.of()))
@@ -119,6 +128,27 @@ class EveryKindMultiKueueIT {
       }
       life.delete();
       show(row, RemoteSituation.DELETED);
+    }
+  }
+
+  @Test
+  void theGroupsOfASetAreInOneWorkerAndChangeThere() {
+    KindRow row =
+        kinds().stream()
+            .filter(it -> it.name().equals("leaderworkerset"))
+            .findFirst()
+            .orElseThrow();
+    try (MultiCluster clusters = running.share()) {
+      RemoteLife life = new RemoteLife(clusters, row);
+      life.submit(RemoteGroups.small(row.manifest()));
+      life.awaitRunning();
+      RemoteGroups groups = new RemoteGroups(life);
+      groups.scale(3);
+      groups.rollOut(3);
+      groups.scale(2);
+      groups.stopTheFirst();
+      groups.deleteThere();
+      life.delete();
     }
   }
 

@@ -51,6 +51,11 @@ final class RemoteLife {
     }
   }
 
+  /** The clusters that the job lives in. */
+  MultiCluster clusters() {
+    return clusters;
+  }
+
   private List<JsonNode> all(KubernetesClient client, String version, String kind) {
     return client
         .genericKubernetesResources(version, kind)
@@ -62,11 +67,11 @@ final class RemoteLife {
         .toList();
   }
 
-  private List<JsonNode> workloads(KubernetesClient client) {
+  List<JsonNode> workloads(KubernetesClient client) {
     return all(client, WORKLOADS, "Workload");
   }
 
-  private List<JsonNode> pods(KubernetesClient client) {
+  List<JsonNode> pods(KubernetesClient client) {
     return all(client, "v1", "Pod").stream()
         .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
         .filter(pod -> !List.of("Succeeded", "Failed").contains(pod.at("/status/phase").asText()))
@@ -77,7 +82,7 @@ final class RemoteLife {
     return pods(client).stream().filter(pod -> pod.at("/spec/schedulingGates").isEmpty()).toList();
   }
 
-  private Optional<JsonNode> job(KubernetesClient client, String name) {
+  Optional<JsonNode> job(KubernetesClient client, String name) {
     int slash = row.type().lastIndexOf('/');
     GenericKubernetesResource found =
         client
@@ -105,11 +110,16 @@ final class RemoteLife {
 
   /** Awaits that all pods run in one worker, and none elsewhere; returns its name. */
   String awaitRunning() {
+    return awaitRunning(row.workloads());
+  }
+
+  /** The same of a job that has this many Workloads. */
+  String awaitRunning(int workloads) {
     eventually(
         () -> {
           assertThat(cluster()).isNotEmpty();
           List<JsonNode> here = workloads(clusters.manager());
-          assertThat(here).hasSize(row.workloads());
+          assertThat(here).hasSize(workloads);
           int wanted =
               here.stream()
                   .flatMap(workload -> workload.at("/spec/podSets").valueStream())
@@ -153,13 +163,18 @@ final class RemoteLife {
   /** Switches all Workloads of the manager on or off. */
   void activate(boolean active) {
     for (JsonNode workload : workloads(clusters.manager())) {
-      clusters
-          .manager()
-          .genericKubernetesResources(WORKLOADS, "Workload")
-          .inNamespace(clusters.namespace())
-          .withName(workload.at("/metadata/name").asText())
-          .patch(MERGE, "{\"spec\":{\"active\":" + active + "}}");
+      activate(workload.at("/metadata/name").asText(), active);
     }
+  }
+
+  /** Switches one Workload of the manager on or off. */
+  void activate(String workload, boolean active) {
+    clusters
+        .manager()
+        .genericKubernetesResources(WORKLOADS, "Workload")
+        .inNamespace(clusters.namespace())
+        .withName(workload)
+        .patch(MERGE, "{\"spec\":{\"active\":" + active + "}}");
   }
 
   /** Awaits that the manager's Workloads hold no quota, and its object is suspended. */

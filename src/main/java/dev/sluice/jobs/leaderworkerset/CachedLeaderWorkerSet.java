@@ -1,5 +1,6 @@
 package dev.sluice.jobs.leaderworkerset;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.pod.GatedSet;
 
@@ -15,6 +16,17 @@ import dev.sluice.jobs.pod.GatedSet;
  */
 public record CachedLeaderWorkerSet(
     CachedJob job, int replicas, int size, int present, boolean surging) implements GatedSet {
+
+  /** Whether the manager of several clusters sent it here, and its Workloads with it. */
+  boolean isSent() {
+    return job.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN);
+  }
+
+  /** The UID by which its Workloads are named. */
+  String uidOfOrigin() {
+    String origin = job.annotations().getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
+    return origin.isEmpty() ? job.ref().uid() : origin;
+  }
 
   /** How many groups have a Workload; those that a rollout made in addition are counted. */
   int groups() {

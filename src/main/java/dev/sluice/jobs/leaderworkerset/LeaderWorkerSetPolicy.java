@@ -37,9 +37,6 @@ final class LeaderWorkerSetPolicy {
   static final String OWNER_GVK =
       LeaderWorkerSets.KIND.apiVersion() + ", Kind=" + LeaderWorkerSets.KIND.kind();
 
-  /** The annotation of a Workload that tells the index of its group. */
-  static final String COMPONENT_INDEX = "kueue.x-k8s.io/component-workload-index";
-
   /** How many groups are looked at before what was decided for them is carried out. */
   private static final int WRITES_AT_ONCE = 32;
 
@@ -59,9 +56,9 @@ final class LeaderWorkerSetPolicy {
     return WorkloadNames.of(
         LeaderWorkerSets.KIND.kind(),
         LeaderWorkerSets.KIND.group(),
-        set.job().ref().name(),
-        set.job().ref().uid(),
-        Integer.toString(group),
+        set.job().ref().name() + "-" + group,
+        set.uidOfOrigin(),
+        "",
         longestName);
   }
 
@@ -85,8 +82,23 @@ final class LeaderWorkerSetPolicy {
       case ManagementStatus.ChildOfManaged child -> List.of();
       case ManagementStatus.NestedTooDeep deep ->
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
-      case ManagementStatus.Own managed -> groups(set, context, own, find);
+      case ManagementStatus.Own managed ->
+          set.isSent() ? adopt(set, find) : groups(set, context, own, find);
     };
+  }
+
+  /** In a worker cluster the manager makes, changes and deletes the Workloads. */
+  private List<JobAction> adopt(
+      CachedLeaderWorkerSet set, Function<String, Optional<CachedWorkload>> find) {
+    List<JobAction> steps = new ArrayList<>();
+    for (int group = 0; group < set.groups() && steps.size() < WRITES_AT_ONCE; group++) {
+      find.apply(nameOf(set, group))
+          .filter(it -> !it.deleting() && !it.finished() && GroupWorkloads.isMarked(it))
+          .filter(it -> !GroupWorkloads.isOwned(it, set.job().ref()))
+          .map(it -> GroupWorkloads.adopt(it, set.job().ref(), OWNER_GVK))
+          .ifPresent(steps::add);
+    }
+    return steps;
   }
 
   private List<JobAction> groups(
@@ -128,7 +140,9 @@ final class LeaderWorkerSetPolicy {
   private ObjectNode compose(CachedJob job, String name, int group, PrioritySource.Found priority) {
     ObjectNode workload = composer.compose(job, name, actions.podSets(job), priority);
     GroupWorkloads.mark(workload, job.ref(), OWNER_GVK);
-    workload.withObject("/metadata/annotations").put(COMPONENT_INDEX, Integer.toString(group));
+    workload
+        .withObject("/metadata/annotations")
+        .put(KueueConstants.COMPONENT_WORKLOAD_INDEX, Integer.toString(group));
     return workload;
   }
 

@@ -11,6 +11,7 @@ import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.GroupMembership;
 import dev.sluice.jobs.pod.GroupedPodWriter;
@@ -37,6 +38,7 @@ final class LeaderWorkerSetReconciler {
   private final boolean identifierAnnotations;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
+  private final RemoteExecutionCheck remoteExecutionCheck;
   private final JobReconciler.Dependencies dependencies;
   private final Semaphore writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
   private final GroupedPodWriter podWriter;
@@ -48,6 +50,7 @@ final class LeaderWorkerSetReconciler {
     this.identifierAnnotations = context.options().identifierAnnotations();
     this.executor = new JobExecutor(new LeaderWorkerSets(), dependencies);
     this.ownerChainResolver = context.ownerChainResolver();
+    this.remoteExecutionCheck = context.gatedCheck();
     this.podWriter = new GroupedPodWriter(dependencies, writers);
   }
 
@@ -152,7 +155,10 @@ final class LeaderWorkerSetReconciler {
     if (GroupMembership.isInAnotherGroup(name, pod)) {
       return podWriter.delete(set.job().ref(), pod.job());
     }
-    boolean waits = find(set, name).filter(it -> !it.admitted()).isPresent();
+    boolean waits =
+        find(set, name)
+            .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
+            .isPresent();
     Optional<JobPatch> patch =
         place.needed(set, pod, name, waits ? updateRevision : "", identifierAnnotations);
     return patch.isEmpty()

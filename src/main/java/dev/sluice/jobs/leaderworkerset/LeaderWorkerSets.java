@@ -55,7 +55,9 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
 
   @Override
   public Optional<MultiKueueRules> multiKueue() {
-    return Optional.empty();
+    return Optional.of(
+        MultiKueueRules.byPods(MultiKueueRules.Dropped.NOTHING, MultiKueueRules.Pods.MADE_IN_GROUPS)
+            .pushing(List.of(List.of("spec"))));
   }
 
   @Override

@@ -185,4 +185,28 @@ class LeaderWorkerSetPolicyTest {
         .hasSize(2)
         .allMatch(JobAction.PatchWorkload.class::isInstance);
   }
+
+  private static final String SENT =
+      """
+      metadata:
+        uid: uid-there
+        labels: {kueue.x-k8s.io/multikueue-origin: manager}
+        annotations: {kueue.x-k8s.io/multikueue-origin-uid: 4b5b3c2e-0000-4000-8000-000000000001}
+      """;
+
+  /** A set in a worker: its Workloads are the manager's, under the manager's names. */
+  @Test
+  void aSetThatAManagerSentOnlyAdoptsWorkloads() {
+    CachedLeaderWorkerSet there = set(SENT);
+    assertThat(decide(there, List.of())).isEmpty();
+    assertThat(policy.nameOf(there, 0)).isEqualTo("leaderworkerset-lws-0-9d38b");
+
+    List<CachedWorkload> copies = all(set("{}"), RESERVED);
+    assertThat(decide(there, copies))
+        .hasSize(2)
+        .allSatisfy(step -> assertThat(step).isInstanceOf(JobAction.PatchWorkload.class));
+
+    // one group fewer: the manager deletes the Workload
+    assertThat(decide(set(SENT + "spec: {replicas: 1}"), copies)).hasSize(1);
+  }
 }

@@ -41,6 +41,7 @@ final class ActionExecutor {
       LeaseHeartbeat leaseHeartbeat,
       DispatchListener dispatchListener,
       PodStatusSync.Pods pods,
+      JobGroups jobGroups,
       boolean orchestrated) {
     this.manager = manager;
     this.remoteClients = remoteClients;
@@ -61,6 +62,7 @@ final class ActionExecutor {
             admissionCheckWriter,
             originLabel,
             podStatusSync,
+            new SharedJobs(this.manager, remoteClients, originLabel, jobGroups),
             this::withdraw);
   }
 
@@ -170,7 +172,7 @@ final class ActionExecutor {
       Optional<ObjectNode> job = worker.get(path);
       if (job.isPresent()
           && originLabel.isOn(job.get())
-          && OriginLabel.workload(job.get()).equals(workload.name())
+          && (kind.hasWorkloadPerGroup() || OriginLabel.workload(job.get()).equals(workload.name()))
           && !OriginLabel.isDeleting(job.get())
           && !PodAdapter.isMadeThere(job.get())) {
         worker.delete(path, job.get());

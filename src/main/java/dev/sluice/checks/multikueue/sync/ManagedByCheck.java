@@ -14,7 +14,7 @@ final class ManagedByCheck {
     return switch (kind.pods()) {
       case NONE -> marked(kind, job);
       case ITSELF -> gated(job);
-      case MADE -> new ManagerState.Sendable.Yes();
+      case MADE, MADE_IN_GROUPS -> new ManagerState.Sendable.Yes();
     };
   }
 
@@ -23,17 +23,22 @@ final class ManagedByCheck {
    * the manager.
    */
   static ManagerState.Sendable gated(JsonNode pod) {
-    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
-      if (gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE)) {
-        return new ManagerState.Sendable.Yes();
-      }
-    }
-    return PodStatuses.ended(pod)
+    return isGated(pod) || PodStatuses.ended(pod)
         ? new ManagerState.Sendable.Yes()
         : new ManagerState.Sendable.No(
             "spec.schedulingGates of pod %s has no %s; it may run in this cluster, and isn't sent"
                 .formatted(
                     pod.path("metadata").path("name").asText(), KueueConstants.ADMISSION_GATE));
+  }
+
+  /** Whether a pod waits at the gate that keeps it from being scheduled before it may run. */
+  static boolean isGated(JsonNode pod) {
+    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
+      if (gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static ManagerState.Sendable marked(MultiKueueKind kind, JsonNode job) {

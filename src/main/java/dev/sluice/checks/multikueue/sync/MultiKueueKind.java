@@ -59,6 +59,11 @@ public record MultiKueueKind(JobKind job, MultiKueueRules rules) {
     return rules.pods();
   }
 
+  /** Whether a job has a Workload for each of its groups of pods. */
+  boolean hasWorkloadPerGroup() {
+    return rules.pods() == MultiKueueRules.Pods.MADE_IN_GROUPS;
+  }
+
   /** {@code group/version}, or the version alone for the core group. */
   public String apiVersion() {
     return job.apiVersion();

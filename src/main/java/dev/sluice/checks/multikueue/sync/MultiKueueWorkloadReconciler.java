@@ -25,8 +25,10 @@ import dev.sluice.workload.WorkloadWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -54,6 +56,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final LeaseHeartbeat leaseHeartbeat;
   private final OrphanCollector orphanCollector;
   private final ReconcileQueue queue;
+  private final JobGroups jobGroups;
+  private final GroupLimits groupLimits;
   private final ConflictBackoff<Key> conflictBackoff = new ConflictBackoff<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
@@ -120,6 +124,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             remoteClients,
             connectionContext,
             new RemoteJobEvents());
+    this.jobGroups = new JobGroups(workloads);
     this.actionExecutor =
         new ActionExecutor(
             new RemoteClient(manager),
@@ -129,14 +134,17 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             leaseHeartbeat,
             options.dispatchListener(),
             new PodStatusSync.Pods(options.localPods(), jobs),
+            jobGroups,
             options.orchestrated());
     this.workloadStateReader =
         new WorkloadStateReader(
             connections, actionExecutor, options.capacityEstimator(), options.localClusters());
+    this.groupLimits = new GroupLimits(jobGroups, workloadStateReader, actionExecutor);
     this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
         new OrphanCollector(
-            OrphanCollector.workers(connections, workloadStateReader, jobs, actionExecutor),
+            OrphanCollector.workers(
+                connections, workloadStateReader, jobs, jobGroups, actionExecutor),
             workloads,
             leadership::leading,
             connectionContext.io(),
@@ -163,6 +171,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    List<Key> concerned = jobGroups.changed(before, after);
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
@@ -171,6 +180,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
           || !workloadStateReader.copies(key).isEmpty()) {
         enqueue(key);
       }
+      concerned.forEach(queue::enqueueIfKnown);
     }
   }
 
@@ -220,11 +230,28 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             there,
             connectionContext.clock().instant());
     try {
-      execute(workloadGroup, notes);
+      executeExclusively(workloadGroup, notes);
     } catch (IOException | RuntimeException e) {
       failed(workloadGroup, "look", e);
     }
     return true;
+  }
+
+  /** Workloads of the same job are reconciled one after the other. */
+  private void executeExclusively(
+      WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes) throws IOException {
+    Optional<JobGroups.GroupedJob> job = JobGroups.job(workloadGroup);
+    if (job.isEmpty()) {
+      execute(workloadGroup, notes);
+      return;
+    }
+    ReentrantLock lock = jobGroups.lock(job.get());
+    lock.lock();
+    try {
+      execute(workloadGroup, notes);
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void execute(WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes)
@@ -234,8 +261,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
     ManagerState managerState = workloadStateReader.local(workloadGroup, notes);
     ClusterCandidates clusterCandidates =
-        withoutUnservedKind(
-            workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
+        groupLimits.of(
+            workloadGroup,
+            withoutUnservedKind(
+                workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector)),
+            delay -> queue.requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay)));
     Map<String, WorkerState> workerStates =
         workloadStateReader.remotes(workloadGroup, leadingSince);
     PlacementPlanner.Planned planned =

@@ -2,7 +2,6 @@ package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.MultiKueueRules;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -21,6 +20,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   private final OriginLabel originLabel;
   private final JobStatusSync jobStatusSync;
   private final PodStatusSync podStatusSync;
+  private final SharedJobs sharedJobs;
   private final Withdrawal withdrawal;
 
   /** Withdraws all objects of a Workload from a worker. */
@@ -36,6 +36,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       AdmissionCheckWriter admissionCheckWriter,
       OriginLabel originLabel,
       PodStatusSync podStatusSync,
+      SharedJobs sharedJobs,
       Withdrawal withdrawal) {
     this.manager = manager;
     this.remoteClients = remoteClients;
@@ -43,6 +44,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     this.originLabel = originLabel;
     this.jobStatusSync = new JobStatusSync(manager);
     this.podStatusSync = podStatusSync;
+    this.sharedJobs = sharedJobs;
     this.withdrawal = withdrawal;
   }
 
@@ -62,7 +64,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
               .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
     }
     if (there.isPresent()
-        && (!originLabel.isOn(there.get(), workloadGroup.key())
+        && (!isOf(workloadGroup, owner, local.get(), there.get())
             || OriginLabel.isDeleting(there.get()))) {
       if (!OriginLabel.isDeleting(there.get())) {
         worker.delete(owner.path(namespace), there.get());
@@ -72,8 +74,14 @@ final class ObjectAdapter implements MultiKueueAdapter {
     if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
       // before the job is created: from now on no other worker is used while this worker is
       // unreachable
+      sharedJobs.claim(workloadGroup, cluster);
       admissionCheckWriter.decide(workloadGroup, cluster);
       return Optional.of(Duration.ZERO);
+    }
+    if (there.isPresent() && owner.kind().hasWorkloadPerGroup()) {
+      podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
+      sharedJobs.push(workloadGroup, owner, cluster, local.get(), there.get());
+      return Optional.empty();
     }
     if (there.isPresent()) {
       push(workloadGroup, owner, local.get(), there.get(), worker);
@@ -84,6 +92,14 @@ final class ObjectAdapter implements MultiKueueAdapter {
     return tellsByPods(owner)
         ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
         : jobStatusSync.sync(workloadGroup, owner, local.get(), there.get());
+  }
+
+  /** Whether a remote job was made for the manager's job as it is now. */
+  private boolean isOf(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there) {
+    return owner.kind().hasWorkloadPerGroup()
+        ? SharedJobs.isFor(local, there)
+        : originLabel.isOn(there, workloadGroup.key());
   }
 
   /** Copies the pushed fields of the manager's job to the running remote job. */
@@ -139,7 +155,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   private static boolean tellsByPods(WorkloadGroup.Owner owner) {
-    return owner.kind().pods() == MultiKueueRules.Pods.MADE;
+    return owner.kind().pods().areMade();
   }
 
   @Override
@@ -171,6 +187,11 @@ final class ObjectAdapter implements MultiKueueAdapter {
   @Override
   public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
+    if (owner.kind().hasWorkloadPerGroup()) {
+      sharedJobs.withdraw(workloadGroup, owner, cluster);
+      podStatusSync.forget(workloadGroup.key());
+      return;
+    }
     RemoteClient worker = remoteClients.of(cluster);
     String path = owner.path(workloadGroup.key().namespace());
     Optional<ObjectNode> there =
@@ -197,7 +218,11 @@ final class ObjectAdapter implements MultiKueueAdapter {
 
   private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
       throws IOException {
-    Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
+    // A controller that keeps its remote job makes the pods of a group again, which wait then.
+    Optional<String> cluster =
+        owner.kind().hasWorkloadPerGroup()
+            ? podStatusSync.startedIn(workloadGroup)
+            : podStatusSync.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, owner, cluster.get());
       return Optional.of(DELETION_RETRY_DELAY);

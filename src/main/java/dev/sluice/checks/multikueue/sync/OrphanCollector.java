@@ -32,6 +32,9 @@ final class OrphanCollector {
     /** The workers that have a copy of this Workload. */
     Set<String> clustersOf(Key workload);
 
+    /** Whether any Workload of a job that has several runs in this worker, or has a copy there. */
+    boolean isShared(String cluster, MultiKueueKind kind, Key job);
+
     /** Visits all jobs. */
     void visitJobs(RemoteJobInformers.Visitor visitor);
 
@@ -64,6 +67,7 @@ final class OrphanCollector {
       RemoteConnections connections,
       WorkloadStateReader workloadStateReader,
       RemoteJobInformers jobs,
+      JobGroups jobGroups,
       ActionExecutor actionExecutor) {
     return new Workers() {
       @Override
@@ -78,6 +82,15 @@ final class OrphanCollector {
       @Override
       public Set<String> clustersOf(Key workload) {
         return workloadStateReader.copies(workload).keySet();
+      }
+
+      @Override
+      public boolean isShared(String cluster, MultiKueueKind kind, Key job) {
+        JobGroups.GroupedJob grouped = JobGroups.job(kind, job);
+        return jobGroups.isUsed(grouped, "", cluster)
+            || connections.workloads(cluster).stream()
+                .flatMap(objects -> objects.all().stream())
+                .anyMatch(copy -> JobGroups.job(copy).filter(grouped::equals).isPresent());
       }
 
       @Override
@@ -102,9 +115,11 @@ final class OrphanCollector {
         .forEach(enqueue);
     workers.visitJobs(
         (cluster, kind, job, key) -> {
-          if (leading.getAsBoolean()
-              && !isExpectedIn(cluster, key)
-              && !workers.clustersOf(key).contains(cluster)) {
+          boolean needed =
+              kind.hasWorkloadPerGroup()
+                  ? workers.isShared(cluster, kind, key)
+                  : isExpectedIn(cluster, key) || workers.clustersOf(key).contains(cluster);
+          if (leading.getAsBoolean() && !needed) {
             String name = job.getMetadata().getName();
             io.execute(() -> workers.remove(cluster, kind, key, name));
           }

@@ -42,6 +42,10 @@ final class PlacementPlanner {
       ManagerState managerState,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {
+    List<PlacementAction> strays = strays(workloadGroup, clusterCandidates, workerStates);
+    if (!strays.isEmpty()) {
+      return new Planned(new PlacementPlan(strays, Optional.empty()), "");
+    }
     return switch (workloadStateReader.home(workloadGroup)) {
       case QuotaLocation.Remote remote -> {
         PlacementPlan placementPlan =
@@ -64,6 +68,25 @@ final class PlacementPlanner {
         yield new Planned(withPodStatusCleared(workloadGroup, placementPlan), "");
       }
     };
+  }
+
+  /**
+   * Withdraws the copies of a Workload that is one of several from workers that it may not use any
+   * more, because another one has chosen meanwhile. An admission there doesn't count.
+   */
+  private static List<PlacementAction> strays(
+      WorkloadGroup workloadGroup,
+      ClusterCandidates clusterCandidates,
+      Map<String, WorkerState> workerStates) {
+    if (!GroupLimits.isLookingForWorker(workloadGroup)) {
+      return List.of();
+    }
+    List<String> allowed = clusterCandidates.allowed();
+    return workerStates.entrySet().stream()
+        .filter(worker -> !allowed.contains(worker.getKey()))
+        .filter(worker -> worker.getValue().connected() && worker.getValue().copy().isPresent())
+        .<PlacementAction>map(worker -> new PlacementAction.Withdraw(worker.getKey()))
+        .toList();
   }
 
   private static String isSplit(Set<String> flavors) {

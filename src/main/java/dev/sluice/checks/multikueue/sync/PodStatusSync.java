@@ -98,18 +98,30 @@ final class PodStatusSync {
 
   /** A connected worker that has pods of the Workload which may run. */
   Optional<String> runsIn(WorkloadGroup workloadGroup, Predicate<String> which) throws IOException {
+    return findIn(workloadGroup, which, pod -> !PodStatuses.ended(pod));
+  }
+
+  /** A connected worker in which pods of the Workload were let go, and haven't ended. */
+  Optional<String> startedIn(WorkloadGroup workloadGroup) throws IOException {
+    return findIn(
+        workloadGroup, any -> true, pod -> !PodStatuses.ended(pod) && !ManagedByCheck.isGated(pod));
+  }
+
+  private Optional<String> findIn(
+      WorkloadGroup workloadGroup, Predicate<String> which, Predicate<ObjectNode> pod)
+      throws IOException {
     for (String cluster : pods.remotePods().clusters()) {
-      if (which.test(cluster) && runsIn(workloadGroup, cluster)) {
+      if (which.test(cluster) && has(workloadGroup, cluster, pod)) {
         return Optional.of(cluster);
       }
     }
     return Optional.empty();
   }
 
-  private boolean runsIn(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private boolean has(WorkloadGroup workloadGroup, String cluster, Predicate<ObjectNode> pod)
+      throws IOException {
     try {
-      return remote(workloadGroup, cluster).values().stream()
-          .anyMatch(pod -> !PodStatuses.ended(pod));
+      return remote(workloadGroup, cluster).values().stream().anyMatch(pod);
     } catch (RemoteClient.RefusedException e) {
       LOG.debug("cluster={} pods=unseen, so that none were made there", cluster, e);
       return false;
@@ -185,7 +197,7 @@ final class PodStatusSync {
     if (there.isPresent()) {
       return PodStatuses.synced(local, there.get(), workloadGroup.now());
     }
-    boolean madeAgain = owner.kind().pods() == MultiKueueRules.Pods.MADE;
+    boolean madeAgain = owner.kind().pods().areMade();
     return switch (phase) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)

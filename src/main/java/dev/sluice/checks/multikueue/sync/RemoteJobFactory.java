@@ -7,7 +7,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.jobs.MultiKueueRules.Entry;
-import dev.sluice.jobs.MultiKueueRules.Pods;
 import dev.sluice.jobs.MultiKueueRules.StatusRules;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.time.Instant;
@@ -30,7 +29,7 @@ final class RemoteJobFactory {
    */
   record StatusUpdate(ObjectNode patch, boolean heldBack) {}
 
-  /** The remote job to create: suspended, with the name of its Workload. */
+  /** The remote job to create: suspended, with the name of its Workload if it has only one. */
   static ObjectNode copy(
       MultiKueueKind kind, JsonNode job, String workload, OriginLabel originLabel) {
     ObjectNode copy = JsonNodeFactory.instance.objectNode();
@@ -52,13 +51,15 @@ final class RemoteJobFactory {
     if (!kind.suspend().isEmpty()) {
       parent(copy, kind.suspend()).put(last(kind.suspend()), true);
     }
-    if (kind.pods() == Pods.MADE) {
+    if (kind.pods().areMade()) {
       metadata
           .withObjectProperty("annotations")
           .put(KueueConstants.MULTIKUEUE_ORIGIN_UID, job.path("metadata").path("uid").asText());
     }
     originLabel.apply(copy);
-    originLabel.name(copy, workload);
+    if (!kind.hasWorkloadPerGroup()) {
+      originLabel.name(copy, workload);
+    }
     return copy;
   }
 
@@ -123,14 +124,21 @@ final class RemoteJobFactory {
     ObjectNode patch = nothing();
     for (List<String> path : kind.pushed()) {
       JsonNode wanted = at(local, path);
-      if (!wanted.equals(at(remote, path))) {
-        parent(patch, path)
-            .set(
-                last(path),
-                wanted.isMissingNode() ? JsonNodeFactory.instance.nullNode() : wanted.deepCopy());
+      JsonNode known = at(remote, path);
+      if (!wanted.equals(known)) {
+        parent(patch, path).set(last(path), change(known, wanted));
       }
     }
     return patch;
+  }
+
+  private static JsonNode change(JsonNode known, JsonNode wanted) {
+    if (wanted.isMissingNode()) {
+      return JsonNodeFactory.instance.nullNode();
+    }
+    return known.isObject() && wanted.isObject()
+        ? JsonMergePatch.between(known, wanted)
+        : wanted.deepCopy();
   }
 
   /** The object with a merge patch applied to it. */

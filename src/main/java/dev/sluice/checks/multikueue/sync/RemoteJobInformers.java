@@ -239,7 +239,10 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
   @FunctionalInterface
   interface Visitor {
 
-    /** Called for a job of this kind in this cluster, with the key of its Workload. */
+    /**
+     * Called for a job of this kind in this cluster, with the key of its Workload; of a job with
+     * several Workloads with its own key.
+     */
     void visit(String cluster, MultiKueueKind kind, GenericKubernetesResource job, Key workload);
   }
 
@@ -252,9 +255,17 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
                 worker.informers.forEach(
                     (kind, informer) -> {
                       for (GenericKubernetesResource job : informer.getStore().list()) {
-                        workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
+                        workload(kind, job)
+                            .ifPresent(key -> visitor.visit(cluster, kind, job, key));
                       }
                     }));
+  }
+
+  /** The Workload of a job; of a job with several Workloads its own key. */
+  private Optional<Key> workload(MultiKueueKind kind, GenericKubernetesResource job) {
+    return kind.hasWorkloadPerGroup()
+        ? Optional.of(new Key(job.getMetadata().getNamespace(), job.getMetadata().getName()))
+        : workload(job);
   }
 
   private Optional<Key> workload(GenericKubernetesResource job) {

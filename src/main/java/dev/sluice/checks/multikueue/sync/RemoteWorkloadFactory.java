@@ -204,6 +204,16 @@ final class RemoteWorkloadFactory {
     return patch;
   }
 
+  /** Whether a remote Workload holds quota. */
+  static boolean holdsQuota(JsonNode copy) {
+    for (JsonNode condition : copy.path("status").path("conditions")) {
+      if (condition.path("type").asText().equals("QuotaReserved")) {
+        return condition.path("status").asText().equals("True");
+      }
+    }
+    return false;
+  }
+
   /** Whether a remote Workload is admitted, not evicted and not finished. */
   static boolean isAdmitted(JsonNode copy) {
     boolean admitted = false;

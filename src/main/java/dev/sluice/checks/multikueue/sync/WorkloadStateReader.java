@@ -72,6 +72,16 @@ final class WorkloadStateReader {
     return result;
   }
 
+  /** The connected worker in which the copy of a Workload holds quota. */
+  Optional<String> holding(Key key) {
+    Map<String, Boolean> connected = connections.connected();
+    return copies(key).entrySet().stream()
+        .filter(copy -> connected.getOrDefault(copy.getKey(), false))
+        .filter(copy -> RemoteWorkloadFactory.holdsQuota(copy.getValue()))
+        .map(Map.Entry::getKey)
+        .findFirst();
+  }
+
   /**
    * The state in each worker. A worker that is not configured any more but runs the Workload counts
    * as lost: its state is unknown.

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.kube.Fakes;
 import dev.sluice.workload.WorkloadParser;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -26,12 +27,15 @@ import org.junit.jupiter.api.Test;
 class OrphanCollectorTest implements OrphanCollector.Workers {
 
   private static final MultiKueueKind JOB = MultiKueueKind.of(new BatchJob()).orElseThrow();
+  private static final MultiKueueKind SET = MultiKueueKind.of(new LeaderWorkerSets()).orElseThrow();
   private static final Key GONE = new Key("physics", "gone");
   private static final Key KEPT = new Key("physics", "kept");
 
   private final Fakes.SetWorkloads workloads = new Fakes.SetWorkloads();
   private final Map<Key, Set<String>> copies = new TreeMap<>(Comparator.comparing(Key::name));
   private final Map<String, Map<String, Key>> jobs = new TreeMap<>();
+  private final Map<String, Set<String>> sets = new TreeMap<>();
+  private final Set<String> shared = new TreeSet<>();
   private final List<String> removed = new ArrayList<>();
   private final List<Key> enqueued = new ArrayList<>();
   private final Deque<Runnable> tasks = new ArrayDeque<>();
@@ -51,6 +55,11 @@ class OrphanCollectorTest implements OrphanCollector.Workers {
   }
 
   @Override
+  public boolean isShared(String cluster, MultiKueueKind kind, Key job) {
+    return shared.contains(cluster + "/" + job.name());
+  }
+
+  @Override
   public void visitJobs(RemoteJobInformers.Visitor visitor) {
     jobs.forEach(
         (cluster, names) ->
@@ -59,6 +68,14 @@ class OrphanCollectorTest implements OrphanCollector.Workers {
                   GenericKubernetesResource job = new GenericKubernetesResource();
                   job.setMetadata(new ObjectMetaBuilder().withName(name).build());
                   visitor.visit(cluster, JOB, job, workload);
+                }));
+    sets.forEach(
+        (cluster, names) ->
+            names.forEach(
+                name -> {
+                  GenericKubernetesResource set = new GenericKubernetesResource();
+                  set.setMetadata(new ObjectMetaBuilder().withName(name).build());
+                  visitor.visit(cluster, SET, set, new Key("physics", name));
                 }));
   }
 
@@ -138,6 +155,20 @@ class OrphanCollectorTest implements OrphanCollector.Workers {
     collect();
 
     assertThat(removed).isEmpty();
+  }
+
+  /** A job with several Workloads is left alone as long as one of them uses it. */
+  @Test
+  void aJobWithSeveralWorkloadsIsRemovedWhenNoneOfThemUsesIt() {
+    sets.put("a", Set.of("used", "unused"));
+    sets.put("b", Set.of("used"));
+    shared.add("a/used");
+
+    collect();
+
+    assertThat(removed)
+        .containsExactlyInAnyOrder(
+            "a LeaderWorkerSet unused of unused", "b LeaderWorkerSet used of used");
   }
 
   @Test

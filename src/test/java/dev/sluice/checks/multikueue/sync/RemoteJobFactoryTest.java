@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -127,5 +128,41 @@ class RemoteJobFactoryTest {
     assertThat(status.path("active").isNull()).isTrue();
     assertThat(status.has("failed")).isFalse();
     assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");
+  }
+
+  /** What the manager removed is removed there, too. */
+  @Test
+  void aSpecThatFollowsIsPatchedWhereItDiffers() throws Exception {
+    MultiKueueKind set = MultiKueueKind.of(new LeaderWorkerSets()).orElseThrow();
+    JsonNode here =
+        json(
+            "{'spec': {'replicas': 3, 'template': {'image': 'b', 'list': [1]}, 'same': {'x': 1}}}");
+    JsonNode there =
+        json(
+            "{'spec': {'replicas': 2, 'template': {'image': 'a', 'list': [1], 'old': 2}, 'same': {'x': 1}}}");
+
+    assertThat(RemoteJobFactory.pushed(set, here, there))
+        .isEqualTo(json("{'spec': {'replicas': 3, 'template': {'image': 'b', 'old': null}}}"));
+    assertThat(RemoteJobFactory.pushed(set, here, here)).isEmpty();
+  }
+
+  /** No single Workload is that of a job with several. */
+  @Test
+  void aCopyWithSeveralWorkloadsNamesTheManagersJob() throws Exception {
+    MultiKueueKind set = MultiKueueKind.of(new LeaderWorkerSets()).orElseThrow();
+    JsonNode here = json("{'metadata': {'name': 's', 'namespace': 'n', 'uid': 'u'}, 'spec': {}}");
+
+    JsonNode there = RemoteJobFactory.copy(set, here, "w", new OriginLabel("here", true));
+
+    assertThat(there.path("metadata"))
+        .isEqualTo(
+            json(
+                """
+                {'name': 's', 'namespace': 'n',
+                 'annotations': {'kueue.x-k8s.io/multikueue-origin-uid': 'u'},
+                 'labels': {'kueue.x-k8s.io/multikueue-origin': 'here'}}
+                """));
+    assertThat(SharedJobs.isFor(here, there)).isTrue();
+    assertThat(SharedJobs.isFor(json("{'metadata': {'uid': 'v'}}"), there)).isFalse();
   }
 }

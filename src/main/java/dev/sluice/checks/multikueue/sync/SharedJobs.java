@@ -1,0 +1,120 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Remote jobs that several Workloads use: created for the first of them that runs in a worker,
+ * deleted with the last one. Their spec follows the manager's. Thread-safe; for one job, one thread
+ * at a time.
+ */
+final class SharedJobs {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SharedJobs.class);
+
+  private final RemoteClient manager;
+  private final RemoteClients remoteClients;
+  private final OriginLabel originLabel;
+  private final JobGroups jobGroups;
+
+  /** The spec that a remote job was last given, by its UID. */
+  private final Map<String, Long> pushed = new ConcurrentHashMap<>();
+
+  SharedJobs(
+      RemoteClient manager,
+      RemoteClients remoteClients,
+      OriginLabel originLabel,
+      JobGroups jobGroups) {
+    this.manager = manager;
+    this.remoteClients = remoteClients;
+    this.originLabel = originLabel;
+    this.jobGroups = jobGroups;
+  }
+
+  /** Whether a remote job was made for the manager's job, and not for an earlier one. */
+  static boolean isFor(JsonNode local, JsonNode there) {
+    return there
+        .path("metadata")
+        .path("annotations")
+        .path(KueueConstants.MULTIKUEUE_ORIGIN_UID)
+        .asText()
+        .equals(local.path("metadata").path("uid").asText());
+  }
+
+  /** Notes that a Workload is told to use a worker; the others of its job follow it from now on. */
+  void claim(WorkloadGroup workloadGroup, String cluster) {
+    JobGroups.job(workloadGroup)
+        .ifPresent(job -> jobGroups.claim(job, workloadGroup.local(), cluster));
+  }
+
+  /** Whether another Workload of the job runs in a worker. */
+  boolean isUsed(WorkloadGroup workloadGroup, String cluster) {
+    return JobGroups.job(workloadGroup)
+        .filter(job -> jobGroups.isUsed(job, workloadGroup.key().name(), cluster))
+        .isPresent();
+  }
+
+  /**
+   * Brings the manager's spec to a remote job: once for each generation, because API servers may
+   * differ in what they add to it.
+   */
+  void push(
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      String cluster,
+      JsonNode local,
+      JsonNode there)
+      throws IOException {
+    String uid = there.path("metadata").path("uid").asText();
+    long generation = local.path("metadata").path("generation").asLong();
+    if (Long.valueOf(generation).equals(pushed.get(uid))) {
+      return;
+    }
+    ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
+    if (!patch.isEmpty()) {
+      remoteClients
+          .of(cluster)
+          .patch(owner.path(workloadGroup.key().namespace()), WorkloadGroup.at(there, patch));
+      LOG.info(
+          "job={}/{} cluster={} pushed={}",
+          workloadGroup.key().namespace(),
+          owner.name(),
+          cluster,
+          patch);
+    }
+    pushed.put(uid, generation);
+  }
+
+  /**
+   * Deletes a remote job unless another Workload runs there; in that case the job gets the
+   * manager's spec, so that it has no group more than Workloads.
+   */
+  void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    String path = owner.path(workloadGroup.key().namespace());
+    Optional<ObjectNode> there =
+        remoteClients
+            .of(cluster)
+            .get(path)
+            .filter(it -> originLabel.isOn(it) && !OriginLabel.isDeleting(it));
+    if (there.isEmpty()) {
+      return;
+    }
+    if (!isUsed(workloadGroup, cluster)) {
+      remoteClients.of(cluster).delete(path, there.get());
+      pushed.remove(there.get().path("metadata").path("uid").asText());
+      return;
+    }
+    Optional<ObjectNode> local = manager.get(path).filter(it -> isFor(it, there.get()));
+    if (local.isPresent()) {
+      push(workloadGroup, owner, cluster, local.get(), there.get());
+    }
+  }
+}
