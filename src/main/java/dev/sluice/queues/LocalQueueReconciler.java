@@ -6,8 +6,10 @@ import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.PerGenerationEvents;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.queues.status.QueueStatuses;
@@ -22,6 +24,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
   private final SchedulerViews schedulerViews;
   private final StatusWriter<LocalQueueStatus> statuses;
   private final InstantSource clock;
+  private final PerGenerationEvents faults;
 
   LocalQueueReconciler(
       Leadership leadership,
@@ -29,11 +32,13 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
       SchedulerViews schedulerViews,
       ApiClient writer,
       ObjectMapper mapper,
-      InstantSource clock) {
+      InstantSource clock,
+      EventNotifier eventNotifier) {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
     this.statuses = new StatusWriter<>(mapper, writer, LocalQueueStatus.class);
     this.clock = clock;
+    this.faults = new PerGenerationEvents(eventNotifier);
   }
 
   @Override
@@ -41,6 +46,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }
+    faults.emit(queue, "Misconfigured", LocalQueueMapper.faults(queue));
     return schedulerViews
         .localQueue(LocalQueueMapper.id(queue))
         .map(view -> writeStatus(queue, view))
@@ -60,5 +66,6 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
   @Override
   protected void forget(LocalQueue queue) {
     statuses.forget(queue);
+    faults.forget(queue);
   }
 }

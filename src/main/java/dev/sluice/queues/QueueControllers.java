@@ -138,7 +138,8 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.schedulerViews(),
             dependencies.patches(),
             dependencies.mapper(),
-            dependencies.clock());
+            dependencies.clock(),
+            dependencies.eventNotifier());
     cohorts =
         new CohortReconciler(
             leadership,

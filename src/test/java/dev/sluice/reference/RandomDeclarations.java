@@ -15,6 +15,7 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
@@ -117,7 +118,8 @@ final class RandomDeclarations {
             "co-" + number,
             parent,
             dice.chance(50) ? List.of() : groups(!parent.isEmpty()),
-            weight()));
+            weight(),
+            size.policies() ? quotaRules() : QuotaRules.DEFAULT));
   }
 
   SchedulerEvent clusterQueue(int number) {
@@ -158,8 +160,23 @@ final class RandomDeclarations {
         : dice.chanceOfHalf() ? QueueingStrategy.ROUND_ROBIN : QueueingStrategy.STRICT_PRIORITY;
   }
 
+  private QuotaRules quotaRules() {
+    return new QuotaRules(
+        dice.chance(60)
+            ? BigDecimal.ONE
+            : new BigDecimal(dice.pick(new String[] {"1.5", "2", "1.34"})),
+        most());
+  }
+
+  private OptionalInt most() {
+    return dice.chance(80) ? OptionalInt.empty() : OptionalInt.of(1 + dice.below(4));
+  }
+
   private QueueRules rules() {
-    QueueRules rules = QueueRules.DEFAULT.withPriority(dice.chance(70) ? 0 : dice.below(3) - 1);
+    QueueRules rules =
+        QueueRules.DEFAULT
+            .withPriority(dice.chance(70) ? 0 : dice.below(3) - 1)
+            .withQuota(quotaRules());
     return dice.chanceOfHalf()
         ? rules
         : rules.withAttemptBackoff(
@@ -191,6 +208,8 @@ final class RandomDeclarations {
         new LocalQueueSpec(
             new LocalQueueId(namespace, "lq-" + number),
             "cq-" + (dice.chance(90) ? number : dice.below(size.queues())),
-            dice.chance(93) ? StopPolicy.NONE : dice.pick(StopPolicy.values())));
+            dice.chance(93) ? StopPolicy.NONE : dice.pick(StopPolicy.values()),
+            1,
+            size.policies() ? most() : OptionalInt.empty()));
   }
 }

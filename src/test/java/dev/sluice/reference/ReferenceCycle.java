@@ -154,7 +154,15 @@ final class ReferenceCycle {
       looked |= head.aside;
       return Optional.empty();
     }
+    if (atLocalLimit(head)) {
+      head.aside = queue.strategy() != ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
+      looked |= head.aside;
+      return Optional.empty();
+    }
     parking.unpark(head, queue.name());
+    if (atLimit(queue)) {
+      return Optional.empty();
+    }
     if (head.walkedInVain.filter(then -> then != changes(queue.name())).isPresent()) {
       head.walkedInVain = Optional.empty();
       head.walked = 0;
@@ -178,6 +186,15 @@ final class ReferenceCycle {
     return Optional.of(nominated);
   }
 
+  private boolean atLocalLimit(ReferenceEntry entry) {
+    return world.atLocalLimit(entry);
+  }
+
+  /** Whether the queue or a cohort above has as many Workloads with quota as it may. */
+  private boolean atLimit(ClusterQueueSpec queue) {
+    return held.atWorkloadLimit(queue.name(), world.queuesOfHolders());
+  }
+
   /** Whether it is looked at again only because flavors are left. */
   private boolean walksOn(ReferenceNominated nominated) {
     return nominated.result().untriedFlavorsLeft()
@@ -189,6 +206,10 @@ final class ReferenceCycle {
     ReferenceNominated nominated = first;
     ReferenceEntry entry = first.entry();
     ClusterQueueSpec queue = first.queue();
+    if (atLimit(queue)) {
+      asBefore(entry);
+      return Optional.empty();
+    }
     if (first.victims().stream().anyMatch(victim -> gone.contains(victim.holder()))) {
       nominated =
           nominator.consider(

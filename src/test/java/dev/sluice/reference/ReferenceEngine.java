@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -59,6 +60,11 @@ final class ReferenceEngine {
   private final ReferenceParking parking;
   private final Duration refusedPause;
   private final Rules rules;
+  private final Set<LocalQueueId> freed = new HashSet<>();
+
+  /** Who may be looked at again, unless others have taken the room until the next cycle. */
+  private final Set<ReferenceEntry> returned = new HashSet<>();
+
   private boolean deciding;
   private long cycles;
   private boolean looked;
@@ -208,6 +214,8 @@ final class ReferenceEngine {
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> deciding = enabled;
     }
+    freed.stream().filter(this::isLimited).forEach(id -> returned.addAll(world.freed(id)));
+    freed.clear();
     parking.forgetThePassed();
     turnedAway &= world.awaitsPods();
   }
@@ -222,6 +230,11 @@ final class ReferenceEngine {
     parking.forgetAll();
     world.queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
     world.bringBackThoseInOrder();
+  }
+
+  private boolean isLimited(LocalQueueId id) {
+    LocalQueueSpec queue = world.localQueues.get(id);
+    return queue != null && queue.maxWorkloads().isPresent();
   }
 
   private void localQueueChanged(LocalQueueId id) {
@@ -302,6 +315,9 @@ final class ReferenceEngine {
         world.changed(holding.clusterQueue());
       }
     }
+    if (before != null && (holding == null || !holding.usage().equals(before.usage()))) {
+      freed.add(before.localQueue());
+    }
     ClusterQueueSpec queue = before == null ? null : world.queues.get(before.clusterQueue());
     if (before != null
         && queue != null
@@ -350,6 +366,8 @@ final class ReferenceEngine {
     if (turnedAway) {
       return List.of();
     }
+    returned.stream().filter(world::mustWaitForLimit).forEach(entry -> entry.aside = true);
+    returned.clear();
     parking.wake(world.tree());
     ReferenceCycle cycle = new ReferenceCycle(world, parking, generations, rules, cycles);
     List<Decided> decided = cycle.run();

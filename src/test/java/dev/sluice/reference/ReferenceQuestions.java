@@ -108,7 +108,10 @@ final class ReferenceQuestions {
   }
 
   private boolean fitsNow(ReferenceEntry entry, ClusterQueueSpec queue) {
-    if (!world.namespaceMatches(entry) || entry.workload().defect().isPresent()) {
+    if (!world.namespaceMatches(entry)
+        || entry.workload().defect().isPresent()
+        || world.atLocalLimit(entry)
+        || tree().atWorkloadLimit(queue.name(), world.queuesOfHolders())) {
       return false;
     }
     Predicate<RequestShape> fits =

@@ -9,10 +9,12 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -118,8 +120,57 @@ final class ReferenceQueues {
   boolean mustStayAside(ReferenceEntry entry) {
     return backingOff(entry)
         || entry.pausesUntil != null
+        || setAsideByLimit(entry)
         || !namespaceMatches(entry)
         || setAsideByDefect(entry);
+  }
+
+  /** The ClusterQueues of all who hold quota, each as often as Workloads hold quota of it. */
+  List<String> queuesOfHolders() {
+    return workloads.values().stream()
+        .filter(entry -> entry.holding != null)
+        .map(entry -> Objects.requireNonNull(entry.holding).clusterQueue())
+        .toList();
+  }
+
+  /** Whether as many Workloads of its LocalQueue hold quota as may. */
+  boolean atLocalLimit(ReferenceEntry entry) {
+    LocalQueueId id = entry.workload().localQueue();
+    LocalQueueSpec local = localQueues.get(id);
+    return local != null
+        && local.maxWorkloads().isPresent()
+        && workloads.values().stream()
+                .filter(other -> other.holding != null)
+                .filter(other -> Objects.requireNonNull(other.holding).localQueue().equals(id))
+                .count()
+            >= local.maxWorkloads().getAsInt();
+  }
+
+  private boolean setAsideByLimit(ReferenceEntry entry) {
+    return atLocalLimit(entry)
+        && queueOf(entry)
+            .map(queues::get)
+            .filter(queue -> queue.strategy() == QueueingStrategy.STRICT_FIFO)
+            .isEmpty();
+  }
+
+  /** Those of a LocalQueue that has room for more are looked at again. */
+  List<ReferenceEntry> freed(LocalQueueId localQueue) {
+    List<ReferenceEntry> returned = new ArrayList<>();
+    for (ReferenceEntry entry : workloads.values()) {
+      if (entry.waits()
+          && entry.aside
+          && entry.workload().localQueue().equals(localQueue)
+          && !mustStayAside(entry)) {
+        entry.aside = false;
+        returned.add(entry);
+      }
+    }
+    return returned;
+  }
+
+  boolean mustWaitForLimit(ReferenceEntry entry) {
+    return entry.waits() && queueOf(entry).isPresent() && setAsideByLimit(entry);
   }
 
   boolean setAsideByDefect(ReferenceEntry entry) {

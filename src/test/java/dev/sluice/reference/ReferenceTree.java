@@ -4,6 +4,7 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
@@ -186,6 +187,46 @@ final class ReferenceTree {
     return height;
   }
 
+  /** S as the objects declare it, where no rate counts. */
+  private long plainSubtree(Node node, FlavorResource pair) {
+    long sum = plainQuota(node, pair).nominal();
+    for (Node child : children(node)) {
+      sum =
+          ResourceAmounts.add(
+              sum, ResourceAmounts.subtract(plainSubtree(child, pair), local(child, pair)));
+    }
+    return sum;
+  }
+
+  private QuotaRules rules(Node node) {
+    if (node.isQueue()) {
+      ClusterQueueSpec spec = queues.get(node.name());
+      return spec == null ? QuotaRules.DEFAULT : spec.rules().quota();
+    }
+    CohortSpec spec = cohorts.get(node.name());
+    return spec == null ? QuotaRules.DEFAULT : spec.rules();
+  }
+
+  /** Whether a queue or a cohort above it has as many Workloads as it may, of these. */
+  boolean atWorkloadLimit(String queue, List<String> queuesOfHolders) {
+    List<Node> path = new ArrayList<>(List.of(new Node(true, queue)));
+    path.addAll(ancestors(path.getFirst()));
+    return path.stream()
+        .anyMatch(
+            node ->
+                rules(node).maxWorkloads().isPresent()
+                    && queuesOfHolders.stream()
+                            .filter(queues::containsKey)
+                            .filter(holder -> isBelow(node, holder))
+                            .count()
+                        >= rules(node).maxWorkloads().getAsInt());
+  }
+
+  private boolean isBelow(Node node, String queue) {
+    Node own = new Node(true, queue);
+    return node.equals(own) || (!cyclic(queue) && ancestors(own).contains(node));
+  }
+
   /** S. */
   long subtree(Node node, FlavorResource pair) {
     long sum = quota(node, pair).nominal();
@@ -202,7 +243,7 @@ final class ReferenceTree {
     long limit = quota(node, pair).lendingLimit();
     return limit == ResourceAmounts.UNLIMITED
         ? 0
-        : Math.max(0, ResourceAmounts.subtract(subtree(node, pair), limit));
+        : Math.max(0, ResourceAmounts.subtract(plainSubtree(node, pair), limit));
   }
 
   /** The part that is never lent, as far as it is free. */
@@ -255,7 +296,21 @@ final class ReferenceTree {
         : Math.min(most, ResourceAmounts.add(subtree(node, pair), limit));
   }
 
+  /** What is declared times the rate of the node, but for what is lent. */
   private Quota quota(Node node, FlavorResource pair) {
+    Quota plain = plainQuota(node, pair);
+    BigDecimal rate = rules(node).oversellRate();
+    return new Quota(
+        times(plain.nominal(), rate), times(plain.borrowingLimit(), rate), plain.lendingLimit());
+  }
+
+  private static long times(long amount, BigDecimal rate) {
+    return amount == ResourceAmounts.UNLIMITED
+        ? amount
+        : rate.multiply(BigDecimal.valueOf(amount)).toBigInteger().longValueExact();
+  }
+
+  private Quota plainQuota(Node node, FlavorResource pair) {
     List<ResourceGroup> groups;
     if (node.isQueue()) {
       ClusterQueueSpec spec = queues.get(node.name());

@@ -30,6 +30,10 @@ final class ActiveQueues {
   private final Map<String, Block> blocked = new HashMap<>();
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> claims = new HashMap<>();
   private final Map<QuotaNode, Long> lastChanges = new HashMap<>();
+
+  /** Queues that are blocked because they or their cohorts have as many Workloads as they may. */
+  private final Map<QuotaNode, Map<String, ClusterQueueCache>> limited = new HashMap<>();
+
   private long lastChangeOfAll;
   private long cycle;
 
@@ -64,6 +68,22 @@ final class ActiveQueues {
     claims
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
+  }
+
+  /** Blocks a queue until a Workload of its tree loses quota, or another one becomes the head. */
+  void blockByLimit(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
+    block(queue, head, explanation);
+    limited
+        .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
+        .put(queue.name(), queue);
+  }
+
+  /** Records that a Workload of the tree lost quota: a limit on their number may have room. */
+  void released(QuotaNode node) {
+    Map<String, ClusterQueueCache> waiting = limited.isEmpty() ? null : limited.remove(node.root());
+    if (waiting != null) {
+      waiting.values().forEach(this::unblock);
+    }
   }
 
   /**
@@ -108,6 +128,7 @@ final class ActiveQueues {
   /** Records that all trees changed, and that their shape may have changed. */
   void markAllChanged() {
     lastChanges.clear();
+    limited.clear();
     lastChangeOfAll = cycle;
   }
 

@@ -2,8 +2,11 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.scheduling.SchedulingCycle;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -22,7 +25,31 @@ final class EligibilityCheck {
   /** The reason that keeps a Workload from being evaluated; empty for an eligible Workload. */
   Optional<Explanation> of(QueuedWorkload item, ClusterQueueCache queue) {
     Optional<Explanation> mismatch = namespaceMismatch(item, queue);
-    return mismatch.isPresent() ? mismatch : item.defect().map(Explanations::misconfigured);
+    if (mismatch.isPresent()) {
+      return mismatch;
+    }
+    return item.defect().isPresent()
+        ? item.defect().map(Explanations::misconfigured)
+        : atWorkloadLimit(item);
+  }
+
+  private Optional<Explanation> atWorkloadLimit(QueuedWorkload item) {
+    if (specRegistry.limitedLocalQueues == 0) {
+      return Optional.empty();
+    }
+    LocalQueueState localQueue = specRegistry.localQueues.get(item.localQueue());
+    return localQueue != null && localQueue.atWorkloadLimit()
+        ? Optional.of(
+            new Explanation(
+                PendingReason.WAITING_FOR_QUOTA,
+                List.of(),
+                "LocalQueue "
+                    + localQueue.id.name()
+                    + " has as many workloads with quota as "
+                    + SchedulingCycle.WORKLOAD_LIMIT
+                    + " allows: "
+                    + localQueue.reserving))
+        : Optional.empty();
   }
 
   private Optional<Explanation> namespaceMismatch(QueuedWorkload item, ClusterQueueCache queue) {

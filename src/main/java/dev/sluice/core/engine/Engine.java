@@ -254,6 +254,29 @@ public final class Engine {
     }
   }
 
+  /** Reconsiders Workloads that waited for the limit on the number of Workloads of a LocalQueue. */
+  private void reconsiderFreed() {
+    for (LocalQueueState localQueue : specRegistry.freed) {
+      ClusterQueueCache cache = specRegistry.cacheOf(localQueue.clusterQueue());
+      if (cache == null) {
+        continue;
+      }
+      for (QueuedWorkload item : cache.pending().heldWorkloads()) {
+        if (item.localQueue().equals(localQueue.id)
+            && workloads.entryOf(item).retained == null
+            && !attemptPauses.isPaused(item)) {
+          reconsider(item, cache);
+        }
+      }
+      QueuedWorkload head = activeQueues.blockingHead(cache.name());
+      if (head != null && head.localQueue().equals(localQueue.id)) {
+        activeQueues.unblock(cache);
+      }
+      activeQueues.add(cache);
+    }
+    specRegistry.freed.clear();
+  }
+
   private void reconsider(QueuedWorkload item, ClusterQueueCache queue) {
     Optional<Explanation> ineligibility = eligibilityCheck.of(item, queue);
     if (ineligibility.isPresent() && !eligibilityCheck.blocksQueue(item, queue)) {
@@ -271,6 +294,9 @@ public final class Engine {
    */
   public boolean cycle() {
     rebuildIfDirty();
+    if (!specRegistry.freed.isEmpty()) {
+      reconsiderFreed();
+    }
     if (!deciding || gate.isClosed()) {
       return false;
     }
@@ -381,6 +407,7 @@ public final class Engine {
   /** Whether the next cycle has nothing to evaluate, as far as is known without running it. */
   boolean idle() {
     return !dirtySet.everything
+        && specRegistry.freed.isEmpty()
         && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
   }
 

@@ -47,6 +47,20 @@ final class LocalQueueState {
     return declared == null ? "" : declared.clusterQueue();
   }
 
+  /** Whether the number of its Workloads with quota is limited. */
+  boolean limitsWorkloads() {
+    LocalQueueSpec declared = spec;
+    return declared != null && declared.maxWorkloads().isPresent();
+  }
+
+  /** Whether as many of its Workloads have quota as may. */
+  boolean atWorkloadLimit() {
+    LocalQueueSpec declared = spec;
+    return declared != null
+        && declared.maxWorkloads().isPresent()
+        && reserving >= declared.maxWorkloads().getAsInt();
+  }
+
   boolean exists() {
     return spec != null;
   }

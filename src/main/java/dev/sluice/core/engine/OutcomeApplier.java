@@ -93,6 +93,11 @@ final class OutcomeApplier {
         activeQueues.add(waitingForPodsReady.queue());
         yield false;
       }
+      case CycleOutcome.AtWorkloadLimit atLimit -> {
+        activeQueues.blockByLimit(atLimit.queue(), atLimit.item(), atLimit.explanation());
+        unreportedExplanations.add(workloads.entryOf(atLimit.item()));
+        yield false;
+      }
       case CycleOutcome.NotProcessed notProcessed -> {
         activeQueues.add(notProcessed.queue());
         yield false;
@@ -110,6 +115,7 @@ final class OutcomeApplier {
       case CycleOutcome.TryNextFlavor tryNextFlavor -> true;
       case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> true;
       case CycleOutcome.NotProcessed notProcessed -> true;
+      case CycleOutcome.AtWorkloadLimit atLimit -> true;
       case CycleOutcome.Skipped skipped -> true;
       case CycleOutcome.Admitted admitted -> false;
       case CycleOutcome.NoFit noFit -> false;

@@ -103,6 +103,9 @@ final class QuotaAccounting {
     QuotaHolder quotaHolder = reservation.quotaHolder();
     queue.quotaHolders.add(quotaHolder);
     entry.localQueue.reserving++;
+    if (cache != null && !inTree) {
+      cache.node().countWorkloads(1);
+    }
     for (int i = 0; i < quotaHolder.size(); i++) {
       entry.localQueue.reserved.add(quotaHolder.pair(i), quotaHolder.amount(i));
       if (cache != null && !inTree) {
@@ -122,6 +125,9 @@ final class QuotaAccounting {
     countAdmitted(entry, reservation, false);
     queue.quotaHolders.remove(quotaHolder);
     entry.localQueue.reserving--;
+    if (entry.localQueue.limitsWorkloads()) {
+      specRegistry.freed.add(entry.localQueue);
+    }
     for (int i = 0; i < quotaHolder.size(); i++) {
       entry.localQueue.reserved.subtract(quotaHolder.pair(i), quotaHolder.amount(i));
       if (cache != null) {
@@ -130,6 +136,8 @@ final class QuotaAccounting {
       }
     }
     if (cache != null) {
+      cache.node().countWorkloads(-1);
+      activeQueues.released(cache.node());
       inadmissibleIndex.released(cache.node());
       activeQueues.markChanged(cache.node());
       if (cache.queueing().releaseEndsPauses() && attemptPauses.endAll(cache.pending())) {

@@ -37,6 +37,13 @@ final class SpecRegistry {
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
   final Map<String, ClusterQueueState> clusterQueues = new LinkedHashMap<>();
   final Map<LocalQueueId, LocalQueueState> localQueues = new LinkedHashMap<>();
+
+  /** Number of LocalQueues that limit the number of their Workloads with quota. */
+  int limitedLocalQueues;
+
+  /** LocalQueues whose Workloads may no longer have to wait for that limit. */
+  final Set<LocalQueueState> freed = new LinkedHashSet<>();
+
   private final Map<String, Set<LocalQueueState>> localQueuesByClusterQueue = new HashMap<>();
 
   ClusterQueueState clusterQueue(String name) {
@@ -66,10 +73,12 @@ final class SpecRegistry {
     ClusterQueueState queue = clusterQueue(spec.name());
     boolean isNew = queue.spec == null;
     queue.spec = spec;
-    hierarchy.declareQueue(spec.name(), spec.cohort(), spec.groups(), spec.fairWeight());
+    hierarchy.declareQueue(
+        spec.name(), spec.cohort(), spec.groups(), spec.fairWeight(), spec.rules().quota());
     QuotaNode node = node(spec.name());
     if (isNew) {
       queue.quotaHolders.forEach(quotaHolder -> quotaHolder.addTo(node));
+      node.countWorkloads(queue.quotaHolders.size());
     }
     queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
     queue.pending.policy(queue.cache.queueing());
@@ -80,7 +89,8 @@ final class SpecRegistry {
     if (spec.equals(cohorts.put(spec.name(), spec))) {
       return false;
     }
-    hierarchy.declareCohort(spec.name(), spec.parent(), spec.groups(), spec.fairWeight());
+    hierarchy.declareCohort(
+        spec.name(), spec.parent(), spec.groups(), spec.fairWeight(), spec.rules());
     return true;
   }
 
@@ -122,7 +132,12 @@ final class SpecRegistry {
           former.remove(queue);
           return former.isEmpty() ? null : former;
         });
+    boolean limited = queue.limitsWorkloads();
     queue.spec = spec;
+    limitedLocalQueues += (queue.limitsWorkloads() ? 1 : 0) - (limited ? 1 : 0);
+    if (limited) {
+      freed.add(queue);
+    }
     if (spec != null) {
       localQueuesByClusterQueue
           .computeIfAbsent(spec.clusterQueue(), name -> new LinkedHashSet<>())

@@ -6,6 +6,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingCount;
@@ -129,13 +130,14 @@ final class ViewPublisher implements SchedulerViews {
       for (int[] pairs : group.pairs()) {
         for (int pair : pairs) {
           FlavorResource names = specRegistry.pairs.pair(pair);
+          Quota declared = node.declared(pair);
           usage.add(
               new FlavorUsage(
                   names.flavor(),
                   names.resource(),
-                  node.nominal(pair),
-                  node.borrowingLimit(pair),
-                  node.lendingLimit(pair),
+                  declared.nominal(),
+                  declared.borrowingLimit(),
+                  declared.lendingLimit(),
                   reserved == null ? node.usage(pair) : reserved.get(pair),
                   admitted.get(pair)));
         }
@@ -202,13 +204,14 @@ final class ViewPublisher implements SchedulerViews {
     for (int pair = 0; pair < specRegistry.pairs.count(); pair++) {
       if (node.subtreeQuota(pair) != 0 || reserved.get(pair) != 0) {
         FlavorResource names = specRegistry.pairs.pair(pair);
+        Quota declared = node.declared(pair);
         usage.add(
             new FlavorUsage(
                 names.flavor(),
                 names.resource(),
-                node.subtreeQuota(pair),
-                node.borrowingLimit(pair),
-                node.lendingLimit(pair),
+                node.declaredSubtreeQuota(pair),
+                declared.borrowingLimit(),
+                declared.lendingLimit(),
                 reserved.get(pair),
                 ResourceAmounts.UNLIMITED));
       }

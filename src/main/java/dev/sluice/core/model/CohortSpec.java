@@ -10,13 +10,23 @@ import java.util.List;
  * @param parent name of the parent cohort; empty for a root
  * @param groups the quota that the cohort adds to the quota of its members
  * @param fairWeight the weight for fair sharing; not negative
+ * @param rules rules beyond the fields of the API
  */
 public record CohortSpec(
-    String name, String parent, List<ResourceGroup> groups, BigDecimal fairWeight) {
+    String name,
+    String parent,
+    List<ResourceGroup> groups,
+    BigDecimal fairWeight,
+    QuotaRules rules) {
 
   public CohortSpec {
     groups = List.copyOf(groups);
     fairWeight = fairWeight.stripTrailingZeros();
+  }
+
+  /** A cohort without rules beyond the fields of the API. */
+  public CohortSpec(String name, String parent, List<ResourceGroup> groups, BigDecimal fairWeight) {
+    this(name, parent, groups, fairWeight, QuotaRules.DEFAULT);
   }
 
   /** A cohort of weight 1. */

@@ -1,5 +1,8 @@
 package dev.sluice.core.model;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+
 /**
  * Arithmetic on amounts of a resource: {@code long}s, in thousandths for {@code cpu} and in whole
  * units for every other resource. Results saturate instead of overflowing; {@link #UNLIMITED}
@@ -34,6 +37,15 @@ public final class ResourceAmounts {
       return a < 0 ? Long.MIN_VALUE : UNLIMITED;
     }
     return difference;
+  }
+
+  /** {@code a * rate}, rounded down; unlimited if {@code a} is, or if the product is too large. */
+  public static long scale(long a, BigDecimal rate) {
+    if (a == UNLIMITED || rate.compareTo(BigDecimal.ONE) == 0) {
+      return a;
+    }
+    BigDecimal product = BigDecimal.valueOf(a).multiply(rate).setScale(0, RoundingMode.FLOOR);
+    return product.compareTo(BigDecimal.valueOf(UNLIMITED)) >= 0 ? UNLIMITED : product.longValue();
   }
 
   /** {@code a * b}, clamped to the range of {@code long}; unlimited if {@code a} is and b > 0. */

@@ -1,5 +1,6 @@
 package dev.sluice.core.quota;
 
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.Collection;
@@ -28,7 +29,8 @@ public final class CohortHierarchy {
   private Set<String> cyclic = Set.of();
   private boolean isRebuilt = true;
 
-  private record Declared(String parent, List<ResourceGroup> groups, BigDecimal weight) {}
+  private record Declared(
+      String parent, List<ResourceGroup> groups, BigDecimal weight, QuotaRules rules) {}
 
   /** An empty hierarchy that numbers pairs with {@code pairs}. */
   public CohortHierarchy(FlavorResourceIndex pairs) {
@@ -37,13 +39,19 @@ public final class CohortHierarchy {
 
   /** Declares or replaces a ClusterQueue of weight 1; an empty name means no cohort. */
   public void declareQueue(String name, String cohort, List<ResourceGroup> groups) {
-    declareQueue(name, cohort, groups, BigDecimal.ONE);
+    declareQueue(name, cohort, groups, BigDecimal.ONE, QuotaRules.DEFAULT);
+  }
+
+  /** Declares or replaces a ClusterQueue without rules beyond the fields of its API. */
+  public void declareQueue(
+      String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
+    declareQueue(name, cohort, groups, weight, QuotaRules.DEFAULT);
   }
 
   /** Declares or replaces a ClusterQueue; an empty name means no cohort. */
   public void declareQueue(
-      String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
-    queues.put(name, new Declared(cohort, groups, weight));
+      String name, String cohort, List<ResourceGroup> groups, BigDecimal weight, QuotaRules rules) {
+    queues.put(name, new Declared(cohort, groups, weight, rules));
     queueNodes.computeIfAbsent(name, unknown -> new QuotaNode(unknown, true));
     isRebuilt = false;
   }
@@ -57,13 +65,19 @@ public final class CohortHierarchy {
 
   /** Declares or replaces a Cohort of weight 1; an empty parent makes it a root. */
   public void declareCohort(String name, String parent, List<ResourceGroup> groups) {
-    declareCohort(name, parent, groups, BigDecimal.ONE);
+    declareCohort(name, parent, groups, BigDecimal.ONE, QuotaRules.DEFAULT);
+  }
+
+  /** Declares or replaces a Cohort without rules beyond the fields of its API. */
+  public void declareCohort(
+      String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
+    declareCohort(name, parent, groups, weight, QuotaRules.DEFAULT);
   }
 
   /** Declares or replaces a Cohort; an empty parent makes it a root. */
   public void declareCohort(
-      String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
-    cohorts.put(name, new Declared(parent, groups, weight));
+      String name, String parent, List<ResourceGroup> groups, BigDecimal weight, QuotaRules rules) {
+    cohorts.put(name, new Declared(parent, groups, weight, rules));
     isRebuilt = false;
   }
 
@@ -159,12 +173,23 @@ public final class CohortHierarchy {
     for (QuotaNode node : cohortNodes.values()) {
       node.detach();
     }
-    queues.forEach((name, queue) -> attach(node(queueNodes, name), queue));
-    cohorts.forEach((name, cohort) -> attach(node(cohortNodes, name), cohort));
+    boolean oversold = isOversold(queues.values()) || isOversold(cohorts.values());
+    queues.forEach((name, queue) -> attach(node(queueNodes, name), queue, oversold));
+    cohorts.forEach((name, cohort) -> attach(node(cohortNodes, name), cohort, oversold));
   }
 
-  private void attach(QuotaNode node, Declared declared) {
+  private static boolean isOversold(Collection<Declared> declared) {
+    for (Declared each : declared) {
+      if (each.rules.oversellRate().compareTo(BigDecimal.ONE) != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void attach(QuotaNode node, Declared declared, boolean oversold) {
     node.weight(declared.weight);
+    node.rules(declared.rules, oversold);
     for (ResourceGroup group : declared.groups) {
       for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
         flavor

@@ -1,6 +1,7 @@
 package dev.sluice.core.quota;
 
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import java.math.BigDecimal;
 import java.util.Arrays;
@@ -24,6 +25,13 @@ public final class QuotaNode extends HierarchyNode {
   private long[] lendingLimit = NO_AMOUNTS;
   private long[] subtree = NO_AMOUNTS;
   private final UsageVector usage = new UsageVector();
+
+  /** The declared quota; null while no rate in the hierarchy multiplies quota. */
+  private @Nullable PlainQuota plain;
+
+  private BigDecimal rate = BigDecimal.ONE;
+  private int maxWorkloads = Integer.MAX_VALUE;
+  private int workloads;
 
   QuotaNode(String name, boolean queue) {
     super(name, queue);
@@ -99,6 +107,10 @@ public final class QuotaNode extends HierarchyNode {
 
   /** The part of S that is never lent: max(0, S - L) with a lending limit, else nothing. */
   public long local(int pair) {
+    PlainQuota declared = plain;
+    if (declared != null) {
+      return declared.local(pair);
+    }
     long limit = lendingLimit(pair);
     return limit == ResourceAmounts.UNLIMITED
         ? 0
@@ -107,6 +119,9 @@ public final class QuotaNode extends HierarchyNode {
 
   /** The part of S that is lent: S - local. */
   private long lent(int pair) {
+    if (plain != null) {
+      return ResourceAmounts.subtract(subtreeQuota(pair), local(pair));
+    }
     return Math.min(subtreeQuota(pair), lendingLimit(pair));
   }
 
@@ -301,15 +316,84 @@ public final class QuotaNode extends HierarchyNode {
 
   void setQuota(int pair, Quota quota) {
     ensure(pair);
-    nominal[pair] = quota.nominal();
-    borrowingLimit[pair] = quota.borrowingLimit();
+    nominal[pair] = ResourceAmounts.scale(quota.nominal(), rate);
+    borrowingLimit[pair] = ResourceAmounts.scale(quota.borrowingLimit(), rate);
     lendingLimit[pair] = quota.lendingLimit();
+    if (plain != null) {
+      plain.set(pair, quota);
+    }
+  }
+
+  /**
+   * Sets the rules for the quota that is set next.
+   *
+   * @param oversold whether any rate of the hierarchy multiplies quota
+   */
+  void rules(QuotaRules rules, boolean oversold) {
+    rate = rules.oversellRate();
+    plain = oversold ? new PlainQuota() : null;
+    maxWorkloads = rules.maxWorkloads().orElse(Integer.MAX_VALUE);
+  }
+
+  /** N, B and L as the object declares them, without any rate. */
+  public Quota declared(int pair) {
+    return plain != null
+        ? plain.of(pair)
+        : new Quota(nominal(pair), borrowingLimit(pair), lendingLimit(pair));
+  }
+
+  /** S without any rate. */
+  public long declaredSubtreeQuota(int pair) {
+    return plain != null ? plain.subtree(pair) : subtreeQuota(pair);
+  }
+
+  /** The part of S that is lent, without any rate. */
+  long plainLent(int pair) {
+    return ResourceAmounts.subtract(declaredSubtreeQuota(pair), local(pair));
+  }
+
+  /** Counts Workloads that get or lose quota, here and at all ancestors. */
+  public void countWorkloads(int more) {
+    for (QuotaNode node = this; node != null; node = node.parent) {
+      node.workloads += more;
+    }
+  }
+
+  /** Number of Workloads with quota, here and below. */
+  public int workloads() {
+    return workloads;
+  }
+
+  /** The most Workloads with quota, here and below; {@link Integer#MAX_VALUE} without a limit. */
+  public int maxWorkloads() {
+    return maxWorkloads;
+  }
+
+  /** The lowest node from here to the root that has as many Workloads as it may; null if none. */
+  public @Nullable QuotaNode atWorkloadLimit() {
+    for (QuotaNode node = this; node != null; node = node.parent) {
+      if (node.workloads >= node.maxWorkloads) {
+        return node;
+      }
+    }
+    return null;
+  }
+
+  /** Whether the number of Workloads is limited here or at an ancestor. */
+  public boolean limitsWorkloads() {
+    for (QuotaNode node = this; node != null; node = node.parent) {
+      if (node.maxWorkloads != Integer.MAX_VALUE) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Resets quota and position in the tree; a queue keeps its usage. */
   void detach() {
     removeFromTree();
     weight = BigDecimal.ONE;
+    rules(QuotaRules.DEFAULT, false);
     lendable = null;
     dominantResourceShare = null;
     Arrays.fill(nominal, 0);
@@ -317,6 +401,7 @@ public final class QuotaNode extends HierarchyNode {
     Arrays.fill(lendingLimit, ResourceAmounts.UNLIMITED);
     if (!queue) {
       usage.clear();
+      workloads = 0;
     }
   }
 
@@ -328,12 +413,21 @@ public final class QuotaNode extends HierarchyNode {
       child.rebuild(pairs);
     }
     computeHeight();
+    if (!queue) {
+      workloads = 0;
+      for (QuotaNode child : children) {
+        workloads += child.workloads;
+      }
+    }
     for (int pair = 0; pair < pairs; pair++) {
       rebuildPair(pair);
     }
   }
 
   private void rebuildPair(int pair) {
+    if (plain != null) {
+      plain.rebuild(pair, children);
+    }
     long quota = nominal(pair);
     for (QuotaNode child : children) {
       quota = ResourceAmounts.add(quota, child.lent(pair));

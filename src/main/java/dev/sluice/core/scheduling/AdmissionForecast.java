@@ -81,6 +81,7 @@ public final class AdmissionForecast {
     ResourceDemand.Fixed request = queueHead.item().equivalenceClass().demand(queue).fixed();
     if (request == null
         || queueHead.item().flavorProgress() != null
+        || queue.node().limitsWorkloads()
         || !fits(queue.node(), request)
         || isIneligible.test(queueHead)) {
       return false;

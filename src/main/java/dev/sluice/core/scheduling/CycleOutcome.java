@@ -21,6 +21,10 @@ public sealed interface CycleOutcome {
   record Admitted(QueuedWorkload item, ClusterQueueCache queue, Assignment assignment)
       implements CycleOutcome {}
 
+  /** The head may not get quota, because its queue or a cohort has as many Workloads as it may. */
+  record AtWorkloadLimit(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+      implements CycleOutcome {}
+
   /**
    * The head fits after the eviction of Workloads that are being evicted or will be; it stays
    * active, and in each cycle reserves the quota that it waits for.

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
  * adds the usage of admitted Workloads to the quota tree, and changes nothing else.
  */
 public final class SchedulingCycle {
+
+  /** The annotation that limits the number of Workloads with quota, named in explanations. */
+  public static final String WORKLOAD_LIMIT = "sluice.dev/max-concurrent-workloads";
 
   private static final Explanation WAITS_FOR_PREEMPTION =
       new Explanation(
@@ -119,6 +123,8 @@ public final class SchedulingCycle {
           Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
           if (ineligibility.isPresent()) {
             cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, ineligibility.get()));
+          } else if (queue.node().atWorkloadLimit() != null) {
+            cycleOutcomes.add(atWorkloadLimit(head, queue));
           } else {
             nominated.add(nominator.nominate(head, queue));
           }
@@ -132,8 +138,28 @@ public final class SchedulingCycle {
     return cycleOutcomes;
   }
 
+  private static CycleOutcome atWorkloadLimit(QueuedWorkload head, ClusterQueueCache queue) {
+    QuotaNode node = Objects.requireNonNull(queue.node().atWorkloadLimit());
+    return new CycleOutcome.AtWorkloadLimit(
+        head,
+        queue,
+        new Explanation(
+            PendingReason.WAITING_FOR_QUOTA,
+            List.of(),
+            (node == queue.node() ? "ClusterQueue " : "Cohort ")
+                + node.name()
+                + " has as many workloads with quota as "
+                + WORKLOAD_LIMIT
+                + " allows: "
+                + node.workloads()));
+  }
+
   private CycleOutcome process(NominatedWorkload entry) {
     QuotaNode node = entry.queue().node();
+    if (node.atWorkloadLimit() != null) {
+      restoreProgress(entry);
+      return atWorkloadLimit(entry.item(), entry.queue());
+    }
     if (!entry.succeeds()) {
       return noFit(entry);
     }
@@ -170,6 +196,7 @@ public final class SchedulingCycle {
     for (PairAmount request : usage) {
       node.add(request.pair(), request.amount());
     }
+    node.countWorkloads(1);
     return new CycleOutcome.Admitted(entry.item(), entry.queue(), entry.assignment());
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.ResourceGroup;
@@ -16,16 +17,22 @@ public final class CohortMapper {
   public static MappingResult<CohortSpec> translate(Cohort cohort) {
     dev.sluice.api.v1beta2.CohortSpec spec = cohort.getSpec();
     String name = cohort.getMetadata().getName();
+    QueueAnnotations.OfCohort annotated =
+        QueueAnnotations.ofCohort(cohort.getMetadata().getAnnotations());
+    List<String> faults =
+        new ArrayList<>(
+            QueueAnnotations.sentences(annotated.faults(), cohort.getMetadata().getAnnotations()));
     if (spec == null) {
-      return new MappingResult<>(new CohortSpec(name, "", List.of()), List.of());
+      return new MappingResult<>(
+          new CohortSpec(name, "", List.of(), BigDecimal.ONE, annotated.rules()), faults);
     }
     MappingResult<List<ResourceGroup>> groups =
         ResourceGroupMapper.translate(spec.resourceGroups());
     String parent = spec.parentName() == null ? "" : spec.parentName();
     MappingResult<BigDecimal> weight = FairWeightParser.translate(spec.fairSharing());
-    List<String> faults = new ArrayList<>(groups.faults());
+    faults.addAll(groups.faults());
     faults.addAll(weight.faults());
     return new MappingResult<>(
-        new CohortSpec(name, parent, groups.value(), weight.value()), faults);
+        new CohortSpec(name, parent, groups.value(), weight.value(), annotated.rules()), faults);
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -10,6 +11,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -37,7 +39,15 @@ public final class LocalQueueMapper {
         id(queue),
         spec.clusterQueue() == null ? "" : spec.clusterQueue(),
         ClusterQueueMapper.stopPolicy(spec.stopPolicy()),
-        FairWeightParser.ofLocalQueue(spec.fairSharing()));
+        FairWeightParser.ofLocalQueue(spec.fairSharing()),
+        QueueAnnotations.ofLocalQueue(queue.getMetadata().getAnnotations()).maxWorkloads());
+  }
+
+  /** What is wrong with the annotations of a LocalQueue, one sentence per fault. */
+  public static List<String> faults(LocalQueue queue) {
+    return QueueAnnotations.sentences(
+        QueueAnnotations.ofLocalQueue(queue.getMetadata().getAnnotations()).faults(),
+        queue.getMetadata().getAnnotations());
   }
 
   /** The past usage recorded in the status; empty if it is absent or incomplete. */

@@ -2,11 +2,13 @@ package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -152,6 +154,7 @@ class QueueingPoliciesIT {
       api.awaitRunning(queue + "-" + i, 1);
     }
     awaitRefused(submit(queue + "-big", queue, 4));
+    await().pollDelay(Duration.ofMillis(1100)).until(() -> true); // others are created later
     List<String> passed = new ArrayList<>();
     for (int i = 1; i <= 3; i++) {
       end(queue + "-" + i);
