@@ -6,6 +6,7 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -142,7 +143,7 @@ public final class TopologyCache {
         int leaf = tree.leafOf(node);
         inTree |= leaf >= 0;
         if (leaf >= 0 && each.getValue() != 0) {
-          tree.use(leaf, resource(each.getKey()), each.getValue());
+          tree.addCapacity(leaf, resource(each.getKey()), -each.getValue());
         }
       }
     }
@@ -186,11 +187,11 @@ public final class TopologyCache {
     for (int leaf = 0; leaf < tree.leaves(); leaf++) {
       for (ClusterNode node : tree.nodesOf(leaf)) {
         for (Map.Entry<String, Long> each : node.allocatable().entrySet()) {
-          tree.use(leaf, resource(each.getKey()), -each.getValue());
+          tree.addCapacity(leaf, resource(each.getKey()), each.getValue());
         }
         for (Map.Entry<String, Long> each :
             usedByOthers.getOrDefault(node.name(), new TreeMap<>()).entrySet()) {
-          tree.use(leaf, resource(each.getKey()), each.getValue());
+          tree.addCapacity(leaf, resource(each.getKey()), -each.getValue());
         }
       }
       Slot slot = slot(flavor.name(), spec.endsAtNodes(), tree.idOf(leaf));
@@ -286,5 +287,20 @@ public final class TopologyCache {
           sums[number] = ResourceAmounts.add(sums[number], Math.max(0, amount));
           return sums;
         });
+  }
+
+  /** Whether a topology has the levels that a request names, in the right order. */
+  public static boolean hasLevels(TopologyRequest request, TopologySpec spec) {
+    return TopologyPlacer.hasLevels(request, spec);
+  }
+
+  /**
+   * Finds places for pods in the domains of a flavor, with the usage that counts at the moment.
+   *
+   * @param empty whether what Workloads use is ignored
+   * @throws IllegalArgumentException when the tree lacks a level of the request
+   */
+  public Placement place(TopologyTree tree, PlacementRequest request, boolean empty) {
+    return TopologyPlacer.place(tree, options, this::resource, request, empty);
   }
 }

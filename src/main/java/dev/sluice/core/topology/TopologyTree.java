@@ -30,7 +30,9 @@ public final class TopologyTree {
   private final List<List<ClusterNode>> nodes = new ArrayList<>();
   private final Map<String, Integer> leafOfNode = new HashMap<>();
   private final NodeFilter filter;
+  private long[][] capacity = {};
   private long[][] free = {};
+  private @Nullable Capacity scratch;
 
   /** A node and the values of its levels. */
   private record Member(String[] path, ClusterNode node) {}
@@ -171,15 +173,40 @@ public final class TopologyTree {
     return resource < free.length ? free[resource] : null;
   }
 
-  /** Reduces what is free. */
+  /** What Workloads can use of a resource in all leaves; null if no leaf ever had any. */
+  long @Nullable [] capacity(int resource) {
+    return resource < capacity.length ? capacity[resource] : null;
+  }
+
+  /** Counts usage of a Workload. */
   void use(int leaf, int resource, long amount) {
-    if (resource >= free.length) {
-      int before = free.length;
-      free = Arrays.copyOf(free, resource + 1);
-      for (int i = before; i < free.length; i++) {
-        free[i] = new long[leaves()];
-      }
-    }
+    free = grown(free, resource);
     free[resource][leaf] -= amount;
+  }
+
+  /** Changes what Workloads can use. */
+  void addCapacity(int leaf, int resource, long amount) {
+    capacity = grown(capacity, resource);
+    capacity[resource][leaf] += amount;
+    use(leaf, resource, -amount);
+  }
+
+  private long[][] grown(long[][] columns, int resource) {
+    if (resource < columns.length) {
+      return columns;
+    }
+    long[][] more = Arrays.copyOf(columns, resource + 1);
+    for (int i = columns.length; i < more.length; i++) {
+      more[i] = new long[leaves()];
+    }
+    return more;
+  }
+
+  /** The arrays of the searches in this tree. */
+  Capacity scratch() {
+    if (scratch == null) {
+      scratch = new Capacity(this);
+    }
+    return scratch;
   }
 }

@@ -1,0 +1,277 @@
+package dev.sluice.core.topology;
+
+import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.topology.PlacementRequest.Pods;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many pods fit into each domain of a tree, from the leaves up
+ * (docs/topology.md#how-many-pods-fit). The arrays are by level and number of the domain, and are
+ * reused by the next search in the same tree.
+ */
+final class Capacity {
+
+  /** Stands for pods of which any number fits. */
+  private static final long MANY = 1L << 40;
+
+  private final TopologyTree tree;
+
+  /** Pods that fit, in whole units of inner layers. */
+  final long[][] pods;
+
+  /** Slices that fit; only down to the level of the slices. */
+  final long[][] slices;
+
+  /** Pods and slices that fit beside the leader; the same arrays if there is no leader. */
+  long[][] podsBesideLeader;
+
+  long[][] slicesBesideLeader;
+
+  /** Whether the leader fits. */
+  boolean[][] leads;
+
+  /** Scores by preferred node affinity; empty unless they count. */
+  long[][] scores = {};
+
+  private long[] leafPods = {};
+
+  Capacity(TopologyTree tree) {
+    this.tree = tree;
+    this.pods = arrays(tree);
+    this.slices = arrays(tree);
+    this.podsBesideLeader = pods;
+    this.slicesBesideLeader = slices;
+    this.leads = new boolean[0][];
+  }
+
+  private static long[][] arrays(TopologyTree tree) {
+    long[][] arrays = new long[tree.levels()][];
+    for (int i = 0; i < arrays.length; i++) {
+      arrays[i] = new long[tree.size(i)];
+    }
+    return arrays;
+  }
+
+  /** Counts what fits. */
+  void count(
+      PlacementRequest request,
+      Levels levels,
+      ToIntFunction<String> resources,
+      boolean empty,
+      boolean scored) {
+    int last = tree.levels() - 1;
+    Pods leader = request.leader();
+    fits(request.pods(), resources, empty, null, pods[last]);
+    if (leader == null) {
+      podsBesideLeader = pods;
+      slicesBesideLeader = slices;
+    } else {
+      if (podsBesideLeader == pods) {
+        podsBesideLeader = arrays(tree);
+        slicesBesideLeader = arrays(tree);
+        leads = new boolean[tree.levels()][];
+      }
+      leafPods = new long[tree.leaves()];
+      fits(leader, resources, empty, null, leafPods);
+      leads[last] = new boolean[tree.leaves()];
+      for (int i = 0; i < leafPods.length; i++) {
+        leads[last][i] = leafPods[i] > 0;
+      }
+      fits(request.pods(), resources, empty, leader, podsBesideLeader[last]);
+      for (int i = 0; i < leafPods.length; i++) {
+        if (!leads[last][i]) {
+          podsBesideLeader[last][i] = pods[last][i];
+        }
+      }
+    }
+    for (int level = last; level >= 0; level--) {
+      if (level < last) {
+        sum(level, leader != null);
+      }
+      if (levels.rounds()[level]) {
+        roundDown(pods[level], levels.units()[level]);
+        if (leader != null) {
+          roundDown(podsBesideLeader[level], levels.units()[level]);
+        }
+      }
+      if (level <= levels.sliceLevel()) {
+        sumSlices(level, levels, leader != null);
+      }
+    }
+    scores = scored ? scores(request.pods().constraints().preferred(), last) : new long[0][];
+  }
+
+  /** The units that fit into a domain: slices, or the units of the level below them. */
+  long units(Levels levels, int level, int domain, boolean besideLeader) {
+    if (level <= levels.sliceLevel()) {
+      return besideLeader ? slicesBesideLeader[level][domain] : slices[level][domain];
+    }
+    long fit = besideLeader ? podsBesideLeader[level][domain] : pods[level][domain];
+    int unit = levels.units()[level];
+    return unit == 1 ? fit : fit / unit;
+  }
+
+  private void sum(int level, boolean withLeader) {
+    long[] below = pods[level + 1];
+    for (int d = 0; d < pods[level].length; d++) {
+      long sum = 0;
+      int to = tree.firstChild(level, d + 1);
+      for (int c = tree.firstChild(level, d); c < to; c++) {
+        sum += below[c];
+      }
+      pods[level][d] = sum;
+    }
+    if (withLeader) {
+      leads[level] = new boolean[tree.size(level)];
+      besideLeader(level, pods, podsBesideLeader);
+    }
+  }
+
+  /** What fits beside a leader that is placed in the child that loses least by it. */
+  private void besideLeader(int level, long[][] all, long[][] beside) {
+    for (int d = 0; d < all[level].length; d++) {
+      long loss = Long.MAX_VALUE;
+      int to = tree.firstChild(level, d + 1);
+      for (int c = tree.firstChild(level, d); c < to; c++) {
+        if (leads[level + 1][c]) {
+          leads[level][d] = true;
+          loss = Math.min(loss, all[level + 1][c] - beside[level + 1][c]);
+        }
+      }
+      beside[level][d] = leads[level][d] ? all[level][d] - loss : all[level][d];
+    }
+  }
+
+  private void sumSlices(int level, Levels levels, boolean withLeader) {
+    if (level == levels.sliceLevel()) {
+      divide(pods[level], slices[level], levels.sliceSize());
+      if (withLeader) {
+        divide(podsBesideLeader[level], slicesBesideLeader[level], levels.sliceSize());
+      }
+      return;
+    }
+    long[] below = slices[level + 1];
+    for (int d = 0; d < slices[level].length; d++) {
+      long sum = 0;
+      int to = tree.firstChild(level, d + 1);
+      for (int c = tree.firstChild(level, d); c < to; c++) {
+        sum += below[c];
+      }
+      slices[level][d] = sum;
+    }
+    if (withLeader) {
+      besideLeader(level, slices, slicesBesideLeader);
+    }
+  }
+
+  private static void divide(long[] from, long[] to, int size) {
+    if (size == 1) {
+      System.arraycopy(from, 0, to, 0, from.length);
+      return;
+    }
+    for (int i = 0; i < from.length; i++) {
+      to[i] = from[i] / size;
+    }
+  }
+
+  private static void roundDown(long[] counts, int unit) {
+    for (int i = 0; i < counts.length; i++) {
+      counts[i] -= counts[i] % unit;
+    }
+  }
+
+  private void fits(
+      Pods each,
+      ToIntFunction<String> resources,
+      boolean empty,
+      @Nullable Pods before,
+      long[] result) {
+    Arrays.fill(result, MANY);
+    boolean pods = false;
+    for (var request : each.perPod().entrySet()) {
+      boolean isPods = request.getKey().equals("pods");
+      pods |= isPods;
+      if (!isPods) {
+        limit(
+            result,
+            resources.applyAsInt(request.getKey()),
+            request.getValue(),
+            empty,
+            amount(before, request.getKey()));
+      }
+    }
+    limit(result, resources.applyAsInt("pods"), 1, empty, before == null ? 0 : 1);
+    if (!tree.spec().endsAtNodes()) {
+      return;
+    }
+    boolean[] excluded = tree.filter().excluded(each.constraints());
+    for (int i = 0; i < excluded.length; i++) {
+      if (excluded[i]) {
+        result[i] = 0;
+      }
+    }
+  }
+
+  private static long amount(@Nullable Pods pods, String resource) {
+    return pods == null ? 0 : Math.max(0, pods.perPod().getOrDefault(resource, 0L));
+  }
+
+  private void limit(long[] result, int resource, long each, boolean empty, long taken) {
+    if (each <= 0) {
+      return;
+    }
+    long[] free = empty ? tree.capacity(resource) : tree.free(resource);
+    if (free == null) {
+      Arrays.fill(result, 0);
+      return;
+    }
+    double inverse = 1.0 / each;
+    for (int i = 0; i < result.length; i++) {
+      long left = free[i] - taken;
+      if (left < each) {
+        result[i] = 0;
+      } else {
+        long fit = left < 1L << 50 ? quotient(left, each, inverse) : left / each;
+        if (fit < result[i]) {
+          result[i] = fit;
+        }
+      }
+    }
+  }
+
+  /** A division by multiplication, which is several times faster. */
+  private static long quotient(long amount, long each, double inverse) {
+    long guess = (long) (amount * inverse);
+    long rest = amount - guess * each;
+    return rest < 0 ? guess - 1 : rest >= each ? guess + 1 : guess;
+  }
+
+  /** The scores of leaves with room; that of a domain is the highest of its children. */
+  private long[][] scores(List<PreferredNodes> preferred, int last) {
+    long[][] result = arrays(tree);
+    for (int i = 0; i < tree.leaves(); i++) {
+      result[last][i] = pods[last][i] > 0 ? tree.filter().score(i, preferred) : 0;
+    }
+    for (int level = last - 1; level >= 0; level--) {
+      for (int c = 0; c < result[level + 1].length; c++) {
+        int parent = tree.parent(level + 1, c);
+        result[level][parent] = Math.max(result[level][parent], result[level + 1][c]);
+      }
+    }
+    return result;
+  }
+
+  /** The number of leaves that the pods can't run on. */
+  int excluded(Pods pods) {
+    int count = 0;
+    if (tree.spec().endsAtNodes()) {
+      for (boolean each : tree.filter().excluded(pods.constraints())) {
+        count += each ? 1 : 0;
+      }
+    }
+    return count;
+  }
+}

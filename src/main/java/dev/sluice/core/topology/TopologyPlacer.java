@@ -1,0 +1,210 @@
+package dev.sluice.core.topology;
+
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologyRequest.Mode;
+import dev.sluice.core.model.TopologyShortage;
+import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.topology.DomainSelector.Selected;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds places for pods in a tree: counts what fits from the leaves up, finds the level at which it
+ * fits, and descends to the leaves (docs/topology.md#how-places-are-found). Changes no usage.
+ */
+final class TopologyPlacer {
+
+  private final TopologyTree tree;
+  private final TopologyOptions options;
+  private final ToIntFunction<String> resources;
+  private final PlacementRequest request;
+  private final Levels levels;
+  private final Capacity capacity;
+  private final DomainSelector selector;
+  private final long needed;
+  private final boolean leader;
+
+  private TopologyPlacer(
+      TopologyTree tree,
+      TopologyOptions options,
+      ToIntFunction<String> resources,
+      PlacementRequest request,
+      Levels levels) {
+    this.tree = tree;
+    this.options = options;
+    this.resources = resources;
+    this.request = request;
+    this.levels = levels;
+    this.capacity = tree.scratch();
+    this.selector =
+        new DomainSelector(capacity, levels, isUnconstrained() && options.mixedProfile());
+    this.needed = request.pods().count() / levels.sliceSize();
+    this.leader = request.leader() != null;
+  }
+
+  /** Whether a topology has the levels that a request names, in the right order. */
+  static boolean hasLevels(TopologyRequest request, TopologySpec spec) {
+    return Levels.of(request, spec) != null;
+  }
+
+  /**
+   * Finds places.
+   *
+   * @param resources numbers of resources
+   * @param empty whether what Workloads use is ignored
+   */
+  static Placement place(
+      TopologyTree tree,
+      TopologyOptions options,
+      ToIntFunction<String> resources,
+      PlacementRequest request,
+      boolean empty) {
+    Levels levels = Levels.of(request.topology(), tree.spec());
+    if (levels == null) {
+      throw new IllegalArgumentException("levels of " + request.topology() + " don't exist");
+    }
+    return new TopologyPlacer(tree, options, resources, request, levels).place(empty);
+  }
+
+  private boolean isUnconstrained() {
+    Mode mode = request.topology().mode();
+    return mode != Mode.REQUIRED && mode != Mode.PREFERRED;
+  }
+
+  private Placement place(boolean empty) {
+    boolean scored =
+        options.preferredAffinity()
+            && tree.spec().endsAtNodes()
+            && !request.pods().constraints().preferred().isEmpty();
+    capacity.count(request, levels, resources, empty, scored);
+    if (request.pods().count() % levels.sliceSize() != 0) {
+      return failed();
+    }
+    int level = levels.level();
+    List<Selected> selected = null;
+    Selected one = selector.single(level, all(level), needed, leader);
+    while (one == null && level > 0 && request.topology().mode() == Mode.PREFERRED) {
+      level--;
+      one = selector.single(level, all(level), needed, leader);
+    }
+    if (one != null) {
+      selected = List.of(one);
+    } else if (request.topology().mode() != Mode.REQUIRED) {
+      selected = selector.several(level, all(level), needed, leader);
+    }
+    return selected == null ? failed() : placed(descend(level, selected));
+  }
+
+  private int[] all(int level) {
+    int[] domains = new int[tree.size(level)];
+    for (int i = 0; i < domains.length; i++) {
+      domains[i] = i;
+    }
+    return domains;
+  }
+
+  /** Goes from selected domains down to leaves. */
+  private List<Selected> descend(int from, List<Selected> selected) {
+    List<Selected> domains = selected;
+    for (int level = from; level < tree.levels() - 1; level++) {
+      List<Selected> below = new ArrayList<>();
+      if (level < levels.sliceLevel()) {
+        below.addAll(
+            required(selector.several(level + 1, children(level, domains), needed, leader)));
+      } else {
+        for (Selected each : domains) {
+          long units = each.units() * levels.units()[level] / levels.units()[level + 1];
+          if (units > 0 || each.leader()) {
+            int[] children = children(level, List.of(each));
+            below.addAll(required(selector.several(level + 1, children, units, each.leader())));
+          }
+        }
+      }
+      domains = below;
+    }
+    return domains;
+  }
+
+  private static List<Selected> required(@Nullable List<Selected> selected) {
+    if (selected == null) {
+      throw new IllegalStateException("a domain has less room than its children");
+    }
+    return selected;
+  }
+
+  private int[] children(int level, List<Selected> domains) {
+    int size = 0;
+    for (Selected each : domains) {
+      size += tree.firstChild(level, each.domain() + 1) - tree.firstChild(level, each.domain());
+    }
+    int[] children = new int[size];
+    int next = 0;
+    for (Selected each : domains) {
+      int to = tree.firstChild(level, each.domain() + 1);
+      for (int c = tree.firstChild(level, each.domain()); c < to; c++) {
+        children[next++] = c;
+      }
+    }
+    return children;
+  }
+
+  private Placement.Placed placed(List<Selected> leaves) {
+    List<Selected> sorted = new ArrayList<>(leaves);
+    sorted.sort(Comparator.comparingInt(Selected::domain));
+    int unit = levels.units()[tree.levels() - 1];
+    List<TopologyAssignment.Domain> pods = new ArrayList<>(sorted.size());
+    List<TopologyAssignment.Domain> leaders = new ArrayList<>(1);
+    for (Selected each : sorted) {
+      List<String> id = tree.idOf(each.domain());
+      if (each.units() > 0) {
+        pods.add(new TopologyAssignment.Domain(id, Math.toIntExact(each.units() * unit)));
+      }
+      if (each.leader()) {
+        leaders.add(new TopologyAssignment.Domain(id, 1));
+      }
+    }
+    List<String> keys =
+        tree.spec().endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : tree.spec().levels();
+    return new Placement.Placed(
+        new TopologyAssignment(keys, pods),
+        leaders.isEmpty() ? null : new TopologyAssignment(keys, leaders));
+  }
+
+  private Placement.Failed failed() {
+    int level = levels.level();
+    int best = -1;
+    long bestUnits = -1;
+    long total = 0;
+    for (int i = 0; i < tree.size(level); i++) {
+      boolean leads = leader && capacity.leads[level][i];
+      long units = leader && !leads ? 0 : capacity.units(levels, level, i, leads);
+      if (units > bestUnits) {
+        best = i;
+        bestUnits = units;
+      }
+      total += capacity.units(levels, level, i, false);
+    }
+    int size = levels.sliceSize();
+    boolean single = request.topology().mode() == Mode.REQUIRED;
+    boolean around = single && best >= 0 && level > 0;
+    return new Placement.Failed(
+        new TopologyShortage(
+            single ? tree.spec().levels().get(level) : "",
+            request.pods().count(),
+            size,
+            tree.spec().levels().get(levels.sliceLevel()),
+            best < 0 ? "" : tree.value(level, best),
+            Math.max(0, bestUnits) * size,
+            around ? tree.spec().levels().get(level - 1) : "",
+            around ? size * capacity.units(levels, level - 1, tree.parent(level, best), false) : 0,
+            total * size,
+            tree.size(level),
+            capacity.excluded(request.pods()),
+            leader));
+  }
+}

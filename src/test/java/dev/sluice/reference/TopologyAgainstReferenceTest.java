@@ -1,0 +1,279 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologyRequest.Mode;
+import dev.sluice.core.topology.Placement;
+import dev.sluice.core.topology.PlacementRequest;
+import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyTree;
+import dev.sluice.core.topology.TopologyUsage;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Places in random small topologies, compared with those that are found by the text of the rules,
+ * and with all places that there are.
+ */
+class TopologyAgainstReferenceTest {
+
+  private static final int WORLDS = 6_000;
+
+  private static long worlds() {
+    long usual = WORLDS * Long.getLong("sluice.property.factor", 1);
+    return Long.getLong("sluice.property.steps", usual);
+  }
+
+  /** One topology in the real cache, and what is used of it, by leaf, beside it. */
+  private static final class World {
+    final Dice dice;
+    final RandomTopology random;
+    final boolean mixed;
+    final TopologyCache cache;
+    final Map<String, SortedMap<String, Long>> used = new HashMap<>();
+    final Set<String> busy = new HashSet<>();
+    final List<Runnable> releases = new ArrayList<>();
+
+    World(long seed, int most) {
+      dice = new Dice(seed);
+      random = new RandomTopology(dice, most);
+      mixed = dice.chance(70);
+      cache =
+          new TopologyCache(new TopologyOptions(true, mixed, false, false, true, true, true, true));
+      if (dice.chanceOfHalf()) {
+        declare();
+        random.nodes.forEach(cache::set);
+      } else {
+        random.nodes.forEach(cache::set);
+        declare();
+      }
+    }
+
+    private void declare() {
+      cache.set(random.spec);
+      cache.set(random.flavor);
+    }
+
+    TopologyTree tree() {
+      return Objects.requireNonNull(cache.tree(RandomTopology.FLAVOR));
+    }
+
+    /** Pods that somebody else runs on a node; the second time they end, and maybe the node. */
+    void usedByOthers() {
+      if (random.nodes.isEmpty()) {
+        return;
+      }
+      ClusterNode node = random.nodes.get(dice.below(random.nodes.size()));
+      SortedMap<String, Long> amounts = new TreeMap<>(Map.of("cpu", 1L, "pods", 1L));
+      Optional<String> leaf = ReferenceTopology.path(random.spec.levels(), node);
+      if (leaf.isEmpty() || !node.usable() || !random.members().contains(node)) {
+        return;
+      }
+      if (busy.add(node.name())) {
+        cache.setUsage(node.name(), amounts);
+        count(leaf.get(), amounts, 1, 1);
+        return;
+      }
+      busy.remove(node.name());
+      if (dice.chanceOfHalf()) {
+        random.nodes.remove(node);
+        cache.removeNode(node.name());
+      }
+      cache.setUsage(node.name(), new TreeMap<>());
+      count(leaf.get(), amounts, -1, 1);
+    }
+
+    private void count(String leaf, SortedMap<String, Long> perPod, int pods, long each) {
+      SortedMap<String, Long> sums = used.computeIfAbsent(leaf, path -> new TreeMap<>());
+      perPod.forEach((resource, amount) -> sums.merge(resource, amount * pods * each, Long::sum));
+    }
+
+    /** Reserves places, in the real cache and beside it. */
+    void reserve(
+        TopologyAssignment assignment,
+        SortedMap<String, Integer> places,
+        SortedMap<String, Long> perPod) {
+      TopologyUsage usage =
+          Objects.requireNonNull(
+              cache.usage(
+                  List.of(
+                      new PodSetAssignment(
+                          "main",
+                          new TreeMap<>(Map.of("cpu", RandomTopology.FLAVOR)),
+                          new TreeMap<>(),
+                          1,
+                          new PodSetTopology(
+                              PodSetTopology.Delay.NONE, Optional.of(assignment), perPod)))));
+      assertThat(usage.fits()).isTrue();
+      usage.add();
+      SortedMap<String, Long> each = new TreeMap<>(perPod);
+      each.put("pods", 1L);
+      places.forEach((leaf, pods) -> count(leaf, each, pods, 1));
+      releases.add(
+          () -> {
+            usage.remove();
+            places.forEach((leaf, pods) -> count(leaf, each, pods, -1));
+          });
+    }
+
+    ReferenceTopology reference() {
+      Flavor flavor = random.flavor;
+      return new ReferenceTopology(
+          random.spec.levels(), mixed, random.members(), used, flavor.tolerations());
+    }
+
+    /** Places as the reference tells them: by path. */
+    SortedMap<String, Integer> byPath(TopologyAssignment assignment) {
+      SortedMap<String, Integer> result = new TreeMap<>();
+      for (TopologyAssignment.Domain domain : assignment.domains()) {
+        String path =
+            random.spec.endsAtNodes()
+                ? random.members().stream()
+                    .filter(
+                        node ->
+                            domain
+                                .values()
+                                .getFirst()
+                                .equals(node.labels().get("kubernetes.io/hostname")))
+                    .flatMap(node -> ReferenceTopology.path(random.spec.levels(), node).stream())
+                    .findFirst()
+                    .orElseThrow()
+                : "/" + String.join("/", domain.values());
+        result.merge(path, domain.count(), Integer::sum);
+      }
+      return result;
+    }
+  }
+
+  private static final class Counts {
+    int placed;
+    int failed;
+    int leaders;
+    int layered;
+  }
+
+  @Test
+  void placesAreThoseOfTheRules() {
+    Counts counts = new Counts();
+    for (long seed = 1; seed <= worlds(); seed++) {
+      World world = new World(seed, 14);
+      for (int step = 0; step < 8; step++) {
+        compare(world, counts, "seed " + seed + ", step " + step);
+      }
+    }
+    System.out.printf(
+        "topology: placed=%d failed=%d with leader=%d in layers=%d%n",
+        counts.placed, counts.failed, counts.leaders, counts.layered);
+    assertThat(List.of(counts.placed, counts.failed, counts.leaders, counts.layered))
+        .allMatch(count -> count > worlds() / 20);
+  }
+
+  private static void compare(World world, Counts counts, String where) {
+    Dice dice = world.dice;
+    if (!world.releases.isEmpty() && dice.chance(30)) {
+      world.releases.remove(dice.below(world.releases.size())).run();
+    }
+    if (dice.chance(30)) {
+      world.usedByOthers();
+    }
+    boolean led = dice.chance(25);
+    TopologyRequest asked = world.random.request(led);
+    ReferenceTopology.Pods pods =
+        new ReferenceTopology.Pods(
+            world.random.count(asked), world.random.perPod(), world.random.constraints());
+    ReferenceTopology.Pods leader =
+        led
+            ? new ReferenceTopology.Pods(1, world.random.perPod(), world.random.constraints())
+            : null;
+    Placement real =
+        world.cache.place(
+            world.tree(), new PlacementRequest(pods(pods), pods(leader), asked), false);
+    Optional<ReferenceTopology.Places> expected = world.reference().place(asked, pods, leader);
+    String what = where + ": " + asked + " " + pods + " " + leader + " " + real;
+    if (!(real instanceof Placement.Placed placed)) {
+      assertThat(expected).as(what).isEmpty();
+      counts.failed++;
+      return;
+    }
+    assertThat(expected).as(what).isPresent();
+    counts.placed++;
+    counts.leaders += led ? 1 : 0;
+    counts.layered += asked.slices().size() > 1 ? 1 : 0;
+    ReferenceTopology.Places places = expected.orElseThrow();
+    assertThat(world.byPath(placed.pods())).as(what).isEqualTo(places.pods());
+    TopologyAssignment leaderPlace = placed.leader();
+    assertThat(leaderPlace != null).as(what).isEqualTo(led);
+    world.reserve(placed.pods(), places.pods(), pods.perPod());
+    if (leaderPlace != null && leader != null) {
+      assertThat(world.byPath(leaderPlace).keySet()).as(what).containsExactly(places.leader());
+      world.reserve(leaderPlace, world.byPath(leaderPlace), leader.perPod());
+    }
+  }
+
+  @Test
+  void requiredPlacesAreFoundWheneverTheyExist() {
+    Map<Integer, Integer> more = new TreeMap<>();
+    int found = 0;
+    int none = 0;
+    for (long seed = 1; seed <= worlds() / 4; seed++) {
+      World world = new World(seed, 6);
+      boolean led = world.dice.chance(40);
+      TopologyRequest asked = world.random.request(led);
+      ReferenceTopology.Pods pods =
+          new ReferenceTopology.Pods(
+              world.random.count(asked), world.random.perPod(), world.random.constraints());
+      ReferenceTopology.Pods leader =
+          led
+              ? new ReferenceTopology.Pods(1, world.random.perPod(), world.random.constraints())
+              : null;
+      Placement real =
+          world.cache.place(
+              world.tree(), new PlacementRequest(pods(pods), pods(leader), asked), false);
+      ExhaustivePlaces all =
+          new ExhaustivePlaces(
+              world.random.spec.levels(),
+              world.random.members(),
+              world.random.flavor.tolerations(),
+              asked);
+      int fewest = all.fewestLeaves(pods, leader);
+      String what = "seed " + seed + ": " + asked + " " + pods + " " + leader + " " + real;
+      assertThat(real instanceof Placement.Placed).as(what).isEqualTo(fewest > 0);
+      if (real instanceof Placement.Placed placed) {
+        found++;
+        if (asked.mode() == Mode.REQUIRED || asked.mode() == Mode.PREFERRED) {
+          more.merge(placed.pods().domains().size() - fewest, 1, Integer::sum);
+        }
+      } else {
+        none++;
+      }
+    }
+    System.out.printf(
+        "topology: exhaustive, found=%d none=%d leaves more than the fewest: %s%n",
+        found, none, more);
+    assertThat(found).isPositive();
+    assertThat(none).isPositive();
+  }
+
+  private static PlacementRequest.@Nullable Pods pods(ReferenceTopology.@Nullable Pods pods) {
+    return pods == null
+        ? null
+        : new PlacementRequest.Pods(pods.count(), pods.perPod(), pods.constraints());
+  }
+}
