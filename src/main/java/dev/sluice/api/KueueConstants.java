@@ -163,5 +163,8 @@ public final class KueueConstants {
   /** {@code managedBy} value of a job that runs in another cluster. */
   public static final String MULTIKUEUE = PREFIX + "multikueue";
 
+  /** Annotation of what is made from a quota of Kube Queue: the kind of the quota's object. */
+  public static final String SOURCE_KIND = "sluice.dev/source-kind";
+
   private KueueConstants() {}
 }

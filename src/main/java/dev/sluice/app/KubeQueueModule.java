@@ -1,22 +1,80 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.kubequeue.QuotaReconciler;
+import dev.sluice.kubequeue.SourceObjects;
+import java.io.IOException;
+import java.util.Optional;
 
 /**
  * Queues from the quotas of Kube Queue, and the intake of jobs without a queue name. Does nothing
- * unless the configuration turns it on.
+ * unless the configuration turns it on. Starts last: what it makes depends on all other caches.
  */
 final class KubeQueueModule implements OperatorModule {
 
-  private final KubeQueue configuration;
+  private static final int WRITES_AT_A_TIME = 2;
+
+  private final Optional<Parts> parts;
+
+  /** What runs if it is turned on. */
+  private record Parts(ServedDefinitions definitions, QuotaReconciler quotas) {}
 
   /** Connected, and not started. */
-  KubeQueueModule(OperatorContext context) {
-    configuration = context.configuration().kubeQueue();
+  KubeQueueModule(OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+    KubeQueue configuration = context.configuration().kubeQueue();
+    parts =
+        configuration.enabled()
+            ? Optional.of(parts(context, configuration, informers, workloads))
+            : Optional.empty();
   }
 
-  /** Whether the configuration turns it on. */
-  boolean enabled() {
-    return configuration.enabled();
+  private static Parts parts(
+      OperatorContext context,
+      KubeQueue configuration,
+      InformerModule informers,
+      WorkloadModule workloads) {
+    ServedDefinitions definitions = new ServedDefinitions(context.client(), context.informers());
+    QuotaReconciler quotas =
+        new QuotaReconciler(
+            configuration,
+            new QuotaReconciler.Dependencies(
+                informers.caches(),
+                workloads.cache(),
+                context.requests(WRITES_AT_A_TIME),
+                context.events(),
+                context.leadership()::leading,
+                WorkQueueSettings.of(context.executor(), context::schedule)),
+            changed ->
+                new SourceObjects(
+                    context.client(),
+                    context.informers(),
+                    definitions,
+                    configuration.sources(),
+                    changed));
+    return new Parts(definitions, quotas);
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    if (parts.isPresent()) {
+      cacheSync.await("customresourcedefinitions", parts.get().definitions().start());
+      cacheSync.await("quotas", parts.get().quotas().objects().start());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    parts.ifPresent(each -> each.quotas().start());
+  }
+
+  @Override
+  public void stop() {
+    parts.ifPresent(
+        each -> {
+          each.definitions().close();
+          each.quotas().close();
+        });
   }
 }

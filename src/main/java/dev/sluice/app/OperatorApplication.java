@@ -115,7 +115,7 @@ public final class OperatorApplication implements AutoCloseable {
         multiKueue,
         queues,
         workloads,
-        new KubeQueueModule(context));
+        new KubeQueueModule(context, informers, workloads));
   }
 
   private void addHealthChecks(ServerModule servers, SchedulerModule scheduler, JobModule jobs) {

@@ -1,5 +1,6 @@
 package dev.sluice.queues.cache;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -166,7 +167,13 @@ public final class CacheEventFeed {
 
   private ClusterQueueSpec translated(ClusterQueue queue) {
     ClusterQueueSpec spec = ClusterQueueMapper.translate(queue, referenceLookup);
-    return ignoreUndeclared ? spec.ignoringUndeclared() : spec;
+    return ignoreUndeclared || isMadeFromQuota(queue) ? spec.ignoringUndeclared() : spec;
+  }
+
+  /** A quota of Kube Queue is about the resources that it names, see docs/kube-queue.md. */
+  private static boolean isMadeFromQuota(ClusterQueue queue) {
+    Map<String, String> annotations = queue.getMetadata().getAnnotations();
+    return annotations != null && annotations.containsKey(KueueConstants.SOURCE_KIND);
   }
 
   private void localQueue(@Nullable LocalQueue before, @Nullable LocalQueue after) {

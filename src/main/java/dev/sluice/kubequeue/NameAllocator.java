@@ -1,0 +1,126 @@
+package dev.sluice.kubequeue;
+
+import dev.sluice.api.KubernetesNames;
+import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.SourceMark.Identity;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+
+/**
+ * Names of objects that are made from quotas. An object that was made from a quota keeps its name;
+ * a new one never gets the name of an object that wasn't.
+ */
+final class NameAllocator {
+
+  private static final int SUFFIX = 5;
+
+  private final Map<ObjectId, ExistingObject> existing;
+  private final Map<ObjectKind, Map<List<Object>, String>> known = new HashMap<>();
+  private final Predicate<SourceMark> replaceable;
+  private final Set<ObjectId> given = new HashSet<>();
+
+  /**
+   * Gives names.
+   *
+   * @param replaceable whether an object with this mark may be made into another quota's
+   */
+  NameAllocator(Map<ObjectId, ExistingObject> existing, Predicate<SourceMark> replaceable) {
+    this.existing = existing;
+    this.replaceable = replaceable;
+    for (ExistingObject object : existing.values()) {
+      object
+          .mark()
+          .ifPresent(
+              mark ->
+                  known
+                      .computeIfAbsent(object.id().kind(), any -> new HashMap<>())
+                      .merge(
+                          key(object.id().namespace(), mark.identity()),
+                          object.id().name(),
+                          (one, other) -> one.compareTo(other) < 0 ? one : other));
+    }
+  }
+
+  private static List<Object> key(String namespace, Identity identity) {
+    return List.of(namespace, identity);
+  }
+
+  /**
+   * The name of an object.
+   *
+   * @param base the name that it has unless that is taken
+   * @param taken told of the name that was taken and of the one given instead
+   */
+  String name(
+      ObjectKind kind,
+      String namespace,
+      String base,
+      SourceMark mark,
+      BiConsumer<String, String> taken) {
+    String before = known.getOrDefault(kind, Map.of()).get(key(namespace, mark.identity()));
+    if (before != null && given.add(new ObjectId(kind, namespace, before))) {
+      return before;
+    }
+    ObjectId wanted = new ObjectId(kind, namespace, base);
+    if (isFree(wanted)) {
+      given.add(wanted);
+      return base;
+    }
+    String other = withSuffix(base, KubernetesNames.MAX_SUBDOMAIN, mark);
+    given.add(new ObjectId(kind, namespace, other));
+    taken.accept(base, other);
+    return other;
+  }
+
+  private boolean isFree(ObjectId id) {
+    ExistingObject object = existing.get(id);
+    return !given.contains(id) && (object == null || object.mark().filter(replaceable).isPresent());
+  }
+
+  /** The name of a ClusterQueue or Cohort of a quota, as far as nobody else has it. */
+  static String baseName(SourceMark mark, String fullName) {
+    String text =
+        fullName.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9.]", "-").replaceAll("\\.+", ".");
+    String trimmed =
+        text.replaceAll("-*\\.-*", ".").replaceAll("^[-.]+", "").replaceAll("[-.]+$", "");
+    if (trimmed.isEmpty()) {
+      return "quota-" + hash(mark);
+    }
+    return trimmed.length() <= KubernetesNames.MAX_SUBDOMAIN
+        ? trimmed
+        : withSuffix(trimmed, KubernetesNames.MAX_SUBDOMAIN, mark);
+  }
+
+  /** The name of a LocalQueue of a ClusterQueue: jobs carry it as the value of a label. */
+  static String localName(SourceMark mark, String clusterQueue) {
+    return clusterQueue.length() > KubernetesNames.MAX_NAME || clusterQueue.equals("default")
+        ? withSuffix(clusterQueue, KubernetesNames.MAX_NAME, mark)
+        : clusterQueue;
+  }
+
+  private static String withSuffix(String base, int longest, SourceMark mark) {
+    int room = longest - SUFFIX - 1;
+    String cut = base.length() <= room ? base : base.substring(0, room).replaceAll("[-.]+$", "");
+    return cut + "-" + hash(mark);
+  }
+
+  private static String hash(SourceMark mark) {
+    try {
+      byte[] text = (mark.uid() + "/" + mark.path()).getBytes(StandardCharsets.UTF_8);
+      byte[] digest = MessageDigest.getInstance("SHA-1").digest(text);
+      return HexFormat.of().formatHex(digest).substring(0, SUFFIX);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-1", e);
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.sluice.kubequeue;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.config.KubeQueue.Policy;
+import dev.sluice.kubequeue.QuotaArithmetic.Limits;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Writes the specs and annotations of the objects that are made from quotas. */
+final class QueueManifests {
+
+  /** On an object whose quota is gone. */
+  static final String REMOVED = "sluice.dev/source-removed";
+
+  private static final String RATE = "sluice.dev/oversell-rate";
+  private static final String PREEMPTIBLE = "sluice.dev/preemptible-labels";
+  private static final String STRATEGY = "sluice.dev/queueing-strategy";
+  private static final String ATTEMPTS = "sluice.dev/attempt-backoff";
+  private static final String START_TIMEOUT = "sluice.dev/start-timeout";
+  private static final String START_BACKOFF = "sluice.dev/start-backoff";
+  private static final String MOST = "sluice.dev/max-concurrent-workloads";
+  private static final String PRIORITY = "sluice.dev/queue-priority";
+  private static final String UNTIL_READY = "sluice.dev/block-until-ready";
+
+  /** The annotations that are kept as planned; all others are left alone. */
+  static final List<String> ANNOTATIONS =
+      List.of(
+          "sluice.dev/source-kind",
+          "sluice.dev/source-namespace",
+          "sluice.dev/source-name",
+          "sluice.dev/source-uid",
+          "sluice.dev/source-path",
+          REMOVED,
+          RATE,
+          PREEMPTIBLE,
+          STRATEGY,
+          ATTEMPTS,
+          START_TIMEOUT,
+          START_BACKOFF,
+          MOST,
+          PRIORITY,
+          UNTIL_READY);
+
+  private final KubeQueue settings;
+  private final String flavor;
+
+  /** Manifests of quota of this flavor. */
+  QueueManifests(KubeQueue settings, String flavor) {
+    this.settings = settings;
+    this.flavor = flavor;
+  }
+
+  /** The annotations of a quota that others share. */
+  SortedMap<String, String> cohortAnnotations(QuotaTree tree, SourceMark mark) {
+    SortedMap<String, String> result = new TreeMap<>(mark.annotations());
+    if (tree.oversold() && settings.oversellRate() > 1) {
+      result.put(
+          RATE, BigDecimal.valueOf(settings.oversellRate()).stripTrailingZeros().toPlainString());
+    }
+    return result;
+  }
+
+  /** The annotations of a quota that jobs use. */
+  SortedMap<String, String> queueAnnotations(
+      QuotaTree tree, SourceMark mark, Map<String, Long> max, QueueOverride override) {
+    SortedMap<String, String> result = cohortAnnotations(tree, mark);
+    result.put(PREEMPTIBLE, "true");
+    Policy policy = override.policy().orElse(settings.policy());
+    if (policy != Policy.BLOCK) {
+      result.put(STRATEGY, policy == Policy.ROUND ? "RoundRobin" : "StrictPriority");
+    }
+    if (policy == Policy.ROUND) {
+      result.put(
+          ATTEMPTS,
+          GoDuration.format(settings.attemptBackoff().base())
+              + ","
+              + GoDuration.format(settings.attemptBackoff().max()));
+    }
+    if (!settings.startTimeout().isZero()) {
+      result.put(START_TIMEOUT, GoDuration.format(settings.startTimeout()));
+      result.put(START_BACKOFF, GoDuration.format(settings.startBackoff()));
+    }
+    Long jobs = max.get(QuotaDeclaration.MAX_JOBS);
+    if (jobs != null) {
+      result.put(MOST, jobs.toString());
+    }
+    override.priority().ifPresent(priority -> result.put(PRIORITY, priority.toString()));
+    if (override.blockUntilReady()) {
+      result.put(UNTIL_READY, "true");
+    }
+    return result;
+  }
+
+  /** The spec of a Cohort; {@code parent} is empty for a root. */
+  ObjectNode cohort(String parent, SortedMap<String, Limits> limits) {
+    ObjectNode spec = JsonNodeFactory.instance.objectNode();
+    if (!parent.isEmpty()) {
+      spec.put("parentName", parent);
+    }
+    groups(spec, limits, parent.isEmpty());
+    return spec;
+  }
+
+  /**
+   * The spec of a ClusterQueue.
+   *
+   * @param cohort empty if it shares nothing
+   * @param namespaces whose jobs it takes, if not those of all namespaces
+   */
+  ObjectNode clusterQueue(
+      String cohort,
+      SortedMap<String, Limits> limits,
+      List<String> namespaces,
+      QueueOverride override) {
+    ObjectNode spec = JsonNodeFactory.instance.objectNode();
+    if (!cohort.isEmpty()) {
+      spec.put("cohortName", cohort);
+    }
+    if (settings.quotaLabel() == KubeQueue.QuotaLabel.ANYWHERE) {
+      spec.putObject("namespaceSelector");
+    } else if (!namespaces.isEmpty()) {
+      ObjectNode expression =
+          spec.putObject("namespaceSelector").putArray("matchExpressions").addObject();
+      expression.put("key", "kubernetes.io/metadata.name").put("operator", "In");
+      namespaces.forEach(expression.putArray("values")::add);
+    }
+    boolean blocks = override.policy().orElse(settings.policy()) == Policy.BLOCK;
+    spec.put("queueingStrategy", blocks ? "StrictFIFO" : "BestEffortFIFO");
+    ObjectNode preemption = spec.putObject("preemption");
+    preemption.put("reclaimWithinCohort", "Any");
+    preemption.putObject("borrowWithinCohort").put("policy", "Never");
+    preemption.put("withinClusterQueue", override.preempts() ? "LowerPriority" : "Never");
+    groups(spec, limits, cohort.isEmpty());
+    return spec;
+  }
+
+  private void groups(ObjectNode spec, SortedMap<String, Limits> limits, boolean alone) {
+    ArrayNode groups = spec.putArray("resourceGroups");
+    if (limits.isEmpty()) {
+      return;
+    }
+    ObjectNode group = groups.addObject();
+    limits.keySet().forEach(group.putArray("coveredResources")::add);
+    ObjectNode quotas = group.putArray("flavors").addObject();
+    quotas.put("name", flavor);
+    ArrayNode resources = quotas.putArray("resources");
+    limits.forEach(
+        (resource, each) -> {
+          ObjectNode quota = resources.addObject().put("name", resource);
+          quota.put("nominalQuota", Quantities.format(resource, each.nominal()));
+          if (!alone) {
+            each.borrowing()
+                .ifPresent(most -> quota.put("borrowingLimit", Quantities.format(resource, most)));
+            each.lending()
+                .ifPresent(most -> quota.put("lendingLimit", Quantities.format(resource, most)));
+          }
+        });
+  }
+}

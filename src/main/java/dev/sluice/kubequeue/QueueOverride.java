@@ -1,0 +1,23 @@
+package dev.sluice.kubequeue;
+
+import dev.sluice.api.config.KubeQueue.Policy;
+import java.util.Optional;
+
+/**
+ * What a Queue says of the ClusterQueue of its quota.
+ *
+ * @param policy how it is served; empty: as configured
+ * @param priority heads of queues with a higher one are tried earlier
+ * @param blockUntilReady whether the next is admitted only when the pods of the one before run
+ * @param preempts whether a Workload may preempt others of lower priority in the same queue
+ */
+public record QueueOverride(
+    Optional<Policy> policy,
+    Optional<Integer> priority,
+    boolean blockUntilReady,
+    boolean preempts) {
+
+  /** There is no Queue, or it says nothing. */
+  public static final QueueOverride NONE =
+      new QueueOverride(Optional.empty(), Optional.empty(), false, false);
+}

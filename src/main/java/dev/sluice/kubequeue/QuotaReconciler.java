@@ -1,0 +1,182 @@
+package dev.sluice.kubequeue;
+
+import dev.sluice.api.config.KubeQueue;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QuotaPlan.TakenName;
+import dev.sluice.kubequeue.QuotaSources.SourceNote;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.WorkloadLister;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+
+/**
+ * Keeps Cohorts, ClusterQueues and LocalQueues as the quotas say. All of them are looked at
+ * together, whenever a quota or one of them changes.
+ */
+public final class QuotaReconciler implements AutoCloseable {
+
+  private static final String ALL = "quotas of kube-queue";
+  private static final String NAME_TAKEN = "NameTaken";
+
+  /** Changes that come within this time are acted upon together. */
+  private static final Duration GATHER = Duration.ofMillis(50);
+
+  private static final Duration LATER = Duration.ofSeconds(2);
+
+  private final KubeQueue settings;
+  private final Dependencies dependencies;
+  private final SourceObjects objects;
+  private final QuotaSources sources = new QuotaSources();
+  private final ExistingObjects existing;
+  private final PlanWriter writer;
+  private final QuotaQueues queues;
+  private final WorkQueue<String> work;
+  private Set<SourceNote> told = Set.of();
+  private volatile boolean started;
+
+  /**
+   * What the reconciler needs.
+   *
+   * @param leading whether this process may write, and knows what was written before
+   */
+  public record Dependencies(
+      InformerCaches caches,
+      WorkloadLister workloads,
+      ApiClient requests,
+      EventRecorder events,
+      BooleanSupplier leading,
+      WorkQueueSettings work) {}
+
+  /** Makes a reader of sources that calls the listener after each change. */
+  public interface Reader {
+
+    /** Reads nothing before it is started. */
+    SourceObjects read(Runnable changed);
+  }
+
+  /** Does nothing before {@link #start}. */
+  public QuotaReconciler(KubeQueue settings, Dependencies dependencies, Reader reader) {
+    this.settings = settings;
+    this.dependencies = dependencies;
+    objects = reader.read(this::changed);
+    existing = new ExistingObjects(dependencies.caches(), dependencies.workloads());
+    writer = new PlanWriter(dependencies.requests());
+    queues = new QuotaQueues(settings.quotaLabel() == KubeQueue.QuotaLabel.ANYWHERE);
+    work = new WorkQueue<>(any -> reconcile(), dependencies.work());
+    existing.observe(this::changed);
+    queues.onRequest(this::changed);
+  }
+
+  /** The objects that quotas are read from. */
+  public SourceObjects objects() {
+    return objects;
+  }
+
+  /** How jobs find their queues. */
+  public QuotaQueues queues() {
+    return queues;
+  }
+
+  /** Begins: the caches are complete, and this process leads. */
+  public void start() {
+    started = true;
+    changed();
+  }
+
+  private void changed() {
+    if (started) {
+      work.enqueueAfter(ALL, GATHER);
+    }
+  }
+
+  private Optional<Duration> reconcile() {
+    if (!dependencies.leading().getAsBoolean() || objects.isListing()) {
+      return Optional.of(LATER);
+    }
+    QuotaSources.Reading reading = sources.read(objects);
+    Map<ObjectId, ExistingObject> found = existing.all();
+    QuotaPlan plan =
+        QuotaPlanner.plan(
+            settings,
+            new QuotaPlanner.Input(
+                reading.trees(),
+                reading.frozen(),
+                found,
+                namespaces(),
+                queues.requested(),
+                quota -> QueueOverride.NONE));
+    tell(reading, plan);
+    boolean complete = write(plan, found);
+    queues.publish(plan.queues());
+    return complete && !plan.waiting() ? Optional.empty() : Optional.of(LATER);
+  }
+
+  private Set<String> namespaces() {
+    return dependencies.caches().namespaces().all().stream()
+        .filter(each -> each.getMetadata().getDeletionTimestamp() == null)
+        .map(each -> each.getMetadata().getName())
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** What takes quota away is written first, so that no more is given than there is. */
+  private boolean write(QuotaPlan plan, Map<ObjectId, ExistingObject> found) {
+    boolean complete = true;
+    List<PlannedObject> later = new ArrayList<>();
+    for (PlannedObject object : plan.objects()) {
+      ExistingObject before = found.get(object.id());
+      if (before != null && before.leaving()) {
+        complete = false;
+      } else if (before == null) {
+        later.add(object);
+      } else if (PlanDifference.differs(object, before)) {
+        if (PlanDifference.reduces(object, before)) {
+          complete &= writer.apply(object, before);
+        } else {
+          later.add(object);
+        }
+      }
+    }
+    for (PlannedObject object : later) {
+      ExistingObject before = found.get(object.id());
+      complete &= before == null ? writer.create(object) : writer.apply(object, before);
+    }
+    for (ObjectId id : plan.removed()) {
+      ExistingObject before = found.get(id);
+      complete &= before == null || writer.delete(id, before);
+    }
+    return complete;
+  }
+
+  /** Tells each note once, until it has not applied for a while. */
+  private void tell(QuotaSources.Reading reading, QuotaPlan plan) {
+    Set<SourceNote> now = new HashSet<>(reading.notes());
+    for (TakenName name : plan.taken()) {
+      now.add(new SourceNote(QuotaSources.reference(name.source()), NAME_TAKEN, name.note()));
+    }
+    for (SourceNote note : now) {
+      if (!told.contains(note)) {
+        dependencies
+            .events()
+            .record(note.about(), EventRecorder.Type.WARNING, note.reason(), "Sync", note.note());
+      }
+    }
+    told = now;
+  }
+
+  @Override
+  public void close() {
+    work.close();
+    objects.close();
+  }
+}

@@ -1,0 +1,62 @@
+package dev.sluice.kubequeue;
+
+import dev.sluice.api.KueueConstants;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What tells that an object was made from a quota, as annotations of the object.
+ *
+ * @param kind of the source
+ * @param namespace of the source
+ * @param name of the source
+ * @param uid of the source
+ * @param path of the quota within the source
+ */
+public record SourceMark(String kind, String namespace, String name, String uid, String path) {
+
+  private static final String KIND = KueueConstants.SOURCE_KIND;
+
+  private static final String NAMESPACE = "sluice.dev/source-namespace";
+  private static final String NAME = "sluice.dev/source-name";
+  private static final String UID = "sluice.dev/source-uid";
+  private static final String PATH = "sluice.dev/source-path";
+
+  /** What identifies a quota although its source was deleted and made again. */
+  public record Identity(String kind, String namespace, String path) {}
+
+  /** The mark of what is made from a quota. */
+  static SourceMark of(QuotaSource source, String path) {
+    return new SourceMark(source.kind(), source.namespace(), source.name(), source.uid(), path);
+  }
+
+  /** The mark on an object with these annotations; empty if it wasn't made from a quota. */
+  public static Optional<SourceMark> of(Map<String, String> annotations) {
+    return Optional.ofNullable(annotations.get(KIND))
+        .map(
+            kind ->
+                new SourceMark(
+                    kind,
+                    annotations.getOrDefault(NAMESPACE, ""),
+                    annotations.getOrDefault(NAME, ""),
+                    annotations.getOrDefault(UID, ""),
+                    annotations.getOrDefault(PATH, "")));
+  }
+
+  /** The annotations. */
+  Map<String, String> annotations() {
+    Map<String, String> result = new TreeMap<>();
+    result.put(KIND, kind);
+    result.put(NAMESPACE, namespace);
+    result.put(NAME, name);
+    result.put(UID, uid);
+    result.put(PATH, path);
+    return result;
+  }
+
+  /** What identifies the quota. */
+  Identity identity() {
+    return new Identity(kind, namespace, path);
+  }
+}

@@ -1,0 +1,190 @@
+package dev.sluice.kubequeue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** The story of a quota tree: from the tree alone come the queues that jobs use. */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class ElasticQuotaTreeIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final String TREE = "scheduling.sigs.k8s.io/v1beta1/ElasticQuotaTree";
+  private static final String QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";
+  private static final String COHORT = "kueue.x-k8s.io/v1beta2/Cohort";
+  private static final String LOCAL = "kueue.x-k8s.io/v1beta2/LocalQueue";
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private LocalOperator operator;
+
+  @SuppressWarnings("NullAway.Init")
+  private KubernetesClient client;
+
+  @SuppressWarnings("NullAway.Init")
+  private TestCluster cluster;
+
+  @BeforeAll
+  void startOperator(TestCluster given) {
+    cluster = given;
+    client = given.client();
+    given.createNodes(NodeGroup.plentiful("kube-queue", 1));
+    operator =
+        LocalOperator.start(
+            "operator-of-the-quota-tree",
+            given.kubeconfig(),
+            "kubeQueue: {enabled: true, oversellRate: 1}");
+  }
+
+  @AfterAll
+  void stopOperator() {
+    operator.close();
+  }
+
+  /** The scenario's tree and jobs, unchanged, at an over-sell rate of 1. */
+  @Test
+  @Order(1)
+  void oneJobRunsAndTheOtherFollows() {
+    client.load(stream("01-tree.yaml")).create();
+    awaitPresent(LOCAL, "default", "root-child-1");
+
+    JsonNode queue = get(QUEUE, "", "root-child-1");
+    assertThat(queue.at("/spec/cohortName").asText()).isEqualTo("root");
+    assertThat(resource(queue, "cpu"))
+        .isEqualTo(Map.of("name", "cpu", "nominalQuota", "0", "borrowingLimit", "1"));
+    assertThat(resource(get(COHORT, "", "root"), "memory"))
+        .isEqualTo(Map.of("name", "memory", "nominalQuota", "1Gi"));
+    assertThat(queue.at("/metadata/annotations").toString())
+        .contains("\"sluice.dev/source-kind\":\"ElasticQuotaTree\"")
+        .contains("\"sluice.dev/source-path\":\"root/child-1\"");
+
+    Job first = submit();
+    awaitSuspended(first, false);
+    Job second = submit();
+    await("the second waits")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                workloadOf(second)
+                    .map(each -> each.toString().contains("insufficient unused quota"))
+                    .orElse(false));
+    assertThat(find(first).getSpec().getSuspend()).isFalse();
+    assertThat(find(second).getSpec().getSuspend()).isTrue();
+
+    succeed(first);
+    awaitSuspended(second, false);
+    succeed(second);
+  }
+
+  private Job submit() {
+    Job job = client.batch().v1().jobs().load(stream("02-job.yaml")).create();
+    String label = "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"root-child-1\"}}}";
+    return client.resource(job).patch(PatchContext.of(PatchType.JSON_MERGE), label);
+  }
+
+  private Job find(Job job) {
+    return Objects.requireNonNull(client.resource(job).get());
+  }
+
+  private void awaitSuspended(Job job, boolean suspended) {
+    await(job.getMetadata().getName() + " suspended=" + suspended)
+        .atMost(LIMIT)
+        .until(() -> find(job).getSpec().getSuspend() == suspended);
+  }
+
+  /** The job's pod ends now. */
+  private void succeed(Job job) {
+    var pods =
+        client.pods().inNamespace("default").withLabel("job-name", job.getMetadata().getName());
+    await("a pod runs")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                pods.list().getItems().stream()
+                    .anyMatch(pod -> "Running".equals(pod.getStatus().getPhase())));
+    var pod = pods.list().getItems().getFirst();
+    client
+        .resource(pod)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"phase\":\"Succeeded\"}}");
+    await(job.getMetadata().getName() + " is complete")
+        .atMost(LIMIT)
+        .until(() -> Objects.equals(find(job).getStatus().getSucceeded(), 1));
+  }
+
+  private Optional<JsonNode> workloadOf(Job job) {
+    return client
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+        .inNamespace("default")
+        .list()
+        .getItems()
+        .stream()
+        .filter(
+            each ->
+                each.getMetadata()
+                    .getOwnerReferences()
+                    .getFirst()
+                    .getUid()
+                    .equals(job.getMetadata().getUid()))
+        .findFirst()
+        .map(JsonMappers.JSON::<JsonNode>valueToTree);
+  }
+
+  private static Map<String, Object> resource(JsonNode object, String name) {
+    for (JsonNode each : object.at("/spec/resourceGroups/0/flavors/0/resources")) {
+      if (each.path("name").asText().equals(name)) {
+        return JsonMappers.JSON.convertValue(
+            each, new com.fasterxml.jackson.core.type.TypeReference<>() {});
+      }
+    }
+    return Map.of();
+  }
+
+  private Resource<GenericKubernetesResource> at(String kind, String namespace, String name) {
+    int slash = kind.lastIndexOf('/');
+    var all =
+        client.genericKubernetesResources(kind.substring(0, slash), kind.substring(slash + 1));
+    return namespace.isEmpty() ? all.withName(name) : all.inNamespace(namespace).withName(name);
+  }
+
+  private JsonNode get(String kind, String namespace, String name) {
+    return JsonMappers.JSON.valueToTree(Objects.requireNonNull(at(kind, namespace, name).get()));
+  }
+
+  private void awaitPresent(String kind, String namespace, String name) {
+    await(kind + " " + name).atMost(LIMIT).until(() -> at(kind, namespace, name).get() != null);
+  }
+
+  private static InputStream stream(String file) {
+    return Objects.requireNonNull(
+        ElasticQuotaTreeIT.class.getResourceAsStream("/scenarios/elastic-quota-tree/" + file));
+  }
+}

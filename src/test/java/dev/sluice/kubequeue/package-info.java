@@ -1,0 +1,5 @@
+/** Queues from the quotas of Kube Queue. */
+@NullMarked
+package dev.sluice.kubequeue;
+
+import org.jspecify.annotations.NullMarked;
