@@ -41,6 +41,11 @@ public record QuotaDeclaration(
     children = List.copyOf(children);
   }
 
+  /** What its ClusterQueue or Cohort is called, before it is made to fit: of trees, the path. */
+  public String objectName() {
+    return source.kind().equals(QuotaTreeReader.KIND) ? path : name;
+  }
+
   /** Calls {@code visitor} with this quota and all below it, from the top down. */
   public void visit(Consumer<QuotaDeclaration> visitor) {
     visitor.accept(this);

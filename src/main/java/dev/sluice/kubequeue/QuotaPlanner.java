@@ -109,9 +109,7 @@ final class QuotaPlanner {
   private static Identity quotaOf(Identity queue) {
     return queue.path().endsWith(SELF)
         ? new Identity(
-            queue.kind(),
-            queue.namespace(),
-            queue.path().substring(0, queue.path().length() - SELF.length()))
+            queue.kind(), queue.path().substring(0, queue.path().length() - SELF.length()))
         : queue;
   }
 
@@ -183,7 +181,8 @@ final class QuotaPlanner {
       return;
     }
     SourceMark mark = SourceMark.of(quota.source(), quota.path());
-    String name = name(ObjectKind.COHORT, "", NameAllocator.baseName(mark, quota.path()), mark);
+    String name =
+        name(ObjectKind.COHORT, "", NameAllocator.baseName(mark, quota.objectName()), mark);
     cohortNames.put(identity, name);
     planned.add(
         new PlannedObject(
@@ -224,7 +223,7 @@ final class QuotaPlanner {
     Identity identity = identity(quota);
     SourceMark mark = SourceMark.of(quota.source(), path);
     List<String> below = quota.namespacesBelow();
-    String full = quota.path() + (quota.inner() ? "-self" : "");
+    String full = quota.objectName() + (quota.inner() ? "-self" : "");
     String name = name(ObjectKind.CLUSTER_QUEUE, "", NameAllocator.baseName(mark, full), mark);
     queueNames.put(identity, name);
     planned.add(
@@ -279,7 +278,7 @@ final class QuotaPlanner {
   private Optional<String> livingCohort(Identity removed) {
     String path = quotaOf(removed).path();
     while (true) {
-      String cohort = cohortNames.get(new Identity(removed.kind(), removed.namespace(), path));
+      String cohort = cohortNames.get(new Identity(removed.kind(), path));
       if (cohort != null) {
         return Optional.of(cohort);
       }

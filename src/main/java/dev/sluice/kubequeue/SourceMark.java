@@ -24,7 +24,7 @@ public record SourceMark(String kind, String namespace, String name, String uid,
   private static final String PATH = "sluice.dev/source-path";
 
   /** What identifies a quota although its source was deleted and made again. */
-  public record Identity(String kind, String namespace, String path) {}
+  public record Identity(String kind, String path) {}
 
   /** The mark of what is made from a quota. */
   static SourceMark of(QuotaSource source, String path) {
@@ -57,6 +57,6 @@ public record SourceMark(String kind, String namespace, String name, String uid,
 
   /** What identifies the quota. */
   Identity identity() {
-    return new Identity(kind, namespace, path);
+    return new Identity(kind, path);
   }
 }

@@ -94,7 +94,7 @@ class ElasticQuotaTreeIT {
         .until(
             () ->
                 workloadOf(second)
-                    .map(each -> each.toString().contains("insufficient unused quota"))
+                    .map(each -> each.toString().contains("0 available of 1"))
                     .orElse(false));
     assertThat(find(first).getSpec().getSuspend()).isFalse();
     assertThat(find(second).getSpec().getSuspend()).isTrue();
@@ -133,8 +133,9 @@ class ElasticQuotaTreeIT {
     var pod = pods.list().getItems().getFirst();
     client
         .resource(pod)
-        .subresource("status")
-        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"phase\":\"Succeeded\"}}");
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"metadata\":{\"annotations\":{\"sluice.dev/run-for\":\"100ms\"}}}");
     await(job.getMetadata().getName() + " is complete")
         .atMost(LIMIT)
         .until(() -> Objects.equals(find(job).getStatus().getSucceeded(), 1));

@@ -43,7 +43,7 @@ class QuotaPlannerTest {
       """;
 
   private static Identity quotaAt(String path) {
-    return new Identity("ElasticQuotaTree", "kube-system", path);
+    return new Identity("ElasticQuotaTree", path);
   }
 
   @Test
