@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.QuotaPlan.Place;
 import java.io.IOException;
@@ -33,7 +34,7 @@ final class QuotaTrees {
         KubeQueue.Policy.ROUND,
         Duration.ZERO,
         Duration.ofMinutes(1),
-        new KubeQueue.AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20)),
+        new AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20)),
         KubeQueue.Intake.SUSPENDED_ONLY,
         KubeQueue.QueueUnits.MIRROR,
         KubeQueue.ForeignUnits.ACCEPT,
