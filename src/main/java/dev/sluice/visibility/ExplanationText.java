@@ -78,6 +78,8 @@ public final class ExplanationText {
       case FlavorRejection.NoTopology() -> "the flavor has no topology, which is asked for";
       case FlavorRejection.OnlyByTopology() ->
           "its nodes are assigned by topology only, which isn't asked for";
+      case FlavorRejection.OtherTopologyFlavor(var flavor) ->
+          "the pods are on nodes of flavor " + flavor + " already";
       case FlavorRejection.TopologyLevelMissing(var topology, var level) ->
           level.isEmpty()
               ? "the Topology " + topology + " doesn't exist"

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Engine {
 
-  private final SpecRegistry specRegistry = new SpecRegistry();
+  private final SpecRegistry specRegistry;
   private final DirtySet dirtySet = new DirtySet();
   private final InadmissibleIndex inadmissibleIndex;
   private final ActiveQueues activeQueues = new ActiveQueues();
@@ -47,7 +47,7 @@ public final class Engine {
   private final WorkloadTable workloads;
   private final QueryHandler queryHandler;
   private final SchedulingPolicy policy;
-  private final EligibilityCheck eligibilityCheck = new EligibilityCheck(specRegistry);
+  private final EligibilityCheck eligibilityCheck;
   private final OutcomeApplier outcomeApplier;
   private final TopologyCache topologyCache;
   private Instant now = Instant.EPOCH;
@@ -61,7 +61,9 @@ public final class Engine {
    * @param decisions receives each decision; must return quickly and must not call the engine
    */
   public Engine(EngineOptions options, Consumer<Decision> decisions) {
-    this.topologyCache = new TopologyCache(options.topology());
+    this.specRegistry = new SpecRegistry(options.topology());
+    this.topologyCache = specRegistry.topologies;
+    this.eligibilityCheck = new EligibilityCheck(specRegistry);
     this.gate = new PodsReadyGate(options.blockAdmission());
     this.explanations = new Explanations(specRegistry, activeQueues, gate);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
@@ -310,7 +312,12 @@ public final class Engine {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     SchedulingCycle schedulingCycle =
         new SchedulingCycle(
-            policy, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
+            policy,
+            specRegistry.flavors,
+            topologyCache,
+            eligibilityCheck::of,
+            cycles,
+            gate.admissions());
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         changedTrees.add(cycleOutcome.queue().node().root());
@@ -380,6 +387,7 @@ public final class Engine {
     specRegistry.hierarchy.rebuildIfDirty();
     inadmissibleIndex.clear();
     activeQueues.markAllChanged();
+    specRegistry.topologyTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
       ClusterQueueCache cache = queue.cache;
@@ -389,6 +397,10 @@ public final class Engine {
       List<InactiveReason> before = queue.problems;
       queue.problems = specRegistry.problemsOf(spec);
       cache.active(queue.active());
+      cache.topology(topologyCache::isTopologyFlavor);
+      if (cache.topologyAware()) {
+        specRegistry.topologyTrees.add(cache.node().root());
+      }
       cache.advanceQuotaGeneration();
       queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
       activeQueues.unblock(cache);

@@ -221,7 +221,12 @@ final class OutcomeApplier {
     ClusterQueueCache queue = admitted.queue();
     Reservation reservation =
         Reservation.decided(
-            item, queue.name(), admitted.assignment().podSets(), now, specRegistry.pairs);
+            item,
+            queue.name(),
+            admitted.assignment().podSets(),
+            now,
+            specRegistry.pairs,
+            specRegistry.topologies);
     workloads.assume(item, reservation);
     decisions.accept(
         new Decision.Admit(

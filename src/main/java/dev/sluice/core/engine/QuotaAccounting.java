@@ -2,7 +2,9 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.InadmissibleIndex;
+import dev.sluice.core.topology.TopologyUsage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,6 +114,10 @@ final class QuotaAccounting {
         cache.node().add(quotaHolder.pair(i), quotaHolder.amount(i));
       }
     }
+    TopologyUsage places = quotaHolder.topology();
+    if (places != null && !inTree) {
+      places.add();
+    }
     if (cache != null) {
       activeQueues.markChanged(cache.node());
     }
@@ -133,6 +139,15 @@ final class QuotaAccounting {
       if (cache != null) {
         cache.node().remove(quotaHolder.pair(i), quotaHolder.amount(i));
         cache.advanceQuotaGeneration();
+      }
+    }
+    TopologyUsage places = quotaHolder.topology();
+    if (places != null) {
+      places.remove();
+      // The nodes may be those of queues in other trees, too.
+      for (QuotaNode root : specRegistry.topologyTrees) {
+        inadmissibleIndex.released(root);
+        activeQueues.markChanged(root);
       }
     }
     if (cache != null) {

@@ -6,6 +6,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.FlavorResourceIndex;
+import dev.sluice.core.topology.TopologyCache;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,11 @@ record Reservation(
    *
    * @param evicting whether the eviction was decided, even if the API server doesn't report it yet
    */
-  static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResourceIndex numbers) {
+  static Reservation of(
+      ReservingWorkload workload,
+      boolean evicting,
+      FlavorResourceIndex numbers,
+      TopologyCache topologies) {
     Map<Integer, Long> sums = sums(workload.podSets(), numbers);
     QuotaHolder quotaHolder =
         new QuotaHolder(
@@ -50,7 +55,8 @@ record Reservation(
             pairs(sums),
             amounts(sums),
             evicting || workload.evicted(),
-            workload.evictable());
+            workload.evictable(),
+            topologies.usage(workload.podSets()));
     return new Reservation(
         workload.clusterQueue(),
         quotaHolder,
@@ -65,7 +71,8 @@ record Reservation(
       String clusterQueue,
       List<PodSetAssignment> podSets,
       Instant now,
-      FlavorResourceIndex numbers) {
+      FlavorResourceIndex numbers,
+      TopologyCache topologies) {
     Map<Integer, Long> sums = sums(podSets, numbers);
     QuotaHolder quotaHolder =
         new QuotaHolder(
@@ -77,7 +84,8 @@ record Reservation(
             pairs(sums),
             amounts(sums),
             false,
-            item.evictable());
+            item.evictable(),
+            topologies.usage(podSets));
     return new Reservation(
         clusterQueue,
         quotaHolder,

@@ -8,10 +8,12 @@ import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.topology.TopologyCache;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -33,6 +35,11 @@ final class SpecRegistry {
   final FlavorResourceIndex pairs = new FlavorResourceIndex();
   final CohortHierarchy hierarchy = new CohortHierarchy(pairs);
   final Map<String, Flavor> flavors = new HashMap<>();
+  final TopologyCache topologies;
+
+  /** Roots of trees with a queue that assigns nodes by topology. */
+  final Set<QuotaNode> topologyTrees = new LinkedHashSet<>();
+
   final Map<String, Map<String, String>> namespaces = new HashMap<>();
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
   final Map<String, ClusterQueueState> clusterQueues = new LinkedHashMap<>();
@@ -45,6 +52,10 @@ final class SpecRegistry {
   final Set<LocalQueueState> freed = new LinkedHashSet<>();
 
   private final Map<String, Set<LocalQueueState>> localQueuesByClusterQueue = new HashMap<>();
+
+  SpecRegistry(TopologyOptions topologyOptions) {
+    topologies = new TopologyCache(topologyOptions);
+  }
 
   ClusterQueueState clusterQueue(String name) {
     return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);

@@ -127,7 +127,10 @@ final class WorkloadTable {
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
     slices.known(entry, workload.slice());
-    quotaAccounting.set(entry, Reservation.of(workload, evicting, specRegistry.pairs), false);
+    quotaAccounting.set(
+        entry,
+        Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
+        false);
     if (workload.admitted()) {
       usageLedger.admitted(entry);
     }

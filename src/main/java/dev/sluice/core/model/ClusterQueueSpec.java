@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The part of a ClusterQueue's spec that the engine needs.
@@ -23,6 +24,8 @@ import java.util.List;
  * @param ordersByUsage whether the LocalQueues are ordered by their usage over time, when the
  *     configuration enables admission fair sharing
  * @param rules rules beyond the fields of the API
+ * @param delaysTopologyOf flavors whose places are found later than the quota, because an admission
+ *     check must be ready first or another cluster finds them
  */
 public record ClusterQueueSpec(
     String name,
@@ -39,13 +42,15 @@ public record ClusterQueueSpec(
     List<InactiveReason> problems,
     boolean ignoresUndeclared,
     boolean ordersByUsage,
-    QueueRules rules) {
+    QueueRules rules,
+    Set<String> delaysTopologyOf) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
     fairWeight = fairWeight.stripTrailingZeros();
     admissionChecks = List.copyOf(admissionChecks);
     problems = List.copyOf(problems);
+    delaysTopologyOf = Set.copyOf(delaysTopologyOf);
   }
 
   /** A queue of weight 1 that rejects requests for resources that no group covers. */
@@ -107,7 +112,8 @@ public record ClusterQueueSpec(
         problems,
         ignoresUndeclared,
         false,
-        QueueRules.DEFAULT);
+        QueueRules.DEFAULT,
+        Set.of());
   }
 
   /** The same queue, with requests for uncovered resources ignored. */
@@ -127,7 +133,8 @@ public record ClusterQueueSpec(
         problems,
         true,
         ordersByUsage,
-        rules);
+        rules,
+        delaysTopologyOf);
   }
 
   /** The same queue, with its LocalQueues ordered by usage. */
@@ -147,7 +154,29 @@ public record ClusterQueueSpec(
         problems,
         ignoresUndeclared,
         true,
-        rules);
+        rules,
+        delaysTopologyOf);
+  }
+
+  /** The same queue, with the places in nodes of these flavors found later than the quota. */
+  public ClusterQueueSpec delayingTopologyOf(Set<String> flavors) {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
+        ordersByUsage,
+        rules,
+        flavors);
   }
 
   /** The same queue with another strategy and other rules. */
@@ -167,7 +196,8 @@ public record ClusterQueueSpec(
         problems,
         ignoresUndeclared,
         ordersByUsage,
-        otherRules);
+        otherRules,
+        delaysTopologyOf);
   }
 
   /**

@@ -44,6 +44,9 @@ public sealed interface FlavorRejection {
   /** The pod set asks for no topology, and the flavor's nodes are only assigned by topology. */
   record OnlyByTopology() implements FlavorRejection {}
 
+  /** The pod set has places in another flavor already. */
+  record OtherTopologyFlavor(String flavor) implements FlavorRejection {}
+
   /** The flavor's topology doesn't exist, or lacks the level. */
   record TopologyLevelMissing(String topology, String level) implements FlavorRejection {}
 

@@ -8,6 +8,7 @@ import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 /**
  * A ClusterQueue in the engine: its spec, its node in the quota tree, its pending Workloads and the
@@ -24,6 +25,8 @@ public final class ClusterQueueCache {
   private final int priority;
   private long quotaGeneration = 1;
   private boolean active;
+  private boolean topologyAware;
+  private boolean impliesTopology;
 
   /**
    * A resource group with numbered pairs.
@@ -126,6 +129,27 @@ public final class ClusterQueueCache {
   /** Sets whether the queue may admit. */
   public void active(boolean may) {
     active = may;
+  }
+
+  /**
+   * Sets which flavors have nodes that are assigned by topology.
+   *
+   * @param isTopologyFlavor by name of the flavor
+   */
+  public void topology(Predicate<String> isTopologyFlavor) {
+    List<String> flavors = groups.stream().flatMap(group -> group.flavors().stream()).toList();
+    topologyAware = flavors.stream().anyMatch(isTopologyFlavor);
+    impliesTopology = topologyAware && flavors.stream().allMatch(isTopologyFlavor);
+  }
+
+  /** Whether the nodes of any flavor are assigned by topology. */
+  public boolean topologyAware() {
+    return topologyAware;
+  }
+
+  /** Whether the nodes of all flavors are, so that pod sets needn't ask for it. */
+  public boolean impliesTopology() {
+    return impliesTopology;
   }
 
   /** The resource groups. */

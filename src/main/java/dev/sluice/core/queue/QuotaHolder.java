@@ -4,9 +4,11 @@ import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Comparator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Workload that has quota of a queue reserved, as preemption sees it. The fields that order
@@ -37,6 +39,7 @@ public final class QuotaHolder {
   private final long[] amounts;
   private final boolean evicted;
   private final boolean evictable;
+  private final @Nullable TopologyUsage topology;
   private boolean usageRemoved;
 
   /**
@@ -51,6 +54,7 @@ public final class QuotaHolder {
    * @param amounts the reserved amount of each pair
    * @param evicted whether the Workload is being evicted, or its eviction is decided
    * @param evictable whether the Workload may be a preemption target
+   * @param topology what the Workload uses of nodes; null without places
    */
   public QuotaHolder(
       WorkloadId id,
@@ -61,7 +65,8 @@ public final class QuotaHolder {
       int[] pairs,
       long[] amounts,
       boolean evicted,
-      boolean evictable) {
+      boolean evictable,
+      @Nullable TopologyUsage topology) {
     this(
         id,
         localQueue,
@@ -71,7 +76,8 @@ public final class QuotaHolder {
         pairs,
         amounts,
         evicted,
-        evictable);
+        evictable,
+        topology);
   }
 
   private QuotaHolder(
@@ -83,7 +89,8 @@ public final class QuotaHolder {
       int[] pairs,
       long[] amounts,
       boolean evicted,
-      boolean evictable) {
+      boolean evictable,
+      @Nullable TopologyUsage topology) {
     this.id = id;
     this.localQueue = localQueue;
     this.priority = priority;
@@ -93,6 +100,21 @@ public final class QuotaHolder {
     this.amounts = amounts;
     this.evicted = evicted;
     this.evictable = evictable;
+    this.topology = topology;
+  }
+
+  /** A holder without places. */
+  public QuotaHolder(
+      WorkloadId id,
+      LocalQueueId localQueue,
+      long priority,
+      Instant queuedAt,
+      Instant reservedAt,
+      int[] pairs,
+      long[] amounts,
+      boolean evicted,
+      boolean evictable) {
+    this(id, localQueue, priority, queuedAt, reservedAt, pairs, amounts, evicted, evictable, null);
   }
 
   /** The same holder, being evicted or not. */
@@ -106,7 +128,8 @@ public final class QuotaHolder {
         pairs,
         amounts,
         evicting,
-        evictable);
+        evictable,
+        topology);
   }
 
   /** The same holder with other amounts of the same pairs. */
@@ -120,7 +143,8 @@ public final class QuotaHolder {
         pairs,
         others,
         evicted,
-        mayBeEvicted);
+        mayBeEvicted,
+        topology);
   }
 
   /** Identity of the Workload. */
@@ -213,12 +237,18 @@ public final class QuotaHolder {
     for (int i = 0; i < pairs.length; i++) {
       queue.node().remove(pairs[i], amounts[i]);
     }
+    if (topology != null) {
+      topology.remove();
+    }
   }
 
   /** Undoes {@link #removeUsage}. */
   public void restoreUsage(ClusterQueueCache queue) {
     usageRemoved = false;
     addTo(queue.node());
+    if (topology != null) {
+      topology.add();
+    }
   }
 
   /** Whether preemption treats the other holder the same. */
@@ -233,8 +263,17 @@ public final class QuotaHolder {
         && hasSameUsageAs(other);
   }
 
-  /** Whether the other holder reserves the same amounts of the same pairs. */
+  /** What the Workload uses of nodes; null without places. */
+  public @Nullable TopologyUsage topology() {
+    return topology;
+  }
+
+  /** Whether the other holder reserves the same amounts of the same pairs and nodes. */
   public boolean hasSameUsageAs(QuotaHolder other) {
-    return Arrays.equals(pairs, other.pairs) && Arrays.equals(amounts, other.amounts);
+    return Arrays.equals(pairs, other.pairs)
+        && Arrays.equals(amounts, other.amounts)
+        && (topology == null
+            ? other.topology == null
+            : other.topology != null && topology.sameAs(other.topology));
   }
 }

@@ -38,6 +38,7 @@ public final class ResourceDemand {
   private final List<Bundle> bundles = new ArrayList<>();
   private final Map<Integer, Long> held = new HashMap<>(0);
   private final long steps;
+  private final boolean asksForTopology;
   private @Nullable Fixed fixed;
   private boolean fixedKnown;
 
@@ -61,6 +62,8 @@ public final class ResourceDemand {
     }
     this.steps = spare;
     shape.replaced().ifPresent(replaced -> replaced.podSets().forEach(this::hold));
+    this.asksForTopology =
+        shape.podSets().stream().anyMatch(podSet -> podSet.topology().isExplicit());
     for (List<Integer> members : bundledIndexes()) {
       SortedMap<String, Long> sum = new TreeMap<>();
       for (int member : members) {
@@ -199,6 +202,14 @@ public final class ResourceDemand {
 
   private boolean mayUse(Bundle bundle, String flavor) {
     return otherFlavor(bundle, flavor) == null;
+  }
+
+  /**
+   * Whether places are looked for, or a topology is asked for that the queue may not have: then
+   * quota alone doesn't decide.
+   */
+  public boolean needsTopology() {
+    return queue.topologyAware() || asksForTopology;
   }
 
   /** The queue of the demand. */

@@ -78,8 +78,10 @@ public final class AdmissionForecast {
   private boolean add(
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
     ClusterQueueCache queue = queueHead.queue();
-    ResourceDemand.Fixed request = queueHead.item().equivalenceClass().demand(queue).fixed();
+    ResourceDemand demand = queueHead.item().equivalenceClass().demand(queue);
+    ResourceDemand.Fixed request = demand.fixed();
     if (request == null
+        || demand.needsTopology()
         || queueHead.item().flavorProgress() != null
         || queue.node().limitsWorkloads()
         || !fits(queue.node(), request)

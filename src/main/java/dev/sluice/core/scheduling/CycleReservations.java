@@ -4,8 +4,10 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.quota.UsageVector;
+import dev.sluice.core.scheduling.flavor.AssignedPlaces;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,6 +30,7 @@ final class CycleReservations {
     private final List<PreemptionTarget> preemptionTargets = new ArrayList<>();
     private final Set<QuotaHolder> quotaHolders = new HashSet<>();
     private final UsageVector targetUsage = new UsageVector();
+    private final List<TopologyUsage> places = new ArrayList<>(0);
 
     void add(PreemptionTarget preemptionTarget) {
       preemptionTargets.add(preemptionTarget);
@@ -69,6 +72,27 @@ final class CycleReservations {
       node.add(request.pair(), request.amount());
       tree.entries.add(new Entry(node, request.pair(), request.amount()));
     }
+  }
+
+  /** Adds the usage of places until the cycle ends. */
+  void reserve(QuotaNode node, AssignedPlaces places) {
+    TopologyUsage usage = places.usage();
+    if (usage != null) {
+      usage.add();
+      tree(node).places.add(usage);
+    }
+  }
+
+  /**
+   * Whether the places of a nominated Workload are still free, without its own targets; heads
+   * before it, of its tree or of another one, may have taken them.
+   */
+  boolean placesFit(NominatedWorkload entry) {
+    AssignedPlaces places = entry.assignment().places();
+    return places.usage() == null
+        || (entry.preemptionTargets().isEmpty()
+            ? places.fits()
+            : assumingRemoved(entry.preemptionTargets(), places::fits));
   }
 
   /** Adds preemption targets; later heads in the tree treat their usage as free. */
@@ -147,6 +171,7 @@ final class CycleReservations {
   void undo() {
     for (TreeReservations tree : trees.values()) {
       tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
+      tree.places.forEach(TopologyUsage::remove);
     }
     trees.clear();
   }

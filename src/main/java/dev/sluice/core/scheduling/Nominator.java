@@ -7,14 +7,19 @@ import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.scheduling.NominatedWorkload.Search;
+import dev.sluice.core.scheduling.flavor.AssignedPlaces;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.FlavorAssigner;
 import dev.sluice.core.scheduling.flavor.PreemptionOracle;
+import dev.sluice.core.scheduling.flavor.TopologyAssigner;
 import dev.sluice.core.scheduling.preemption.PreemptionRequest;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.topology.TopologyCache;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -22,11 +27,17 @@ import org.jspecify.annotations.Nullable;
 final class Nominator {
 
   private final Map<String, Flavor> flavors;
+  private final TopologyCache topologies;
   private final PreemptionStrategy preemption;
   private final long cycle;
 
-  Nominator(Map<String, Flavor> flavors, PreemptionStrategy preemption, long cycle) {
+  Nominator(
+      Map<String, Flavor> flavors,
+      TopologyCache topologies,
+      PreemptionStrategy preemption,
+      long cycle) {
     this.flavors = flavors;
+    this.topologies = topologies;
     this.preemption = preemption;
     this.cycle = cycle;
   }
@@ -57,7 +68,8 @@ final class Nominator {
         head,
         queue,
         search,
-        resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
+        resourceDemand ->
+            FlavorAssigner.assign(flavors, topologies, preemptionOracle, resourceDemand, resume));
   }
 
   /** Nominates a head again, with the flavors of its nomination and the current usage. */
@@ -69,7 +81,11 @@ final class Nominator {
         before.search(),
         resourceDemand ->
             FlavorAssigner.reassign(
-                flavors, preemptionOracle, resourceDemand, before.assignment().chosen()));
+                flavors,
+                topologies,
+                preemptionOracle,
+                resourceDemand,
+                before.assignment().chosen()));
   }
 
   /**
@@ -83,7 +99,7 @@ final class Nominator {
       Search search,
       Function<ResourceDemand, Assignment> assign) {
     ResourceDemand all = head.equivalenceClass().demand(queue);
-    NominatedWorkload full = nominated(head, queue, assign.apply(all), search);
+    NominatedWorkload full = nominated(head, queue, all, assign.apply(all), search);
     if (all.steps() == 0 || full.succeeds()) {
       return full;
     }
@@ -93,7 +109,8 @@ final class Nominator {
     long to = all.steps() + 1;
     while (from < to) {
       long middle = (from + to) >>> 1;
-      NominatedWorkload fewer = nominated(head, queue, assign.apply(all.reduced(middle)), search);
+      ResourceDemand reduced = all.reduced(middle);
+      NominatedWorkload fewer = nominated(head, queue, reduced, assign.apply(reduced), search);
       if (fewer.succeeds()) {
         found = fewer;
         to = middle;
@@ -106,9 +123,28 @@ final class Nominator {
   }
 
   private NominatedWorkload nominated(
-      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment, Search search) {
-    return new NominatedWorkload(
-        head, queue, assignment, targets(head, queue, assignment), search, null);
+      QueuedWorkload head,
+      ClusterQueueCache queue,
+      ResourceDemand resourceDemand,
+      Assignment flavorsOnly,
+      Search search) {
+    Assignment assignment = TopologyAssigner.assign(topologies, resourceDemand, flavorsOnly);
+    List<PreemptionTarget> targets = targets(head, queue, resourceDemand, assignment);
+    Assignment placed =
+        targets.isEmpty() || !queue.topologyAware()
+            ? assignment
+            : placedWithoutTargets(resourceDemand, assignment, targets);
+    return new NominatedWorkload(head, queue, placed, targets, search, null);
+  }
+
+  /** Adds the places that are there once the targets are gone. */
+  private Assignment placedWithoutTargets(
+      ResourceDemand resourceDemand, Assignment assignment, List<PreemptionTarget> targets) {
+    targets.forEach(PreemptionTarget::removeUsage);
+    Optional<AssignedPlaces> places =
+        TopologyAssigner.places(topologies, resourceDemand, assignment.chosen());
+    targets.reversed().forEach(PreemptionTarget::restoreUsage);
+    return places.map(assignment::with).orElse(assignment);
   }
 
   private PreemptionOracle oracle(QueuedWorkload head, ClusterQueueCache queue) {
@@ -141,12 +177,15 @@ final class Nominator {
   }
 
   private List<PreemptionTarget> targets(
-      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+      QueuedWorkload head,
+      ClusterQueueCache queue,
+      ResourceDemand resourceDemand,
+      Assignment assignment) {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
     return preemption
-        .find(request(head, queue, assignment))
+        .find(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
         .map(PreemptionStrategy.Found::preemptionTargets)
         .orElse(List.of());
   }
@@ -156,11 +195,19 @@ final class Nominator {
    * are looked for.
    */
   boolean meetsNotEvictable(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
-    return preemption.meetsNotEvictable(request(head, queue, assignment));
+    return preemption.meetsNotEvictable(request(head, queue, assignment, () -> true));
+  }
+
+  private boolean hasPlaces(ResourceDemand resourceDemand, Assignment assignment) {
+    return !resourceDemand.queue().topologyAware()
+        || TopologyAssigner.places(topologies, resourceDemand, assignment.chosen()).isPresent();
   }
 
   private static PreemptionRequest request(
-      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+      QueuedWorkload head,
+      ClusterQueueCache queue,
+      Assignment assignment,
+      BooleanSupplier hasPlaces) {
     int size = assignment.usage().size();
     int[] pairs = new int[size];
     long[] amounts = new long[size];
@@ -168,6 +215,6 @@ final class Nominator {
       pairs[i] = assignment.usage().get(i).pair();
       amounts[i] = assignment.usage().get(i).amount();
     }
-    return PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed());
+    return PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed(), hasPlaces);
   }
 }

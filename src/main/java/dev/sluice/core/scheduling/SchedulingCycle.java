@@ -16,6 +16,8 @@ import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -88,6 +90,7 @@ public final class SchedulingCycle {
       eligibilityCheck;
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
+  private final boolean recomputesPlaces;
   private Admissions admissions;
   private boolean stopped;
 
@@ -96,6 +99,7 @@ public final class SchedulingCycle {
    *
    * @param policy the order and the preemption
    * @param flavors the existing flavors, by name
+   * @param topologies the topologies of flavors, and what is free in them
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
    * @param number the number of the cycle
    * @param admissions how many Workloads may be admitted; the cycle ends at the first one that fits
@@ -104,11 +108,13 @@ public final class SchedulingCycle {
   public SchedulingCycle(
       SchedulingPolicy policy,
       Map<String, Flavor> flavors,
+      TopologyCache topologies,
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
       long number,
       Admissions admissions) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
-    this.nominator = new Nominator(flavors, policy.preemption(), number);
+    this.nominator = new Nominator(flavors, topologies, policy.preemption(), number);
+    this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;
     this.number = number;
     this.admissions = admissions;
@@ -174,6 +180,19 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
+    if (cycleReservations.placesFit(entry)) {
+      return admitOrReserveWithPlaces(entry);
+    }
+    NominatedWorkload renominated = recomputesPlaces ? nominator.renominate(entry) : entry;
+    return renominated.succeeds()
+            && cycleReservations.placesFit(renominated)
+            && !cycleReservations.overlaps(
+                renominated.queue().node(), renominated.preemptionTargets())
+        ? admitOrReserveWithPlaces(renominated)
+        : skipped(entry);
+  }
+
+  private CycleOutcome admitOrReserveWithPlaces(NominatedWorkload entry) {
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);
     }
@@ -197,6 +216,10 @@ public final class SchedulingCycle {
       node.add(request.pair(), request.amount());
     }
     node.countWorkloads(1);
+    TopologyUsage places = entry.assignment().places().usage();
+    if (places != null) {
+      places.add();
+    }
     return new CycleOutcome.Admitted(entry.item(), entry.queue(), entry.assignment());
   }
 
@@ -229,6 +252,7 @@ public final class SchedulingCycle {
     QuotaNode node = entry.queue().node();
     cycleReservations.addTargets(node, preemptionTargets);
     cycleReservations.reserve(node, entry.assignment().usage());
+    cycleReservations.reserve(node, entry.assignment().places());
     return new CycleOutcome.PendingPreemption(
         entry.item(),
         entry.queue(),
@@ -260,7 +284,11 @@ public final class SchedulingCycle {
     PendingReason reason = assignment.noFit();
     Explanation explanation =
         new Explanation(
-            reason == null ? PendingReason.WAITING_FOR_QUOTA : reason,
+            reason != null
+                ? reason
+                : assignment.places().lacking()
+                    ? PendingReason.TOPOLOGY_PLACEMENT_FAILED
+                    : PendingReason.WAITING_FOR_QUOTA,
             assignment.attempts(),
             detail(entry));
     Assignment minimum = entry.minimumAssignment();
@@ -327,7 +355,7 @@ public final class SchedulingCycle {
 
   private String preemption(QueuedWorkload head, Assignment assignment, ClusterQueueCache queue) {
     if (!queue.mayPreempt()) {
-      return mayNeverFit(assignment) ? "" : PREEMPTION_OFF;
+      return mayNeverFit(assignment) || assignment.places().lacking() ? "" : PREEMPTION_OFF;
     }
     if (!assignment.needsPreemption()) {
       return "";

@@ -190,10 +190,8 @@ final class Capacity {
       @Nullable Pods before,
       long[] result) {
     Arrays.fill(result, MANY);
-    boolean pods = false;
     for (var request : each.perPod().entrySet()) {
       boolean isPods = request.getKey().equals("pods");
-      pods |= isPods;
       if (!isPods) {
         limit(
             result,

@@ -85,4 +85,11 @@ final class Slot {
     }
     return trees.length > 0;
   }
+
+  /** Changes what Workloads can use of every leaf. */
+  void addCapacity(int resource, long amount) {
+    for (int i = 0; i < trees.length; i++) {
+      trees[i].addCapacity(leaves[i], resource, amount);
+    }
+  }
 }

@@ -155,6 +155,11 @@ public final class TopologyCache {
     return options.enabled() && flavor != null && !flavor.topology().isEmpty();
   }
 
+  /** Whether the nodes of the flavor with this name are assigned by topology. */
+  public boolean isTopologyFlavor(String flavorName) {
+    return isTopologyFlavor(flavors.get(flavorName));
+  }
+
   /** A topology; null if it doesn't exist. */
   public @Nullable TopologySpec topology(String name) {
     return topologies.get(name);
@@ -238,8 +243,8 @@ public final class TopologyCache {
     return bySlot == null ? null : TopologyUsage.of(bySlot);
   }
 
-  /** The usage of pods in the domains of a flavor. */
-  TopologyUsage usage(
+  /** The usage of pods in the domains of a flavor, which doesn't count until it is added. */
+  public TopologyUsage usage(
       String flavor, TopologyAssignment assignment, SortedMap<String, Long> perPod) {
     Map<Slot, long[]> bySlot = new LinkedHashMap<>();
     addTo(bySlot, flavor, assignment, perPod);

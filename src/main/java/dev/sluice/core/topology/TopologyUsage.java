@@ -1,8 +1,12 @@
 package dev.sluice.core.topology;
 
+import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a Workload uses of domains. It counts while it is added: {@link #add} and {@link #remove}
@@ -61,5 +65,46 @@ public final class TopologyUsage {
   /** Whether the other usage is of the same amounts in the same domains. */
   public boolean sameAs(TopologyUsage other) {
     return amounts.equals(other.amounts);
+  }
+
+  /** Several usages as one; null if there are none. */
+  public static @Nullable TopologyUsage together(List<TopologyUsage> usages) {
+    if (usages.isEmpty()) {
+      return null;
+    }
+    Map<Slot, long[]> sums = new LinkedHashMap<>();
+    for (TopologyUsage usage : usages) {
+      for (Amount each : usage.amounts) {
+        long[] before = sums.getOrDefault(each.slot, new long[0]);
+        long[] after = Arrays.copyOf(before, Math.max(before.length, each.resource + 1));
+        after[each.resource] = ResourceAmounts.add(after[each.resource], each.amount);
+        sums.put(each.slot, after);
+      }
+    }
+    return of(sums);
+  }
+
+  /**
+   * Counts the usage for the current search; {@link #forget} must undo this.
+   *
+   * @param empty whether the search ignores what Workloads use
+   */
+  public void assume(boolean empty) {
+    change(empty, 1);
+  }
+
+  /** Undoes {@link #assume}. */
+  public void forget(boolean empty) {
+    change(empty, -1);
+  }
+
+  private void change(boolean empty, int sign) {
+    for (Amount each : amounts) {
+      if (empty) {
+        each.slot.addCapacity(each.resource, -sign * each.amount);
+      } else {
+        each.slot.add(each.resource, sign * each.amount);
+      }
+    }
   }
 }

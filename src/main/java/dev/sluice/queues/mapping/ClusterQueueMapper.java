@@ -22,6 +22,7 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /** Maps ClusterQueues to the scheduler's model. */
 public final class ClusterQueueMapper {
@@ -83,7 +84,8 @@ public final class ClusterQueueMapper {
         spec.admissionScope() != null
             && spec.admissionScope().admissionMode()
                 == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING,
-        annotated.rules());
+        annotated.rules(),
+        Set.of());
   }
 
   /** Names of the flavors of a ClusterQueue, in the order of its spec. */

@@ -251,8 +251,7 @@ final class SchedulerFixture {
     return submit(name, queue, shape, priority, 0);
   }
 
-  private WorkloadId submit(
-      String name, String queue, RequestShape shape, long priority, int second) {
+  WorkloadId submit(String name, String queue, RequestShape shape, long priority, int second) {
     WorkloadId id = new WorkloadId("uid-" + name, "ns", name);
     Instant created = START.plusSeconds(second);
     tell(

@@ -3,6 +3,8 @@ package dev.sluice.core.scheduling.flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetTopology;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  *     every flavor was tried
  * @param chosen the index of the chosen flavor, by pod-set group and resource group; -1 without a
  *     choice
+ * @param places the places of the pods
  */
 public record Assignment(
     @Nullable PendingReason noFit,
@@ -34,7 +37,98 @@ public record Assignment(
     List<PairAmount> shortages,
     boolean competing,
     int @Nullable [] progress,
-    int[] chosen) {
+    int[] chosen,
+    AssignedPlaces places) {
+
+  /** An assignment without places. */
+  public Assignment(
+      @Nullable PendingReason noFit,
+      Supplier<List<PodSetAssignment>> podSetsGet,
+      List<PairAmount> usage,
+      int[] needed,
+      int borrowLevel,
+      Supplier<List<FlavorAttempt>> tried,
+      List<PairAmount> shortages,
+      boolean competing,
+      int @Nullable [] progress,
+      int[] chosen) {
+    this(
+        noFit,
+        podSetsGet,
+        usage,
+        needed,
+        borrowLevel,
+        tried,
+        shortages,
+        competing,
+        progress,
+        chosen,
+        AssignedPlaces.NONE);
+  }
+
+  /** The same assignment with places for its pods. */
+  public Assignment with(AssignedPlaces found) {
+    return new Assignment(
+        noFit,
+        () -> placed(podSetsGet.get(), found.podSets()),
+        usage,
+        needed,
+        borrowLevel,
+        tried,
+        shortages,
+        competing,
+        progress,
+        chosen,
+        found);
+  }
+
+  private static List<PodSetAssignment> placed(
+      List<PodSetAssignment> podSets, List<PodSetTopology> places) {
+    List<PodSetAssignment> result = new ArrayList<>(podSets.size());
+    for (int i = 0; i < podSets.size(); i++) {
+      result.add(podSets.get(i).with(places.get(i)));
+    }
+    return result;
+  }
+
+  /**
+   * The same assignment, whose pods have no places at the moment and need preemption of pairs; any
+   * release of quota may make room for them.
+   */
+  Assignment lackingPlaces(AssignedPlaces lacking, int[] pairs) {
+    List<PairAmount> released = new ArrayList<>(pairs.length);
+    for (int pair : pairs) {
+      released.add(new PairAmount(pair, 0));
+    }
+    return new Assignment(
+        null,
+        List::of,
+        usage,
+        pairs,
+        borrowLevel,
+        () -> lacking.rejections(),
+        released,
+        true,
+        progress,
+        chosen,
+        lacking);
+  }
+
+  /** The same assignment, which doesn't fit because empty nodes have no room for its pods. */
+  Assignment withoutPlaces(PendingReason reason, AssignedPlaces lacking) {
+    return new Assignment(
+        reason,
+        List::of,
+        usage,
+        new int[0],
+        borrowLevel,
+        () -> lacking.rejections(),
+        shortages,
+        competing,
+        progress,
+        chosen,
+        lacking);
+  }
 
   /** An amount of a pair, by its number. */
   public record PairAmount(int pair, long amount) {}

@@ -11,6 +11,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Fungibility.Fit;
+import dev.sluice.core.topology.TopologyCache;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class FlavorAssigner {
 
   private final Map<String, Flavor> flavors;
+  private final TopologyCache topologies;
   private final PreemptionOracle preemptionOracle;
   private final ResourceDemand resourceDemand;
   private final ClusterQueueCache queue;
@@ -49,11 +51,13 @@ public final class FlavorAssigner {
 
   private FlavorAssigner(
       Map<String, Flavor> flavors,
+      TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
       int @Nullable [] resume,
       int @Nullable [] only) {
     this.flavors = flavors;
+    this.topologies = topologies;
     this.preemptionOracle = preemptionOracle;
     this.resourceDemand = resourceDemand;
     this.queue = resourceDemand.queue();
@@ -69,6 +73,7 @@ public final class FlavorAssigner {
    * Searches for flavors.
    *
    * @param flavors the existing flavors, by name
+   * @param topologies the topologies of flavors
    * @param preemptionOracle simulates preemption
    * @param resourceDemand the request and its queue
    * @param resume where an earlier search stopped, as {@link Assignment#progress} says; null to
@@ -76,13 +81,15 @@ public final class FlavorAssigner {
    */
   public static Assignment assign(
       Map<String, Flavor> flavors,
+      TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
       int @Nullable [] resume) {
     Assignment fastPath = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
     return fastPath != null
         ? fastPath
-        : new FlavorAssigner(flavors, preemptionOracle, resourceDemand, resume, null).assign();
+        : new FlavorAssigner(flavors, topologies, preemptionOracle, resourceDemand, resume, null)
+            .assign();
   }
 
   /**
@@ -92,10 +99,12 @@ public final class FlavorAssigner {
    */
   public static Assignment reassign(
       Map<String, Flavor> flavors,
+      TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
       int[] only) {
-    return new FlavorAssigner(flavors, preemptionOracle, resourceDemand, null, only).assign();
+    return new FlavorAssigner(flavors, topologies, preemptionOracle, resourceDemand, null, only)
+        .assign();
   }
 
   private Assignment assign() {
@@ -124,7 +133,8 @@ public final class FlavorAssigner {
     return slot(queue, bundle, group);
   }
 
-  private static int slot(ClusterQueueCache queue, ResourceDemand.Bundle bundle, int group) {
+  /** The index in {@link Assignment#chosen} of a bundle and a resource group. */
+  static int slot(ClusterQueueCache queue, ResourceDemand.Bundle bundle, int group) {
     return bundle.members().getFirst() * queue.groups().size() + group;
   }
 
@@ -211,7 +221,7 @@ public final class FlavorAssigner {
   private Candidate candidate(
       ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
     String name = group.flavors().get(index);
-    FlavorRejection ineligible = ineligible(bundle, name);
+    FlavorRejection ineligible = ineligible(bundle, group, name);
     if (ineligible != null) {
       return new Candidate(
           bundle.name(),
@@ -252,7 +262,8 @@ public final class FlavorAssigner {
   }
 
   /** Why the flavor can't be used whatever the quota; null if it can. */
-  private @Nullable FlavorRejection ineligible(ResourceDemand.Bundle bundle, String name) {
+  private @Nullable FlavorRejection ineligible(
+      ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, String name) {
     String other = resourceDemand.otherFlavor(bundle, name);
     if (other != null) {
       return new FlavorRejection.ReplacedSliceFlavor(other);
@@ -261,8 +272,30 @@ public final class FlavorAssigner {
       Optional<FlavorRejection> rejection =
           FlavorEligibility.rejection(
               flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
+      if (rejection.isEmpty() && resourceDemand.needsTopology()) {
+        rejection =
+            TopologyEligibility.rejection(
+                topologies,
+                queue,
+                group,
+                flavors.get(name),
+                resourceDemand.podSets().get(member),
+                chosenByTopology(bundle));
+      }
       if (rejection.isPresent()) {
         return rejection.get();
+      }
+    }
+    return null;
+  }
+
+  /** The flavor with a topology that was chosen for other resources of a bundle. */
+  private @Nullable String chosenByTopology(ResourceDemand.Bundle bundle) {
+    for (int i = 0; i < queue.groups().size(); i++) {
+      int flavor = chosen[slot(bundle, i)];
+      String name = flavor < 0 ? null : queue.groups().get(i).flavors().get(flavor);
+      if (name != null && topologies.isTopologyFlavor(name)) {
+        return name;
       }
     }
     return null;

@@ -5,6 +5,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import java.util.function.BooleanSupplier;
 
 /**
  * The request of a preemptor.
@@ -17,6 +18,8 @@ import dev.sluice.core.quota.QuotaNode;
  * @param needed the pairs among them that need preemption
  * @param spared UID of the slice that the preemptor replaces, which is not among the candidates;
  *     empty if it replaces none
+ * @param hasPlaces whether there is room on nodes for the pods, with the usage that counts at the
+ *     moment
  */
 public record PreemptionRequest(
     ClusterQueueCache queue,
@@ -25,17 +28,23 @@ public record PreemptionRequest(
     int[] pairs,
     long[] amounts,
     int[] needed,
-    String spared) {
+    String spared,
+    BooleanSupplier hasPlaces) {
 
   /** The request of a pending Workload, for a single pair only. */
   public static PreemptionRequest forPair(
       QueuedWorkload item, ClusterQueueCache queue, int pair, long amount) {
-    return of(item, queue, new int[] {pair}, new long[] {amount}, new int[] {pair});
+    return of(item, queue, new int[] {pair}, new long[] {amount}, new int[] {pair}, () -> true);
   }
 
   /** The request of a pending Workload. */
   public static PreemptionRequest of(
-      QueuedWorkload item, ClusterQueueCache queue, int[] pairs, long[] amounts, int[] needed) {
+      QueuedWorkload item,
+      ClusterQueueCache queue,
+      int[] pairs,
+      long[] amounts,
+      int[] needed,
+      BooleanSupplier hasPlaces) {
     return new PreemptionRequest(
         queue,
         item.equivalenceClass().priority(),
@@ -43,7 +52,8 @@ public record PreemptionRequest(
         pairs,
         amounts,
         needed,
-        item.equivalenceClass().shape().replaced().map(ReplacedSlice::uid).orElse(""));
+        item.equivalenceClass().shape().replaced().map(ReplacedSlice::uid).orElse(""),
+        hasPlaces);
   }
 
   /**
@@ -59,7 +69,7 @@ public record PreemptionRequest(
         return false;
       }
     }
-    return true;
+    return hasPlaces.getAsBoolean();
   }
 
   /** Adds the request to the usage; {@link #unreserve} must undo this. */

@@ -1,0 +1,37 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.topology.TopologyUsage;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Places for the pods of an assignment.
+ *
+ * @param podSets the places of each pod set; empty without places
+ * @param usage what the pods use of their places; null without places
+ * @param rejections the flavors that have no room for the pods at the moment; empty if there is
+ *     room, or if no places are needed
+ */
+public record AssignedPlaces(
+    List<PodSetTopology> podSets, @Nullable TopologyUsage usage, List<FlavorAttempt> rejections) {
+
+  /** No places, because none are needed. */
+  public static final AssignedPlaces NONE = new AssignedPlaces(List.of(), null, List.of());
+
+  public AssignedPlaces {
+    podSets = List.copyOf(podSets);
+    rejections = List.copyOf(rejections);
+  }
+
+  /** Whether places are needed and not there at the moment. */
+  public boolean lacking() {
+    return !rejections.isEmpty();
+  }
+
+  /** Whether the places, if there are any, have room with the usage that counts at the moment. */
+  public boolean fits() {
+    return usage == null || usage.fits();
+  }
+}

@@ -1,0 +1,250 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyShortage;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.topology.Placement;
+import dev.sluice.core.topology.PlacementRequest;
+import dev.sluice.core.topology.PlacementRequest.Pods;
+import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyTree;
+import dev.sluice.core.topology.TopologyUsage;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds places for the pods of a Workload whose flavors are assigned
+ * (docs/topology.md#in-the-engine). Pod sets are placed one after the other, each with the usage of
+ * the ones before it; no usage is changed in the end.
+ */
+public final class TopologyAssigner {
+
+  /**
+   * Pod sets that are placed together.
+   *
+   * @param pods the index of the pod set
+   * @param leader the index of the leader's pod set; -1 without leader
+   * @param flavor the flavor whose nodes are assigned
+   * @param bundle the index of the bundle of the pod sets
+   */
+  private record Group(int pods, int leader, String flavor, int bundle) {}
+
+  /** A pod set without room. */
+  private record Failure(Group group, TopologyShortage shortage) {}
+
+  private final TopologyCache topologies;
+  private final ResourceDemand demand;
+  private final int[] chosen;
+  private final PodSetTopology[] result;
+  private final List<TopologyUsage> assumed = new ArrayList<>();
+
+  private TopologyAssigner(TopologyCache topologies, ResourceDemand demand, int[] chosen) {
+    this.topologies = topologies;
+    this.demand = demand;
+    this.chosen = chosen;
+    this.result = new PodSetTopology[demand.podSets().size()];
+  }
+
+  /**
+   * Adds places to an assignment. If there is no room at the moment, the pairs of the pod set need
+   * preemption; if empty nodes have no room either, the request doesn't fit.
+   */
+  public static Assignment assign(
+      TopologyCache topologies, ResourceDemand demand, Assignment assignment) {
+    if (assignment.noFit() != null || !demand.queue().topologyAware()) {
+      return assignment;
+    }
+    if (assignment.fits()) {
+      TopologyAssigner now = new TopologyAssigner(topologies, demand, assignment.chosen());
+      Failure failure = now.place(false);
+      if (failure == null) {
+        return assignment.with(now.places());
+      }
+      return needingPreemption(topologies, demand, assignment, now, failure);
+    }
+    return onEmptyNodes(topologies, demand, assignment);
+  }
+
+  /** Finds places with the usage that counts at the moment; empty if there is no room. */
+  public static Optional<AssignedPlaces> places(
+      TopologyCache topologies, ResourceDemand demand, int[] chosen) {
+    TopologyAssigner now = new TopologyAssigner(topologies, demand, chosen);
+    return now.place(false) == null ? Optional.of(now.places()) : Optional.empty();
+  }
+
+  private static Assignment needingPreemption(
+      TopologyCache topologies,
+      ResourceDemand demand,
+      Assignment assignment,
+      TopologyAssigner now,
+      Failure failure) {
+    Assignment possible = onEmptyNodes(topologies, demand, assignment);
+    if (possible.noFit() != null) {
+      return possible;
+    }
+    TreeSet<Integer> needed = new TreeSet<>();
+    ClusterQueueCache queue = demand.queue();
+    ResourceDemand.Bundle bundle = demand.bundles().get(failure.group.bundle);
+    for (int i = 0; i < queue.groups().size(); i++) {
+      ClusterQueueCache.Group group = queue.groups().get(i);
+      int flavor = assignment.chosen()[FlavorAssigner.slot(queue, bundle, i)];
+      for (int j = 0; flavor >= 0 && j < group.resources().size(); j++) {
+        if (bundle.amounts().containsKey(group.resources().get(j))) {
+          needed.add(group.pairs()[flavor][j]);
+        }
+      }
+    }
+    if (needed.isEmpty()) {
+      // The pods use no quota, and yet wait for what others use.
+      needed.add(queue.groups().getFirst().pairs()[0][0]);
+    }
+    return assignment.lackingPlaces(
+        new AssignedPlaces(
+            List.of(), null, List.of(now.attempt(failure, false, AssignmentMode.NO_CANDIDATES))),
+        needed.stream().mapToInt(Integer::intValue).toArray());
+  }
+
+  private static Assignment onEmptyNodes(
+      TopologyCache topologies, ResourceDemand demand, Assignment assignment) {
+    TopologyAssigner empty = new TopologyAssigner(topologies, demand, assignment.chosen());
+    Failure failure = empty.place(true);
+    return failure == null
+        ? assignment
+        : assignment.withoutPlaces(
+            PendingReason.TOPOLOGY_PLACEMENT_FAILED,
+            new AssignedPlaces(
+                List.of(), null, List.of(empty.attempt(failure, true, AssignmentMode.NO_FIT))));
+  }
+
+  private FlavorAttempt attempt(Failure failure, boolean everEmpty, AssignmentMode mode) {
+    return new FlavorAttempt(
+        demand.podSets().get(failure.group.pods).name(),
+        failure.group.flavor,
+        mode,
+        0,
+        List.of(new FlavorRejection.NoPlacement(failure.shortage, everEmpty)));
+  }
+
+  private AssignedPlaces places() {
+    List<PodSetTopology> podSets = new ArrayList<>(result.length);
+    for (PodSetTopology each : result) {
+      podSets.add(each == null ? PodSetTopology.NONE : each);
+    }
+    return new AssignedPlaces(podSets, TopologyUsage.together(assumed), List.of());
+  }
+
+  /** Places all pod sets; returns the first that has no room, or null. */
+  private @Nullable Failure place(boolean empty) {
+    Failure failure = null;
+    for (Group group : groups()) {
+      failure = place(group, empty);
+      if (failure != null) {
+        break;
+      }
+    }
+    for (TopologyUsage usage : assumed.reversed()) {
+      usage.forget(empty);
+    }
+    return failure;
+  }
+
+  private @Nullable Failure place(Group group, boolean empty) {
+    PodSetRequest podSet = demand.podSets().get(group.pods);
+    if (demand.queue().spec().delaysTopologyOf().contains(group.flavor)) {
+      delay(group.pods);
+      if (group.leader >= 0) {
+        delay(group.leader);
+      }
+      return null;
+    }
+    TopologyTree tree = topologies.tree(group.flavor);
+    if (tree == null) {
+      throw new IllegalStateException("flavor " + group.flavor + " has no topology");
+    }
+    PodSetRequest leader = group.leader < 0 ? null : demand.podSets().get(group.leader);
+    PlacementRequest request =
+        new PlacementRequest(
+            Pods.of(podSet), leader == null ? null : Pods.of(leader), podSet.topology());
+    return switch (topologies.place(tree, request, empty)) {
+      case Placement.Failed(var shortage) -> new Failure(group, shortage);
+      case Placement.Placed placed -> {
+        assume(group.pods, group.flavor, placed.pods(), empty);
+        TopologyAssignment place = placed.leader();
+        if (place != null) {
+          assume(group.leader, group.flavor, place, empty);
+        }
+        yield null;
+      }
+    };
+  }
+
+  private void delay(int podSet) {
+    result[podSet] =
+        new PodSetTopology(PodSetTopology.Delay.PENDING, Optional.empty(), new TreeMap<>());
+  }
+
+  private void assume(int podSet, String flavor, TopologyAssignment assignment, boolean empty) {
+    PodSetTopology topology =
+        new PodSetTopology(
+            PodSetTopology.Delay.NONE,
+            Optional.of(assignment),
+            demand.podSets().get(podSet).perPod());
+    result[podSet] = topology;
+    TopologyUsage usage = topologies.usage(flavor, assignment, topology.perPod());
+    usage.assume(empty);
+    assumed.add(usage);
+  }
+
+  private List<Group> groups() {
+    List<Group> groups = new ArrayList<>();
+    for (int bundle = 0; bundle < demand.bundles().size(); bundle++) {
+      List<Integer> members = new ArrayList<>(demand.bundles().get(bundle).members());
+      String flavor = flavorOf(bundle);
+      members.removeIf(
+          each -> !TopologyEligibility.isPlaced(demand.podSets().get(each), demand.queue()));
+      if (flavor == null) {
+        continue;
+      }
+      if (members.size() == 2) {
+        boolean ascending = count(members.getFirst()) <= count(members.getLast());
+        int leader = ascending ? members.getFirst() : members.getLast();
+        if (count(leader) == 1) {
+          int pods = ascending ? members.getLast() : members.getFirst();
+          groups.add(new Group(pods, leader, flavor, bundle));
+          continue;
+        }
+      }
+      for (int member : members) {
+        groups.add(new Group(member, -1, flavor, bundle));
+      }
+    }
+    return groups;
+  }
+
+  private int count(int podSet) {
+    return demand.podSets().get(podSet).count();
+  }
+
+  private @Nullable String flavorOf(int bundle) {
+    ClusterQueueCache queue = demand.queue();
+    for (int i = 0; i < queue.groups().size(); i++) {
+      int flavor = chosen[FlavorAssigner.slot(queue, demand.bundles().get(bundle), i)];
+      String name = flavor < 0 ? null : queue.groups().get(i).flavors().get(flavor);
+      if (name != null && topologies.isTopologyFlavor(name)) {
+        return name;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,328 @@
+package dev.sluice.core.engine;
+
+import static dev.sluice.core.engine.SchedulerFixture.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologySpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Workloads are placed by topology: 2 racks of 2 nodes with 4 cpu each, unless said otherwise. */
+class TopologyTest {
+
+  private static final String HOST = TopologySpec.HOSTNAME;
+
+  private final SchedulerFixture scheduler = new SchedulerFixture();
+
+  private static void racks(SchedulerFixture scheduler, String flavor) {
+    scheduler.engine.apply(
+        new SchedulerEvent.TopologyChanged(new TopologySpec("t", List.of("rack", HOST))));
+    flavor(scheduler, flavor);
+    for (String rack : List.of("r1", "r2")) {
+      for (int i = 1; i <= 2; i++) {
+        node(scheduler, rack, rack + "-n" + i, 4);
+      }
+    }
+  }
+
+  private static void flavor(SchedulerFixture scheduler, String flavor) {
+    scheduler.engine.apply(
+        new SchedulerEvent.FlavorChanged(
+            new Flavor(flavor, Map.of("pool", "a"), List.of(), List.of(), "t")));
+  }
+
+  private static void node(SchedulerFixture scheduler, String rack, String name, long cpu) {
+    scheduler.engine.apply(
+        new SchedulerEvent.NodeChanged(
+            new ClusterNode(
+                name,
+                Map.of("pool", "a", "rack", rack, HOST, name),
+                List.of(),
+                new TreeMap<>(Map.of("cpu", cpu, "pods", 10L)),
+                true)));
+  }
+
+  private static PodSetRequest podSet(String name, int count, long cpu, TopologyRequest topology) {
+    return new PodSetRequest(
+        name, count, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "", topology);
+  }
+
+  private static RequestShape shape(int count, long cpu, TopologyRequest topology) {
+    return new RequestShape(List.of(podSet("main", count, cpu, topology)));
+  }
+
+  /** The places of one, as "node=pods". */
+  private static List<String> places(SchedulerFixture scheduler, String name) {
+    List<String> places = new ArrayList<>();
+    for (var podSet : scheduler.admission(name).podSets()) {
+      for (TopologyAssignment.Domain domain :
+          podSet.topology().assignment().orElseThrow().domains()) {
+        places.add(String.join("/", domain.values()) + "=" + domain.count());
+      }
+    }
+    return places;
+  }
+
+  @Test
+  void podsAreInOneRackAndTwoWorkloadsNeverShareARoom() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    for (String name : List.of("a", "b", "c")) {
+      scheduler.submit(name, "q", shape(2, 3, TopologyRequest.required("rack")), 0);
+    }
+    assertThat(scheduler.admitted()).containsExactly("a", "b");
+    assertThat(places(scheduler, "a")).containsExactly("r1-n1=1", "r1-n2=1");
+    assertThat(places(scheduler, "b")).containsExactly("r2-n1=1", "r2-n2=1");
+
+    Explanation explanation = scheduler.explanation("c").orElseThrow();
+    assertThat(explanation.reason()).isEqualTo(PendingReason.TOPOLOGY_PLACEMENT_FAILED);
+    assertThat(explanation.attempts().getFirst().flavorRejections())
+        .first()
+        .isInstanceOfSatisfying(
+            FlavorRejection.NoPlacement.class,
+            rejection -> {
+              assertThat(rejection.everEmpty()).isFalse();
+              assertThat(rejection.shortage().level()).isEqualTo("rack");
+              assertThat(rejection.shortage().needed()).isEqualTo(2);
+              assertThat(rejection.shortage().bestRoom()).isZero();
+            });
+
+    scheduler.finish("b");
+    assertThat(scheduler.admitted()).containsExactly("c");
+    assertThat(places(scheduler, "c")).containsExactly("r2-n1=1", "r2-n2=1");
+  }
+
+  @Test
+  void headsOfOneCycleNeverGetTheSamePlace() {
+    racks(scheduler, "f");
+    for (String queue : List.of("q1", "q2", "q3")) {
+      scheduler.queue(queue, queue.equals("q3") ? "other" : "", quota("f", 100));
+      scheduler.submit("of-" + queue, queue, shape(2, 3, TopologyRequest.required("rack")), 0);
+    }
+    assertThat(scheduler.engine.cycle()).isTrue();
+    assertThat(scheduler.decisions).hasSize(2);
+    List<String> all = new ArrayList<>(places(scheduler, "of-q1"));
+    all.addAll(places(scheduler, "of-q2"));
+    assertThat(all).doesNotHaveDuplicates().hasSize(4);
+    scheduler.admitted();
+    scheduler.finish("of-q1");
+    assertThat(scheduler.admitted()).as("a queue of another tree").containsExactly("of-q3");
+  }
+
+  @Test
+  void moreThanEmptyNodesHoldNeverFits() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.submit("big", "q", shape(3, 3, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.waitsFor("big")).contains(PendingReason.TOPOLOGY_PLACEMENT_FAILED);
+    node(scheduler, "r2", "r2-n3", 4);
+    assertThat(scheduler.admitted()).containsExactly("big");
+    assertThat(places(scheduler, "big")).containsExactly("r2-n1=1", "r2-n2=1", "r2-n3=1");
+  }
+
+  @Test
+  void whoAsksForNoTopologyIsPlacedWhereAllFlavorsHaveOne() {
+    racks(scheduler, "f");
+    scheduler.flavor("plain");
+    scheduler.queue("implied", "", quota("f", 100));
+    scheduler.queue("mixed", "", quota("f", 100), quota("plain", 1));
+    scheduler.queue("plain", "", quota("plain", 100));
+    scheduler.submit("implied", "implied", shape(1, 4, TopologyRequest.NONE), 0);
+    scheduler.submit("mixed", "mixed", shape(1, 1, TopologyRequest.NONE), 0);
+    scheduler.submit("explicit", "plain", shape(1, 1, TopologyRequest.unconstrained()), 0);
+    scheduler.submit("level", "implied", shape(1, 1, TopologyRequest.required("row")), 0);
+    assertThat(scheduler.admitted()).containsExactlyInAnyOrder("implied", "mixed");
+    assertThat(places(scheduler, "implied")).containsExactly("r1-n1=1");
+    assertThat(scheduler.admission("mixed").podSets().getFirst().flavors())
+        .containsEntry("cpu", "plain");
+    assertThat(scheduler.admission("mixed").podSets().getFirst().topology().assignment()).isEmpty();
+    assertThat(rejection("explicit")).isEqualTo(new FlavorRejection.NoTopology());
+    assertThat(rejection("level")).isEqualTo(new FlavorRejection.TopologyLevelMissing("t", "row"));
+  }
+
+  private FlavorRejection rejection(String name) {
+    return scheduler
+        .explanation(name)
+        .orElseThrow()
+        .attempts()
+        .getFirst()
+        .flavorRejections()
+        .getFirst();
+  }
+
+  @Test
+  void whatOthersUseAndWhatIsReadBackCounts() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.submit("a", "q", shape(2, 4, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+
+    SchedulerFixture restarted = new SchedulerFixture();
+    restarted.queue("q", "", quota("f", 100));
+    Decision.Admit admit = scheduler.admission("a");
+    restarted.engine.apply(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                admit.id(),
+                1,
+                "q",
+                "q",
+                admit.podSets(),
+                0,
+                admit.queuedAt(),
+                false,
+                true,
+                true,
+                admit.at())));
+    racks(restarted, "f");
+    restarted.engine.apply(
+        new SchedulerEvent.NodeUsageChanged("r2-n1", new TreeMap<>(Map.of("cpu", 1L, "pods", 1L))));
+    restarted.submit("b", "q", shape(2, 4, TopologyRequest.required("rack")), 0);
+    assertThat(restarted.admitted()).isEmpty();
+    restarted.engine.apply(new SchedulerEvent.NodeUsageChanged("r2-n1", new TreeMap<>()));
+    assertThat(restarted.admitted()).containsExactly("b");
+    assertThat(places(restarted, "b")).containsExactly("r2-n1=1", "r2-n2=1");
+    restarted.submit("c", "q", shape(1, 1, TopologyRequest.unconstrained()), 0);
+    assertThat(restarted.admitted()).isEmpty();
+    restarted.finish("a");
+    assertThat(restarted.admitted()).containsExactly("c");
+  }
+
+  @Test
+  void flavorsWithTheSameNodesSeeEachOther() {
+    racks(scheduler, "f");
+    flavor(scheduler, "g");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.queue("r", "", quota("g", 100));
+    scheduler.submit("a", "q", shape(3, 4, TopologyRequest.unconstrained()), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    scheduler.submit("b", "r", shape(2, 3, TopologyRequest.unconstrained()), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    scheduler.submit("c", "r", shape(1, 3, TopologyRequest.unconstrained()), 0);
+    assertThat(scheduler.admitted()).containsExactly("c");
+    scheduler.finish("a");
+    assertThat(scheduler.admitted()).containsExactly("b");
+  }
+
+  @Test
+  void targetsMakeRoomWhereItIsNeeded() {
+    racks(scheduler, "f");
+    PreemptionPolicies policies =
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+            PreemptionPolicies.ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty());
+    preempts(policies, scheduler);
+  }
+
+  @Test
+  void targetsMakeRoomWithFairSharing() {
+    SchedulerFixture fair =
+        new SchedulerFixture(
+            Optional.of(new FairSharing(List.of(Strategy.LESS_THAN_INITIAL_SHARE), true, true)));
+    racks(fair, "f");
+    PreemptionPolicies policies =
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+            PreemptionPolicies.ReclaimWithinCohort.ANY,
+            false,
+            OptionalInt.empty());
+    preempts(policies, fair);
+  }
+
+  /** Quota is there for all, but no rack is free: only what frees a rack is evicted. */
+  private static void preempts(PreemptionPolicies policies, SchedulerFixture scheduler) {
+    scheduler.queue("q", "", policies, quota("f", 100));
+    scheduler.submit("low1", "q", shape(1, 4, TopologyRequest.unconstrained()), 1, 0);
+    scheduler.submit("low2", "q", shape(2, 4, TopologyRequest.required("rack")), 2, 1);
+    scheduler.submit("low3", "q", shape(1, 4, TopologyRequest.unconstrained()), 3, 2);
+    assertThat(scheduler.admitted()).hasSize(3);
+    scheduler.submit("high", "q", shape(2, 3, TopologyRequest.required("rack")), 10, 3);
+    assertThat(scheduler.admitted()).isEmpty();
+    List<String> targets = scheduler.preempted();
+    assertThat(targets).containsExactly("low2 for high: InClusterQueue");
+    assertThat(scheduler.waitsFor("high")).contains(PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS);
+    scheduler.submit("late", "q", shape(1, 1, TopologyRequest.unconstrained()), 0, 4);
+    assertThat(scheduler.admitted()).isEmpty();
+    scheduler.finish("low2");
+    assertThat(scheduler.admitted()).containsExactly("high", "late");
+    assertThat(places(scheduler, "high").toString()).contains("-n1=1", "-n2=1");
+  }
+
+  @Test
+  void fewerPodsStartWhereThereIsRoomForFewer() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    PodSetRequest podSet =
+        new PodSetRequest(
+            "main",
+            8,
+            1,
+            new TreeMap<>(Map.of("cpu", 2L)),
+            NodeConstraints.ANYWHERE,
+            "",
+            TopologyRequest.required("rack"));
+    scheduler.submit("a", "q", new RequestShape(List.of(podSet)), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    assertThat(scheduler.counts("a")).containsExactly(4);
+    assertThat(places(scheduler, "a")).containsExactly("r1-n1=2", "r1-n2=2");
+  }
+
+  @Test
+  void aLeaderIsWithItsWorkersAndOtherPodSetsComeAfterEachOther() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    TopologyRequest rack = TopologyRequest.required("rack");
+    List<PodSetRequest> podSets = new ArrayList<>();
+    for (PodSetRequest each :
+        Arrays.asList(podSet("leader", 1, 1, rack), podSet("workers", 3, 2, rack))) {
+      podSets.add(
+          new PodSetRequest(
+              each.name(), each.count(), 0, each.perPod(), each.nodeConstraints(), "g", rack));
+    }
+    podSets.add(podSet("rest", 2, 4, rack));
+    scheduler.submit("a", "q", new RequestShape(podSets), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    assertThat(places(scheduler, "a"))
+        .containsExactly("r1-n1=1", "r1-n1=1", "r1-n2=2", "r2-n1=1", "r2-n2=1");
+  }
+
+  @Test
+  void aRefusedAdmissionGivesItsPlacesBack() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.submit("a", "q", shape(4, 4, TopologyRequest.unconstrained()), 0);
+    scheduler.submit("b", "q", shape(4, 4, TopologyRequest.unconstrained()), 0);
+    while (scheduler.engine.cycle()) {
+      // until nothing is left to look at
+    }
+    assertThat(scheduler.decisions).hasSize(1);
+    Decision.Admit admit = (Decision.Admit) scheduler.decisions.getFirst();
+    scheduler.engine.apply(new SchedulerEvent.AdmissionRefused(admit.id(), admit.version(), false));
+    assertThat(scheduler.admitted()).hasSize(1).doesNotContain(admit.id().name());
+  }
+}
