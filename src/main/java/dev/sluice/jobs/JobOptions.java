@@ -1,11 +1,13 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.workload.AdmittedRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The part of the configuration that jobs are handled by.
@@ -50,6 +52,11 @@ public record JobOptions(
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
+  }
+
+  /** The labels that a Workload takes from its job: the configured ones, and those that we read. */
+  public List<String> copiedLabels() {
+    return Stream.concat(labelKeysToCopy.stream(), PreemptibleLabels.KEYS.stream()).toList();
   }
 
   /** The same, where jobs that clean up keep their quota, and jobs may be elastic. */

@@ -151,7 +151,7 @@ public final class WorkloadFactory {
   }
 
   private void labels(CachedJob job, ObjectNode labels) {
-    for (String key : rules.labelKeysToCopy()) {
+    for (String key : rules.copiedLabels()) {
       if (job.labels().containsKey(key)) {
         labels.put(key, job.labels().get(key));
       }

@@ -112,6 +112,20 @@ public final class ExplanationText {
                   Math.max(0, available),
                   maximum,
                   requested - Math.max(0, available));
+      case FlavorRejection.InsufficientGuarantee(
+              var resource,
+              var requested,
+              var available,
+              var maximum) ->
+          resource
+              + ": "
+              + amounts(
+                  resource,
+                  "%s requested without preemption, %s available of the guaranteed %s, %s missing",
+                  requested,
+                  available,
+                  maximum,
+                  requested - available);
     };
   }
 

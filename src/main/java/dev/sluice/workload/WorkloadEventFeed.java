@@ -55,6 +55,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     return a.admitted() == b.admitted()
         && a.podsReady() == b.podsReady()
         && a.evicted() == b.evicted()
+        && a.guaranteed() == b.guaranteed()
         && a.priority() == b.priority()
         && a.clusterQueue().equals(b.clusterQueue())
         && a.queueName().equals(b.queueName())

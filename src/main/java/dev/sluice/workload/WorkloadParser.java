@@ -2,6 +2,7 @@ package dev.sluice.workload;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.kube.json.StringInterner;
@@ -175,7 +176,9 @@ public final class WorkloadParser {
       Map<String, String> result = new HashMap<>(4);
       jsonTokenReader.object(
           key -> {
-            if (key.contains(OUR_KEYS) || key.startsWith(MORE_OF_OUR_KEYS)) {
+            if (key.contains(OUR_KEYS)
+                || key.startsWith(MORE_OF_OUR_KEYS)
+                || PreemptibleLabels.KEYS.contains(key)) {
               result.put(key, jsonTokenReader.text());
             }
           });

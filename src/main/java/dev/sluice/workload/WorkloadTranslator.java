@@ -3,6 +3,7 @@ package dev.sluice.workload;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
@@ -74,7 +75,8 @@ public final class WorkloadTranslator {
       Map<String, Integer> reclaimable,
       NamespaceLimits rules,
       List<Map<String, Long>> overheads,
-      Set<String> avoided) {}
+      Set<String> avoided,
+      boolean guaranteed) {}
 
   /** The resolved request, and the reason why it can't be admitted in any case. */
   private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
@@ -211,7 +213,8 @@ public final class WorkloadTranslator {
             reclaimablePods(workload),
             ofNamespace,
             overheads(podSets),
-            avoided.apply(workload));
+            avoided.apply(workload),
+            PreemptibleLabels.isGuaranteed(workload.labels()));
     ResolvedShape known = resolvedShapes.get(shapeKey);
     if (known != null) {
       return known;
@@ -247,7 +250,7 @@ public final class WorkloadTranslator {
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group()));
     }
-    return new RequestShape(requests);
+    return new RequestShape(requests, shapeKey.guaranteed());
   }
 
   /** Node constraints that exclude the flavors of some clusters. */
@@ -317,6 +320,7 @@ public final class WorkloadTranslator {
             .map(Condition::lastTransitionTime)
             .orElse(workload.createdAt()),
         attended.test(workload),
+        PreemptibleLabels.isGuaranteed(workload.labels()),
         slice(workload));
   }
 

@@ -173,7 +173,8 @@ class MessagesPageTest {
             false),
         new FlavorRejection.ResourceNotCovered("example.com/gpu", 2),
         new FlavorRejection.ExceedsMaximum("pods", 3001, 1000),
-        new FlavorRejection.InsufficientQuota("cpu", 2000, 500, 8000));
+        new FlavorRejection.InsufficientQuota("cpu", 2000, 500, 8000),
+        new FlavorRejection.InsufficientGuarantee("cpu", 2000, 500, 4000));
   }
 
   private static void exitCodes(List<String> lines) {

@@ -177,6 +177,7 @@ final class RandomDeclarations {
         QueueRules.DEFAULT
             .withPriority(dice.chance(70) ? 0 : dice.below(3) - 1)
             .withQuota(quotaRules());
+    rules = dice.chanceOfHalf() ? rules.countingPreemptible() : rules;
     return dice.chanceOfHalf()
         ? rules
         : rules.withAttemptBackoff(

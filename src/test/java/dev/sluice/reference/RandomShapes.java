@@ -51,7 +51,7 @@ final class RandomShapes {
               dice.chance(size.preempting() ? 93 : 80) ? NodeConstraints.ANYWHERE : placement(),
               dice.chance(25) ? "group" : ""));
     }
-    return new RequestShape(podSets);
+    return new RequestShape(podSets, size.policies() && dice.chance(35));
   }
 
   private long amount() {

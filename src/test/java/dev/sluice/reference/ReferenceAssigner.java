@@ -119,6 +119,7 @@ final class ReferenceAssigner {
   private final Comparator<Grade> preference;
   private final Set<Lack> lacks = new HashSet<>();
   private boolean competing;
+  private boolean guaranteed;
 
   /**
    * @param only the flavors that may be given; everything when it is empty
@@ -147,6 +148,7 @@ final class ReferenceAssigner {
   }
 
   Result assign(RequestShape shape) {
+    guaranteed = shape.guaranteed() && queue.rules().countsPreemptible();
     Map<FlavorResource, Long> usage = new HashMap<>();
     Map<Progress, Integer> progress = new HashMap<>();
     Set<FlavorResource> needed = new HashSet<>();
@@ -290,6 +292,9 @@ final class ReferenceAssigner {
 
   private Grade grade(FlavorResource pair, long val) {
     ReferenceTree.Lowest lowest = tree.lowest(queue.name(), pair, val);
+    if (guaranteed && val > tree.guaranteedLeft(queue.name(), pair)) {
+      return new Grade(Mode.NO_FIT, lowest.height());
+    }
     if (val > tree.potential(queue.name(), pair)) {
       return new Grade(Mode.NO_FIT, lowest.height());
     }

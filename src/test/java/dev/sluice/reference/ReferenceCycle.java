@@ -215,7 +215,7 @@ final class ReferenceCycle {
           nominator.consider(
               entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
-        planned.tree().add(queue.name(), nominated.result().usage());
+        plan(nominated, nominated.result().usage());
         return Optional.empty(); // waits for those who were evicted before
       }
     }
@@ -223,7 +223,7 @@ final class ReferenceCycle {
     if (nominated.inVain()) {
       if (result.mode() != Mode.NO_FIT
           && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
-        planned.tree().add(queue.name(), reservation(nominated));
+        plan(nominated, reservation(nominated));
       }
       requeue(nominated);
       return Optional.empty();
@@ -234,13 +234,13 @@ final class ReferenceCycle {
     }
     List<ReferenceHolder> without = new ArrayList<>(gone);
     nominated.victims().forEach(victim -> without.add(victim.holder()));
-    if (!fits(result, queue, planned.without(without).tree())) {
+    if (!fits(nominated, planned.without(without).tree())) {
       remember(nominated);
       entry.walked = 0;
       return Optional.empty(); // stays in line
     }
-    if (result.mode() == Mode.FIT && !fits(result, queue, held)) {
-      planned.tree().add(queue.name(), result.usage());
+    if (result.mode() == Mode.FIT && !fits(nominated, held)) {
+      plan(nominated, result.usage());
       entry.walked = 0;
       return Optional
           .empty(); // fits once those are gone who were evicted before, and waits for them
@@ -251,7 +251,7 @@ final class ReferenceCycle {
       asBefore(entry);
       return Optional.empty();
     }
-    planned.tree().add(queue.name(), result.usage());
+    plan(nominated, result.usage());
     return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
   }
 
@@ -268,9 +268,23 @@ final class ReferenceCycle {
     }
   }
 
-  private static boolean fits(Result result, ClusterQueueSpec queue, ReferenceTree tree) {
-    return result.usage().entrySet().stream()
-        .allMatch(each -> each.getValue() <= tree.available(queue.name(), each.getKey()));
+  private static boolean fits(ReferenceNominated nominated, ReferenceTree tree) {
+    String queue = nominated.queue().name();
+    return nominated.result().usage().entrySet().stream()
+        .allMatch(
+            each ->
+                each.getValue() <= tree.available(queue, each.getKey())
+                    && (!isGuaranteed(nominated)
+                        || each.getValue() <= tree.guaranteedLeft(queue, each.getKey())));
+  }
+
+  private static boolean isGuaranteed(ReferenceNominated nominated) {
+    return nominated.entry().workload().shape().guaranteed()
+        && nominated.queue().rules().countsPreemptible();
+  }
+
+  private void plan(ReferenceNominated nominated, Map<FlavorResource, Long> usage) {
+    planned.tree().add(nominated.queue().name(), usage, isGuaranteed(nominated));
   }
 
   private Admission admit(ReferenceNominated nominated) {
@@ -279,7 +293,7 @@ final class ReferenceCycle {
     Result result = nominated.result();
     looked = true;
     world.changed(queue);
-    held.add(queue, result.usage());
+    held.add(queue, result.usage(), isGuaranteed(nominated));
     PendingWorkload workload = entry.workload();
     entry.holding =
         new ReferenceEntry.Holding(
@@ -293,6 +307,7 @@ final class ReferenceCycle {
             false,
             false,
             workload.evictable(),
+            workload.shape().guaranteed(),
             Optional.of(workload.version()));
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }

@@ -34,6 +34,7 @@ final class ReferenceEntry {
       boolean admitted,
       boolean podsReady,
       boolean evictable,
+      boolean guaranteed,
       Optional<Long> decidedAt) {
 
     /** What the API server says that a Workload holds. */
@@ -49,6 +50,7 @@ final class ReferenceEntry {
           workload.admitted(),
           workload.podsReady(),
           workload.evictable(),
+          workload.guaranteed(),
           Optional.empty());
     }
 
@@ -65,6 +67,7 @@ final class ReferenceEntry {
           andAdmitted,
           podsReady,
           evictable,
+          guaranteed,
           Optional.empty());
     }
 
@@ -187,6 +190,7 @@ final class ReferenceEntry {
         held.queuedAt(),
         held.reservedAt(),
         held.evicted() || eviction.isPresent(),
-        held.evictable());
+        held.evictable(),
+        held.guaranteed());
   }
 }

@@ -8,7 +8,8 @@ import java.util.Set;
 
 /**
  * A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out,
- * {@code evictable} if somebody stops its pods.
+ * {@code evictable} if somebody stops its pods, {@code guaranteed} if it says that it may not be
+ * preempted.
  */
 record ReferenceHolder(
     WorkloadId id,
@@ -19,11 +20,17 @@ record ReferenceHolder(
     Instant queuedAt,
     Instant reservedAt,
     boolean evicted,
-    boolean evictable) {
+    boolean evictable,
+    boolean guaranteed) {
+
+  ReferenceHolder thatNobodyEvicts() {
+    return new ReferenceHolder(
+        id, version, queue, usage, priority, queuedAt, reservedAt, evicted, false, guaranteed);
+  }
 
   ReferenceHolder withVersion(long another) {
     return new ReferenceHolder(
-        id, another, queue, usage, priority, queuedAt, reservedAt, evicted, evictable);
+        id, another, queue, usage, priority, queuedAt, reservedAt, evicted, evictable, guaranteed);
   }
 
   boolean usesAnyOf(Set<FlavorResource> pairs) {

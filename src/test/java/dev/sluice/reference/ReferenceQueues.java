@@ -56,13 +56,20 @@ final class ReferenceQueues {
 
   ReferenceSnapshot snapshot() {
     ReferenceTree tree = new ReferenceTree(queues, cohorts);
-    List<ReferenceHolder> holders =
-        workloads.values().stream()
-            .filter(entry -> entry.holding != null)
-            .map(ReferenceEntry::holder)
-            .toList();
-    holders.forEach(holder -> tree.add(holder.queue(), holder.usage()));
+    List<ReferenceHolder> holders = new ArrayList<>();
+    for (ReferenceEntry entry : workloads.values()) {
+      if (entry.holding != null) {
+        ReferenceHolder holder = entry.holder();
+        tree.add(holder.queue(), holder.usage(), isGuaranteed(holder));
+        holders.add(isGuaranteed(holder) ? holder.thatNobodyEvicts() : holder);
+      }
+    }
     return new ReferenceSnapshot(tree, holders);
+  }
+
+  private boolean isGuaranteed(ReferenceHolder holder) {
+    ClusterQueueSpec queue = queues.get(holder.queue());
+    return holder.guaranteed() && queue != null && queue.rules().countsPreemptible();
   }
 
   /** Whether pods of admitted Workloads are not ready. */

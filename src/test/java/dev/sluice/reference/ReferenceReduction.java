@@ -34,7 +34,7 @@ record ReferenceReduction(RequestShape shape) {
           new PodSetRequest(
               set.name(), count, set.minCount(), set.perPod(), set.nodeConstraints(), set.group()));
     }
-    return new RequestShape(sets);
+    return new RequestShape(sets, shape.guaranteed());
   }
 
   /** With the fewest pods. */

@@ -30,6 +30,9 @@ final class ReferenceTree {
   private final Map<String, CohortSpec> cohorts;
   private final Map<String, Map<FlavorResource, Long>> usage = new HashMap<>();
 
+  /** What those use who may not be preempted. */
+  private final Map<String, Map<FlavorResource, Long>> guaranteed = new HashMap<>();
+
   ReferenceTree(Map<String, ClusterQueueSpec> queues, Map<String, CohortSpec> cohorts) {
     this.queues = Map.copyOf(queues);
     this.cohorts = Map.copyOf(cohorts);
@@ -39,6 +42,7 @@ final class ReferenceTree {
   ReferenceTree copy() {
     ReferenceTree copy = new ReferenceTree(queues, cohorts);
     usage.forEach((queue, amounts) -> copy.usage.put(queue, new HashMap<>(amounts)));
+    guaranteed.forEach((queue, amounts) -> copy.guaranteed.put(queue, new HashMap<>(amounts)));
     return copy;
   }
 
@@ -52,6 +56,42 @@ final class ReferenceTree {
   void add(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
     amounts.forEach((pair, amount) -> own.merge(pair, amount, ResourceAmounts::add));
+  }
+
+  /** The same, and so of those who may not be preempted where that is so. */
+  void add(String queue, Map<FlavorResource, Long> amounts, boolean mayNotBePreempted) {
+    add(queue, amounts);
+    if (mayNotBePreempted) {
+      Map<FlavorResource, Long> own = guaranteed.computeIfAbsent(queue, any -> new HashMap<>());
+      amounts.forEach((pair, amount) -> own.merge(pair, amount, ResourceAmounts::add));
+    }
+  }
+
+  /** What is left for those who may not be preempted, on the whole path. */
+  long guaranteedLeft(String queue, FlavorResource pair) {
+    List<Node> path = new ArrayList<>(List.of(new Node(true, queue)));
+    path.addAll(ancestors(path.getFirst()));
+    long least = Long.MAX_VALUE;
+    for (Node node : path) {
+      long used = 0;
+      for (String each : queues.keySet()) {
+        if (isBelow(node, each)) {
+          used =
+              ResourceAmounts.add(
+                  used, guaranteed.getOrDefault(each, Map.of()).getOrDefault(pair, 0L));
+        }
+      }
+      least = Math.min(least, ResourceAmounts.subtract(allNominal(node, pair), used));
+    }
+    return Math.max(0, least);
+  }
+
+  private long allNominal(Node node, FlavorResource pair) {
+    long sum = quota(node, pair).nominal();
+    for (Node child : children(node)) {
+      sum = ResourceAmounts.add(sum, allNominal(child, pair));
+    }
+    return sum;
   }
 
   /** Every pair that a queue or cohort has quota of, or that is used. */

@@ -318,7 +318,9 @@ abstract class Stage {
                 true,
                 podsReady,
                 held.decidedAt().isPresent() ? now : held.reservedAt(),
-                attended.getOrDefault(uid, held.evictable()))));
+                attended.getOrDefault(uid, held.evictable()),
+                held.guaranteed(),
+                Optional.empty())));
   }
 
   private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {

@@ -110,8 +110,10 @@ public final class QueueAnnotations {
     return new OfClusterQueue(
         strategy,
         rules,
-        reader.read(START_TIMEOUT, QueueAnnotations::positive),
-        reader.read(START_BACKOFF, QueueAnnotations::positive).orElse(DEFAULT_START_BACKOFF),
+        reader.read(START_TIMEOUT, QueueAnnotations::atLeastOneSecond),
+        reader
+            .read(START_BACKOFF, QueueAnnotations::atLeastOneSecond)
+            .orElse(DEFAULT_START_BACKOFF),
         reader.faults);
   }
 
@@ -201,8 +203,13 @@ public final class QueueAnnotations {
     return new AttemptBackoff(base, max);
   }
 
-  private static Duration positive(String value) {
-    return duration(value, "a duration above 0, such as 5m");
+  private static Duration atLeastOneSecond(String value) {
+    String allowed = "a duration of at least 1s, such as 5m";
+    Duration duration = duration(value, allowed);
+    if (duration.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new NotAllowedException(allowed);
+    }
+    return duration;
   }
 
   private static Duration duration(String value, String allowed) {

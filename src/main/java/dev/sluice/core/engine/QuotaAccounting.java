@@ -107,6 +107,9 @@ final class QuotaAccounting {
     entry.localQueue.reserving++;
     if (cache != null && !inTree) {
       cache.node().countWorkloads(1);
+      if (queue.quotaHolders.isGuaranteed(quotaHolder)) {
+        quotaHolder.addGuaranteedTo(cache.node());
+      }
     }
     for (int i = 0; i < quotaHolder.size(); i++) {
       entry.localQueue.reserved.add(quotaHolder.pair(i), quotaHolder.amount(i));
@@ -152,6 +155,9 @@ final class QuotaAccounting {
     }
     if (cache != null) {
       cache.node().countWorkloads(-1);
+      if (queue.quotaHolders.isGuaranteed(quotaHolder)) {
+        quotaHolder.removeGuaranteedFrom(cache.node());
+      }
       activeQueues.released(cache.node());
       inadmissibleIndex.released(cache.node());
       activeQueues.markChanged(cache.node());

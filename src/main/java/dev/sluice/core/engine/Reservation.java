@@ -56,6 +56,7 @@ record Reservation(
             amounts(sums),
             evicting || workload.evicted(),
             workload.evictable(),
+            workload.guaranteed(),
             topologies.usage(workload.podSets()));
     return new Reservation(
         workload.clusterQueue(),
@@ -85,6 +86,7 @@ record Reservation(
             amounts(sums),
             false,
             item.evictable(),
+            item.equivalenceClass().shape().guaranteed(),
             topologies.usage(podSets));
     return new Reservation(
         clusterQueue,

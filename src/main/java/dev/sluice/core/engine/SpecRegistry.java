@@ -91,6 +91,14 @@ final class SpecRegistry {
       queue.quotaHolders.forEach(quotaHolder -> quotaHolder.addTo(node));
       node.countWorkloads(queue.quotaHolders.size());
     }
+    queue.quotaHolders.countGuaranteed(spec.rules().countsPreemptible());
+    node.clearGuaranteed();
+    queue.quotaHolders.forEach(
+        quotaHolder -> {
+          if (queue.quotaHolders.isGuaranteed(quotaHolder)) {
+            quotaHolder.addGuaranteedTo(node);
+          }
+        });
     queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
     queue.pending.policy(queue.cache.queueing());
   }

@@ -29,6 +29,18 @@ public sealed interface FlavorRejection {
   /** The request exceeds the most that the queue could ever get: the request never fits. */
   record ExceedsMaximum(String resource, long requested, long maximum) implements FlavorRejection {}
 
+  /**
+   * The request of a guaranteed Workload exceeds what other guaranteed Workloads leave of the
+   * nominal quota of the queue or of a cohort above it.
+   */
+  record InsufficientGuarantee(String resource, long requested, long available, long maximum)
+      implements FlavorRejection {
+    @Override
+    public FlavorRejection lasting() {
+      return new InsufficientGuarantee(resource, requested, 0, maximum);
+    }
+  }
+
   /** The request exceeds the quota that is available now. */
   record InsufficientQuota(String resource, long requested, long available, long maximum)
       implements FlavorRejection {

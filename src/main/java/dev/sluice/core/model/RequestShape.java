@@ -9,33 +9,43 @@ import java.util.Optional;
  * an evaluation result of one is valid for all.
  *
  * @param podSets the requests of the pod sets
+ * @param guaranteed whether the Workload is marked as not preemptible: in queues where that counts,
+ *     it is held to nominal quota and is never a preemption target
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  * @param replaced the slice that it replaces, while that holds quota; known to the engine only
  */
 public record RequestShape(
-    List<PodSetRequest> podSets, Optional<JobSlice> slice, Optional<ReplacedSlice> replaced) {
+    List<PodSetRequest> podSets,
+    boolean guaranteed,
+    Optional<JobSlice> slice,
+    Optional<ReplacedSlice> replaced) {
 
   public RequestShape {
     podSets = List.copyOf(podSets);
   }
 
   /** The request of a Workload that is no slice. */
+  public RequestShape(List<PodSetRequest> podSets, boolean guaranteed) {
+    this(podSets, guaranteed, Optional.empty(), Optional.empty());
+  }
+
+  /** The request of a Workload that may be preempted and is no slice. */
   public RequestShape(List<PodSetRequest> podSets) {
-    this(podSets, Optional.empty(), Optional.empty());
+    this(podSets, false);
   }
 
   /** The same request of a slice. */
   public RequestShape withSlice(Optional<JobSlice> of) {
-    return of.isEmpty() ? this : new RequestShape(podSets, of, Optional.empty());
+    return of.isEmpty() ? this : new RequestShape(podSets, guaranteed, of, Optional.empty());
   }
 
   /** The same request in place of a slice, or of none. */
   public RequestShape replacing(Optional<ReplacedSlice> other) {
-    return replaced.equals(other) ? this : new RequestShape(podSets, slice, other);
+    return replaced.equals(other) ? this : new RequestShape(podSets, guaranteed, slice, other);
   }
 
   /** The same slice with other requests. */
   public RequestShape withPodSets(List<PodSetRequest> others) {
-    return new RequestShape(others, slice, replaced);
+    return new RequestShape(others, guaranteed, slice, replaced);
   }
 }

@@ -22,6 +22,7 @@ import java.util.Optional;
  *     waiting for pods is disabled
  * @param reservedAt the time at which the quota was reserved
  * @param evictable whether somebody stops the pods when the Workload is evicted
+ * @param guaranteed whether the Workload is marked as not preemptible
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  */
 public record ReservingWorkload(
@@ -37,40 +38,11 @@ public record ReservingWorkload(
     boolean podsReady,
     Instant reservedAt,
     boolean evictable,
+    boolean guaranteed,
     Optional<JobSlice> slice) {
 
   public ReservingWorkload {
     podSets = List.copyOf(podSets);
-  }
-
-  /** A Workload that is no slice. */
-  public ReservingWorkload(
-      WorkloadId id,
-      long version,
-      String queueName,
-      String clusterQueue,
-      List<PodSetAssignment> podSets,
-      long priority,
-      Instant queuedAt,
-      boolean evicted,
-      boolean admitted,
-      boolean podsReady,
-      Instant reservedAt,
-      boolean evictable) {
-    this(
-        id,
-        version,
-        queueName,
-        clusterQueue,
-        podSets,
-        priority,
-        queuedAt,
-        evicted,
-        admitted,
-        podsReady,
-        reservedAt,
-        evictable,
-        Optional.empty());
   }
 
   /** A Workload that may be evicted. */
@@ -99,6 +71,37 @@ public record ReservingWorkload(
         podsReady,
         reservedAt,
         true);
+  }
+
+  /** A Workload that may be preempted and is no slice. */
+  public ReservingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      String clusterQueue,
+      List<PodSetAssignment> podSets,
+      long priority,
+      Instant queuedAt,
+      boolean evicted,
+      boolean admitted,
+      boolean podsReady,
+      Instant reservedAt,
+      boolean evictable) {
+    this(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        evictable,
+        false,
+        Optional.empty());
   }
 
   /** The LocalQueue of the Workload. */

@@ -39,6 +39,7 @@ public final class QuotaHolder {
   private final long[] amounts;
   private final boolean evicted;
   private final boolean evictable;
+  private final boolean guaranteed;
   private final @Nullable TopologyUsage topology;
   private boolean usageRemoved;
 
@@ -54,6 +55,7 @@ public final class QuotaHolder {
    * @param amounts the reserved amount of each pair
    * @param evicted whether the Workload is being evicted, or its eviction is decided
    * @param evictable whether the Workload may be a preemption target
+   * @param guaranteed whether the Workload is marked as not preemptible
    * @param topology what the Workload uses of nodes; null without places
    */
   public QuotaHolder(
@@ -66,6 +68,7 @@ public final class QuotaHolder {
       long[] amounts,
       boolean evicted,
       boolean evictable,
+      boolean guaranteed,
       @Nullable TopologyUsage topology) {
     this(
         id,
@@ -77,6 +80,7 @@ public final class QuotaHolder {
         amounts,
         evicted,
         evictable,
+        guaranteed,
         topology);
   }
 
@@ -90,6 +94,7 @@ public final class QuotaHolder {
       long[] amounts,
       boolean evicted,
       boolean evictable,
+      boolean guaranteed,
       @Nullable TopologyUsage topology) {
     this.id = id;
     this.localQueue = localQueue;
@@ -100,10 +105,11 @@ public final class QuotaHolder {
     this.amounts = amounts;
     this.evicted = evicted;
     this.evictable = evictable;
+    this.guaranteed = guaranteed;
     this.topology = topology;
   }
 
-  /** A holder without places. */
+  /** A holder that may be preempted and has no places. */
   public QuotaHolder(
       WorkloadId id,
       LocalQueueId localQueue,
@@ -114,7 +120,18 @@ public final class QuotaHolder {
       long[] amounts,
       boolean evicted,
       boolean evictable) {
-    this(id, localQueue, priority, queuedAt, reservedAt, pairs, amounts, evicted, evictable, null);
+    this(
+        id,
+        localQueue,
+        priority,
+        queuedAt,
+        reservedAt,
+        pairs,
+        amounts,
+        evicted,
+        evictable,
+        false,
+        null);
   }
 
   /** The same holder, being evicted or not. */
@@ -129,6 +146,7 @@ public final class QuotaHolder {
         amounts,
         evicting,
         evictable,
+        guaranteed,
         topology);
   }
 
@@ -144,6 +162,7 @@ public final class QuotaHolder {
         others,
         evicted,
         mayBeEvicted,
+        guaranteed,
         topology);
   }
 
@@ -221,6 +240,25 @@ public final class QuotaHolder {
     return false;
   }
 
+  /** Whether the Workload is marked as not preemptible. */
+  public boolean guaranteed() {
+    return guaranteed;
+  }
+
+  /** Adds the reserved amounts to the usage of guaranteed Workloads, of which this is one. */
+  public void addGuaranteedTo(QuotaNode node) {
+    for (int i = 0; i < pairs.length; i++) {
+      node.addGuaranteed(pairs[i], amounts[i]);
+    }
+  }
+
+  /** Undoes {@link #addGuaranteedTo}. */
+  public void removeGuaranteedFrom(QuotaNode node) {
+    for (int i = 0; i < pairs.length; i++) {
+      node.removeGuaranteed(pairs[i], amounts[i]);
+    }
+  }
+
   /** Adds the reserved amounts to the usage of a node. */
   public void addTo(QuotaNode node) {
     for (int i = 0; i < pairs.length; i++) {
@@ -270,7 +308,8 @@ public final class QuotaHolder {
 
   /** Whether the other holder reserves the same amounts of the same pairs and nodes. */
   public boolean hasSameUsageAs(QuotaHolder other) {
-    return Arrays.equals(pairs, other.pairs)
+    return guaranteed == other.guaranteed
+        && Arrays.equals(pairs, other.pairs)
         && Arrays.equals(amounts, other.amounts)
         && (topology == null
             ? other.topology == null

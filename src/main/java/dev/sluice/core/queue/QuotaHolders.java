@@ -16,8 +16,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holders of one queue's quota, in the order of preemption. Holders that nobody can evict are
- * kept apart, and are no candidates. Confined to the scheduler thread.
+ * The holders of one queue's quota, in the order of preemption. Holders that nobody can evict, and
+ * guaranteed ones, are kept apart, and are no candidates. Confined to the scheduler thread.
  */
 public final class QuotaHolders {
 
@@ -28,11 +28,12 @@ public final class QuotaHolders {
   private final NavigableSet<QuotaHolder> notEvictable =
       new TreeSet<>(QuotaHolder.PREEMPTION_ORDER);
   private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
+  private boolean countsGuaranteed;
   private int size;
 
   /** Adds a holder. */
   public void add(QuotaHolder quotaHolder) {
-    if (!quotaHolder.evictable()) {
+    if (!isCandidate(quotaHolder)) {
       size += notEvictable.add(quotaHolder) ? 1 : 0;
       return;
     }
@@ -48,7 +49,7 @@ public final class QuotaHolders {
 
   /** Removes a holder. */
   public void remove(QuotaHolder quotaHolder) {
-    if (!quotaHolder.evictable()) {
+    if (!isCandidate(quotaHolder)) {
       size -= notEvictable.remove(quotaHolder) ? 1 : 0;
       return;
     }
@@ -73,7 +74,7 @@ public final class QuotaHolders {
    * this time; otherwise 0.
    */
   public long amountOfNewerEquals(long priority, int pair, long queuedAtMicros) {
-    return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEach);
+    return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEachCandidate);
   }
 
   /** Whether a holder that nobody can evict reserves an amount of one of these pairs. */
@@ -93,9 +94,13 @@ public final class QuotaHolders {
 
   /** Calls {@code action} with each holder: candidates in the order of preemption, then others. */
   public void forEach(Consumer<QuotaHolder> action) {
+    forEachCandidate(action);
+    notEvictable.forEach(action);
+  }
+
+  private void forEachCandidate(Consumer<QuotaHolder> action) {
     groups(true).forEachRemaining(group -> group.forEachRemaining(action));
     groups(false).forEachRemaining(group -> group.forEachRemaining(action));
-    notEvictable.forEach(action);
   }
 
   /** Whether there is no candidate that is being evicted, or none that is not. */
@@ -121,15 +126,35 @@ public final class QuotaHolders {
       usageOf = of;
       return;
     }
+    readd(() -> usageOf = of);
+  }
+
+  private void readd(Runnable change) {
     List<QuotaHolder> all = new ArrayList<>(size);
     forEach(all::add);
     evicted.clear();
     notEvicted.clear();
     notEvictable.clear();
     size = 0;
-    usageOf = of;
     byPriority.clear();
+    change.run();
     all.forEach(this::add);
+  }
+
+  /** Sets whether holders that are marked as not preemptible are guaranteed: no candidates. */
+  public void countGuaranteed(boolean counts) {
+    if (counts != countsGuaranteed) {
+      readd(() -> countsGuaranteed = counts);
+    }
+  }
+
+  /** Whether a holder is guaranteed here. */
+  public boolean isGuaranteed(QuotaHolder quotaHolder) {
+    return countsGuaranteed && quotaHolder.guaranteed();
+  }
+
+  private boolean isCandidate(QuotaHolder quotaHolder) {
+    return quotaHolder.evictable() && !isGuaranteed(quotaHolder);
   }
 
   /**

@@ -212,6 +212,11 @@ public final class ResourceDemand {
     return queue.topologyAware() || asksForTopology;
   }
 
+  /** Whether the demand is held to nominal quota: the Workload is guaranteed in this queue. */
+  public boolean guaranteed() {
+    return shape.guaranteed() && queue.spec().rules().countsPreemptible();
+  }
+
   /** The queue of the demand. */
   public ClusterQueueCache queue() {
     return queue;

@@ -16,6 +16,9 @@ abstract sealed class HierarchyNode permits QuotaNode {
   @Nullable QuotaNode parent;
   final List<QuotaNode> children = new ArrayList<>();
   int height;
+  final GuaranteedQuota guaranteed = new GuaranteedQuota();
+  int maxWorkloads = Integer.MAX_VALUE;
+  private int workloads;
 
   HierarchyNode(String name, boolean queue) {
     this.name = name;
@@ -88,5 +91,89 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final void attach(QuotaNode child) {
     child.parent = self();
     children.add(child);
+  }
+
+  /** Counts Workloads that get or lose quota, here and at all ancestors. */
+  public final void countWorkloads(int more) {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      node.workloads += more;
+    }
+  }
+
+  /** Number of Workloads with quota, here and below. */
+  public final int workloads() {
+    return workloads;
+  }
+
+  /** The most Workloads with quota, here and below; {@link Integer#MAX_VALUE} without a limit. */
+  public final int maxWorkloads() {
+    return maxWorkloads;
+  }
+
+  /** The lowest node from here to the root that has as many Workloads as it may; null if none. */
+  public final @Nullable QuotaNode atWorkloadLimit() {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      if (node.workloads >= node.maxWorkloads) {
+        return node.self();
+      }
+    }
+    return null;
+  }
+
+  /** Whether the number of Workloads is limited here or at an ancestor. */
+  public final boolean limitsWorkloads() {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      if (node.maxWorkloads != Integer.MAX_VALUE) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Computes the number of Workloads of a cohort from those of the children. */
+  final void computeWorkloads() {
+    if (!queue) {
+      workloads = 0;
+      for (HierarchyNode child : children) {
+        workloads += child.workloads;
+      }
+    }
+  }
+
+  /** What guaranteed Workloads may still use of the nominal quotas on the whole path. */
+  public final long guaranteedAvailable(int pair) {
+    long least = Long.MAX_VALUE;
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      least = Math.min(least, node.guaranteed.free(pair));
+    }
+    return Math.max(0, least);
+  }
+
+  /** What guaranteed Workloads could use of the nominal quotas on the whole path. */
+  public final long guaranteedPotential(int pair) {
+    long least = Long.MAX_VALUE;
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      least = Math.min(least, node.guaranteed.quota(pair));
+    }
+    return least;
+  }
+
+  /** Adds to the usage of guaranteed Workloads, here and at all ancestors. */
+  public final void addGuaranteed(int pair, long amount) {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      node.guaranteed.used().add(pair, amount);
+    }
+  }
+
+  /** Undoes {@link #addGuaranteed}. */
+  public final void removeGuaranteed(int pair, long amount) {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      node.guaranteed.used().subtract(pair, amount);
+    }
+  }
+
+  /** Forgets the usage of guaranteed Workloads of this queue, before it is counted anew. */
+  public final void clearGuaranteed() {
+    guaranteed.used().clear();
   }
 }

@@ -30,8 +30,6 @@ public final class QuotaNode extends HierarchyNode {
   private @Nullable PlainQuota plain;
 
   private BigDecimal rate = BigDecimal.ONE;
-  private int maxWorkloads = Integer.MAX_VALUE;
-  private int workloads;
 
   QuotaNode(String name, boolean queue) {
     super(name, queue);
@@ -132,6 +130,11 @@ public final class QuotaNode extends HierarchyNode {
   public long available(int pair) {
     long free = free(pair);
     return queue ? Math.max(0, free) : free;
+  }
+
+  /** The amount that is available to a Workload, which may be guaranteed. */
+  public long available(int pair, boolean toGuaranteed) {
+    return toGuaranteed ? Math.min(available(pair), guaranteedAvailable(pair)) : available(pair);
   }
 
   private long free(int pair) {
@@ -352,43 +355,6 @@ public final class QuotaNode extends HierarchyNode {
     return ResourceAmounts.subtract(declaredSubtreeQuota(pair), local(pair));
   }
 
-  /** Counts Workloads that get or lose quota, here and at all ancestors. */
-  public void countWorkloads(int more) {
-    for (QuotaNode node = this; node != null; node = node.parent) {
-      node.workloads += more;
-    }
-  }
-
-  /** Number of Workloads with quota, here and below. */
-  public int workloads() {
-    return workloads;
-  }
-
-  /** The most Workloads with quota, here and below; {@link Integer#MAX_VALUE} without a limit. */
-  public int maxWorkloads() {
-    return maxWorkloads;
-  }
-
-  /** The lowest node from here to the root that has as many Workloads as it may; null if none. */
-  public @Nullable QuotaNode atWorkloadLimit() {
-    for (QuotaNode node = this; node != null; node = node.parent) {
-      if (node.workloads >= node.maxWorkloads) {
-        return node;
-      }
-    }
-    return null;
-  }
-
-  /** Whether the number of Workloads is limited here or at an ancestor. */
-  public boolean limitsWorkloads() {
-    for (QuotaNode node = this; node != null; node = node.parent) {
-      if (node.maxWorkloads != Integer.MAX_VALUE) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   /** Resets quota and position in the tree; a queue keeps its usage. */
   void detach() {
     removeFromTree();
@@ -401,7 +367,7 @@ public final class QuotaNode extends HierarchyNode {
     Arrays.fill(lendingLimit, ResourceAmounts.UNLIMITED);
     if (!queue) {
       usage.clear();
-      workloads = 0;
+      computeWorkloads();
     }
   }
 
@@ -413,12 +379,7 @@ public final class QuotaNode extends HierarchyNode {
       child.rebuild(pairs);
     }
     computeHeight();
-    if (!queue) {
-      workloads = 0;
-      for (QuotaNode child : children) {
-        workloads += child.workloads;
-      }
-    }
+    computeWorkloads();
     for (int pair = 0; pair < pairs; pair++) {
       rebuildPair(pair);
     }
@@ -428,6 +389,7 @@ public final class QuotaNode extends HierarchyNode {
     if (plain != null) {
       plain.rebuild(pair, children);
     }
+    guaranteed.rebuild(pair, nominal(pair), this);
     long quota = nominal(pair);
     for (QuotaNode child : children) {
       quota = ResourceAmounts.add(quota, child.lent(pair));

@@ -82,6 +82,7 @@ public final class AdmissionForecast {
     ResourceDemand.Fixed request = demand.fixed();
     if (request == null
         || demand.needsTopology()
+        || demand.guaranteed()
         || queueHead.item().flavorProgress() != null
         || queue.node().limitsWorkloads()
         || !fits(queue.node(), request)

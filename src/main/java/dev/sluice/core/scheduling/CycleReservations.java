@@ -23,7 +23,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class CycleReservations {
 
-  private record Entry(QuotaNode node, int pair, long amount) {}
+  private record Entry(QuotaNode node, int pair, long amount, boolean guaranteed) {
+
+    void add() {
+      node.add(pair, amount);
+      if (guaranteed) {
+        node.addGuaranteed(pair, amount);
+      }
+    }
+
+    void remove() {
+      node.remove(pair, amount);
+      if (guaranteed) {
+        node.removeGuaranteed(pair, amount);
+      }
+    }
+  }
 
   private static final class TreeReservations {
     private final List<Entry> entries = new ArrayList<>();
@@ -66,11 +81,12 @@ final class CycleReservations {
   }
 
   /** Adds usage until the cycle ends. */
-  void reserve(QuotaNode node, List<PairAmount> usage) {
+  void reserve(QuotaNode node, List<PairAmount> usage, boolean guaranteed) {
     TreeReservations tree = tree(node);
     for (PairAmount request : usage) {
-      node.add(request.pair(), request.amount());
-      tree.entries.add(new Entry(node, request.pair(), request.amount()));
+      Entry entry = new Entry(node, request.pair(), request.amount(), guaranteed);
+      entry.add();
+      tree.entries.add(entry);
     }
   }
 
@@ -114,11 +130,15 @@ final class CycleReservations {
     return false;
   }
 
-  /** Whether a usage fits without all targets so far and without these targets. */
-  boolean fitsWithoutTargets(QuotaNode node, List<PairAmount> usage, List<PreemptionTarget> own) {
+  /** Whether a head fits without all targets so far and without its own targets. */
+  boolean fitsWithoutTargets(NominatedWorkload entry) {
+    QuotaNode node = entry.queue().node();
+    List<PairAmount> usage = entry.assignment().usage();
+    List<PreemptionTarget> own = entry.preemptionTargets();
+    boolean guaranteed = entry.guaranteed();
     TreeReservations tree = existing(node);
     // Removing targets only frees quota.
-    boolean fitsAlready = fits(node, usage);
+    boolean fitsAlready = fits(node, usage, guaranteed);
     if (fitsAlready || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
       return fitsAlready;
     }
@@ -126,18 +146,21 @@ final class CycleReservations {
     if (tree != null) {
       removed.addAll(tree.preemptionTargets);
     }
-    return assumingRemoved(removed, () -> fits(node, usage));
+    return assumingRemoved(removed, () -> fits(node, usage, guaranteed));
   }
 
-  /** Whether a usage fits with the usage of all targets, and without reservations of this cycle. */
-  boolean fitsWithTargets(QuotaNode node, List<PairAmount> usage) {
+  /** Whether a head fits with the usage of all targets, and without reservations of this cycle. */
+  boolean fitsWithTargets(NominatedWorkload entry) {
+    QuotaNode node = entry.queue().node();
+    List<PairAmount> usage = entry.assignment().usage();
+    boolean guaranteed = entry.guaranteed();
     TreeReservations tree = existing(node);
     if (tree == null) {
-      return fits(node, usage);
+      return fits(node, usage, guaranteed);
     }
-    tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
-    boolean fits = fits(node, usage);
-    tree.entries.forEach(entry -> entry.node.add(entry.pair, entry.amount));
+    tree.entries.reversed().forEach(Entry::remove);
+    boolean fits = fits(node, usage, guaranteed);
+    tree.entries.forEach(Entry::add);
     return fits;
   }
 
@@ -158,9 +181,9 @@ final class CycleReservations {
     return answer;
   }
 
-  private static boolean fits(QuotaNode node, List<PairAmount> usage) {
+  private static boolean fits(QuotaNode node, List<PairAmount> usage, boolean guaranteed) {
     for (PairAmount request : usage) {
-      if (request.amount() > node.available(request.pair())) {
+      if (request.amount() > node.available(request.pair(), guaranteed)) {
         return false;
       }
     }
@@ -170,7 +193,7 @@ final class CycleReservations {
   /** Removes all usage that this cycle added. */
   void undo() {
     for (TreeReservations tree : trees.values()) {
-      tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
+      tree.entries.reversed().forEach(Entry::remove);
       tree.places.forEach(TopologyUsage::remove);
     }
     trees.clear();

@@ -55,6 +55,11 @@ public record NominatedWorkload(
     }
   }
 
+  /** Whether the head is guaranteed in its queue, and so held to nominal quota. */
+  boolean guaranteed() {
+    return item.equivalenceClass().demand(queue).guaranteed();
+  }
+
   /** Whether the head fits, if necessary after preemption. */
   boolean succeeds() {
     return assignment.fits() || !preemptionTargets.isEmpty();

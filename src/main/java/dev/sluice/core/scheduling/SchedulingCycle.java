@@ -198,10 +198,10 @@ public final class SchedulingCycle {
     }
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
-    if (!cycleReservations.fitsWithoutTargets(node, usage, entry.preemptionTargets())) {
+    if (!cycleReservations.fitsWithoutTargets(entry)) {
       return skipped(entry);
     }
-    if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(node, usage)) {
+    if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(entry)) {
       return awaitPreemption(entry, entry.preemptionTargets());
     }
     if (admissions == Admissions.NONE) {
@@ -214,6 +214,9 @@ public final class SchedulingCycle {
     }
     for (PairAmount request : usage) {
       node.add(request.pair(), request.amount());
+      if (entry.guaranteed()) {
+        node.addGuaranteed(request.pair(), request.amount());
+      }
     }
     node.countWorkloads(1);
     TopologyUsage places = entry.assignment().places().usage();
@@ -251,7 +254,7 @@ public final class SchedulingCycle {
       NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
     cycleReservations.addTargets(node, preemptionTargets);
-    cycleReservations.reserve(node, entry.assignment().usage());
+    cycleReservations.reserve(node, entry.assignment().usage(), entry.guaranteed());
     cycleReservations.reserve(node, entry.assignment().places());
     return new CycleOutcome.PendingPreemption(
         entry.item(),
@@ -275,7 +278,8 @@ public final class SchedulingCycle {
         assignment.needsPreemption()
             && queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
     if (reserves) {
-      cycleReservations.reserve(queue.node(), reservation(assignment, queue.node()));
+      cycleReservations.reserve(
+          queue.node(), reservation(assignment, queue.node()), entry.guaranteed());
     }
     if (entry.hasFlavorsLeft()) {
       recordProgress(entry, entry.search().searchCycles() + 1);

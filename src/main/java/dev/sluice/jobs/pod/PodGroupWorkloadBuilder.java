@@ -96,7 +96,7 @@ final class PodGroupWorkloadBuilder {
 
   private ObjectNode owned(ObjectNode workload, PodGroup group) {
     ObjectNode metadata = workload.withObjectProperty("metadata");
-    for (String key : rules.labelKeysToCopy()) {
+    for (String key : rules.copiedLabels()) {
       group.label(key).ifPresent(value -> metadata.withObjectProperty("labels").put(key, value));
     }
     metadata.withObjectProperty("annotations").put(KueueConstants.IS_GROUP_WORKLOAD, "true");

@@ -65,6 +65,7 @@ class JobSlicesTest {
                 true,
                 SchedulerFixture.START,
                 true,
+                false,
                 slice(name, replaces))));
   }
 

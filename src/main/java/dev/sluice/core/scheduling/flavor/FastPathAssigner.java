@@ -26,7 +26,7 @@ final class FastPathAssigner {
   /** The assignment; null if there is a choice, or if the request doesn't fit. */
   static @Nullable Assignment of(Map<String, Flavor> flavors, ResourceDemand resourceDemand) {
     ResourceDemand.Fixed fixed = resourceDemand.fixed();
-    if (fixed == null || resourceDemand.needsTopology()) {
+    if (fixed == null || resourceDemand.needsTopology() || resourceDemand.guaranteed()) {
       return null;
     }
     ClusterQueueCache queue = resourceDemand.queue();

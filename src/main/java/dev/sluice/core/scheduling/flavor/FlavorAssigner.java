@@ -313,6 +313,12 @@ public final class FlavorAssigner {
     long whole = ResourceAmounts.add(usageSoFar(pair), amount);
     long wanted = resourceDemand.beyondHeld(pair, whole);
     long available = node.available(pair);
+    if (resourceDemand.guaranteed() && wanted > node.guaranteedAvailable(pair)) {
+      competing |= wanted > amount;
+      shortages.add(new Assignment.PairAmount(pair, wanted));
+      flavorRejections.add(beyondGuarantee(resource, pair, wanted));
+      return new Fit(AssignmentMode.NO_FIT, 0);
+    }
     if (wanted <= available) {
       return new Fit(AssignmentMode.FIT, node.borrowLevel(pair, wanted));
     }
@@ -335,6 +341,15 @@ public final class FlavorAssigner {
     }
     PreemptionOracle.Result result = preemptionOracle.simulate(pair, wanted);
     return new Fit(result.mode(), result.borrowLevel());
+  }
+
+  /** Why a guaranteed Workload, which no preemption helps then, doesn't fit its nominal quota. */
+  private FlavorRejection beyondGuarantee(String resource, int pair, long wanted) {
+    long potential = queue.node().guaranteedPotential(pair);
+    return wanted > potential
+        ? new FlavorRejection.ExceedsMaximum(resource, wanted, potential)
+        : new FlavorRejection.InsufficientGuarantee(
+            resource, wanted, queue.node().guaranteedAvailable(pair), potential);
   }
 
   private long usageSoFar(int pair) {
