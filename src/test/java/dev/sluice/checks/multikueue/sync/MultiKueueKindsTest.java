@@ -262,7 +262,8 @@ class MultiKueueKindsTest {
     assertThat(kinds.find("v1", "Pod")).hasValue(MultiKueueKinds.POD);
     assertThat(kinds.find("apps/v1", "StatefulSet")).hasValue(kind("StatefulSet.v1.apps"));
     assertThat(kinds.find("example.org/v1", "Pod")).isEmpty();
-    assertThat(kinds.find("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")).isEmpty();
+    assertThat(kinds.find("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"))
+        .hasValue(kind("LeaderWorkerSet.v1.leaderworkerset.x-k8s.io"));
     assertThat(kinds.find("sparkoperator.k8s.io/v1beta2", "SparkApplication")).isEmpty();
   }
 
