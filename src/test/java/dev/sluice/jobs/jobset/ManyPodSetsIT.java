@@ -3,13 +3,17 @@ package dev.sluice.jobs.jobset;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.visibility.explain.ExplainCommand;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
@@ -132,9 +136,15 @@ class ManyPodSetsIT {
   }
 
   @Test
-  void itWaitsAndEachPodSetThatDoesNotFitIsExplained(TestCluster cluster) {
-    QueuedJobs api = new QueuedJobs(cluster);
-    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+  void eachPodSetIsExplainedPlacedStartedGivenBackAndRestored(TestCluster cluster) {
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet());
+    try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedJobSet())) {
+      assertThat(player).isNotNull();
+      goThrough(cluster, new QueuedJobs(cluster));
+    }
+  }
+
+  private static void goThrough(TestCluster cluster, QueuedJobs api) {
     givenQueues(cluster, FIRST, MOST - FIRST - 1);
     submit(cluster, "many", MOST);
     String workload = api.workloadOf(SET, "many");
@@ -146,6 +156,99 @@ class ManyPodSetsIT {
         .contains(first.formatted(name(FIRST)), first.formatted(name(MOST - 1)), second)
         .doesNotContain(first.formatted(name(FIRST - 1)));
     assertThat(api.pods()).isEmpty();
+    String spec = api.get(SET, "many").path("spec").toString();
+
+    // with room for one more, each pod set gets the first flavor that has room for it
+    setQuota(cluster, FIRST, MOST - FIRST);
+    awaitStarted(api);
+    JsonNode assigned = api.get(QueuedJobs.WORKLOAD, workload).at("/status/admission");
+    assertThat(assigned.path("podSetAssignments").valueStream())
+        .extracting(of -> of.path("name").asText() + " " + of.at("/flavors/cpu").asText())
+        .containsExactlyElementsOf(
+            IntStream.range(0, MOST)
+                .mapToObj(job -> name(job) + " " + cluster.name(pool(job)))
+                .toList());
+
+    // what has ended gives its quota back, each pod set for itself
+    List<String> done = List.of(name(0), name(FIRST), name(MOST - 1));
+    api.pods().stream()
+        .filter(pod -> done.contains(podSet(pod)))
+        .forEach(pod -> succeed(cluster, pod.at("/metadata/name").asText()));
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(
+                        api.get(QueuedJobs.WORKLOAD, workload)
+                            .at("/status/reclaimablePods")
+                            .valueStream())
+                    .extracting(of -> of.path("name").asText() + " " + of.path("count").asInt())
+                    .containsExactlyInAnyOrderElementsOf(
+                        done.stream().map(name -> name + " 1").toList()));
+
+    // stopped, it is as it was, in each byte
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
+    await()
+        .untilAsserted(
+            () -> {
+              assertThat(api.get(SET, "many").path("spec").toString()).isEqualTo(spec);
+              assertThat(running(api)).isEmpty();
+            });
+  }
+
+  private static String pool(int job) {
+    return job < FIRST ? "first" : "second";
+  }
+
+  private static String podSet(JsonNode pod) {
+    return pod.at("/metadata/labels/jobset.sigs.k8s.io~1replicatedjob-name").asText();
+  }
+
+  /** Each pod runs where its pod set was placed, with what its own template says. */
+  private static void awaitStarted(QueuedJobs api) {
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(running(api))
+                    .containsExactlyInAnyOrderElementsOf(
+                        IntStream.range(0, MOST)
+                            .mapToObj(
+                                job ->
+                                    "%s of %s in %s linux tolerates key-%d"
+                                        .formatted(name(job), name(job), pool(job), job))
+                            .toList()));
+  }
+
+  private static List<String> running(QueuedJobs api) {
+    return api.pods().stream()
+        .filter(pod -> pod.at("/status/phase").asText().equals("Running"))
+        .map(ManyPodSetsIT::placed)
+        .toList();
+  }
+
+  private static String placed(JsonNode pod) {
+    String key =
+        pod.at("/spec/tolerations")
+            .valueStream()
+            .map(toleration -> toleration.path("key").asText())
+            .filter(it -> it.startsWith("key-"))
+            .collect(Collectors.joining("+"));
+    return "%s %s in %s %s tolerates %s"
+        .formatted(
+            podSet(pod),
+            pod.at("/metadata/annotations/note").asText(),
+            pod.at("/spec/nodeSelector/pool").asText(),
+            pod.at("/spec/nodeSelector/kubernetes.io~1os").asText(),
+            key);
+  }
+
+  private static void succeed(TestCluster cluster, String pod) {
+    cluster
+        .client()
+        .pods()
+        .inNamespace(cluster.namespace())
+        .withName(pod)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"status\":{\"phase\":\"Succeeded\"}}");
   }
 
   /** The API's Workload has no room for it; people are told, and nothing of it runs. */
