@@ -202,9 +202,7 @@ class TopologyAgainstReferenceTest {
         led
             ? new ReferenceTopology.Pods(1, world.random.perPod(), world.random.constraints())
             : null;
-    Placement real =
-        world.cache.place(
-            world.tree(), new PlacementRequest(pods(pods), pods(leader), asked), false);
+    Placement real = world.cache.place(world.tree(), request(pods, leader, asked), false);
     Optional<ReferenceTopology.Places> expected = world.reference().place(asked, pods, leader);
     String what = where + ": " + asked + " " + pods + " " + leader + " " + real;
     if (!(real instanceof Placement.Placed placed)) {
@@ -243,9 +241,7 @@ class TopologyAgainstReferenceTest {
           led
               ? new ReferenceTopology.Pods(1, world.random.perPod(), world.random.constraints())
               : null;
-      Placement real =
-          world.cache.place(
-              world.tree(), new PlacementRequest(pods(pods), pods(leader), asked), false);
+      Placement real = world.cache.place(world.tree(), request(pods, leader, asked), false);
       ExhaustivePlaces all =
           new ExhaustivePlaces(
               world.random.spec.levels(),
@@ -271,9 +267,12 @@ class TopologyAgainstReferenceTest {
     assertThat(none).isPositive();
   }
 
-  private static PlacementRequest.@Nullable Pods pods(ReferenceTopology.@Nullable Pods pods) {
-    return pods == null
-        ? null
-        : new PlacementRequest.Pods(pods.count(), pods.perPod(), pods.constraints());
+  private static PlacementRequest.Pods pods(ReferenceTopology.Pods pods) {
+    return new PlacementRequest.Pods(pods.count(), pods.perPod(), pods.constraints());
+  }
+
+  private static PlacementRequest request(
+      ReferenceTopology.Pods pods, ReferenceTopology.@Nullable Pods leader, TopologyRequest asked) {
+    return new PlacementRequest(pods(pods), leader == null ? null : pods(leader), asked);
   }
 }

@@ -44,6 +44,7 @@ public final class Engine {
   private final Explanations explanations;
   private final UnreportedExplanations unreportedExplanations;
   private final UsageLedger usageLedger;
+  private final QuotaAccounting quotaAccounting;
   private final WorkloadTable workloads;
   private final QueryHandler queryHandler;
   private final SchedulingPolicy policy;
@@ -74,7 +75,7 @@ public final class Engine {
             options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
     this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
     JobSlices slices = new JobSlices();
-    QuotaAccounting quotaAccounting =
+    this.quotaAccounting =
         new QuotaAccounting(
             specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate, slices);
     this.workloads =
@@ -136,11 +137,10 @@ public final class Engine {
           dirtySet.everything |= topologyCache.set(topology);
       case SchedulerEvent.TopologyRemoved(var name) ->
           dirtySet.everything |= topologyCache.removeTopology(name);
-      case SchedulerEvent.NodeChanged(var node) -> dirtySet.everything |= topologyCache.set(node);
-      case SchedulerEvent.NodeRemoved(var name) ->
-          dirtySet.everything |= topologyCache.removeNode(name);
+      case SchedulerEvent.NodeChanged(var node) -> placesChanged(topologyCache.set(node));
+      case SchedulerEvent.NodeRemoved(var name) -> placesChanged(topologyCache.removeNode(name));
       case SchedulerEvent.NodeUsageChanged(var node, var used) ->
-          dirtySet.everything |= topologyCache.setUsage(node, used);
+          placesChanged(topologyCache.setUsage(node, used));
       case SchedulerEvent.ClusterQueueChanged(var queue) -> setClusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
       case SchedulerEvent.CohortChanged(var cohort) ->
@@ -168,6 +168,12 @@ public final class Engine {
           namespaceChanged(name);
         }
       }
+    }
+  }
+
+  private void placesChanged(boolean relevant) {
+    if (relevant) {
+      quotaAccounting.placesReleased();
     }
   }
 
@@ -321,6 +327,10 @@ public final class Engine {
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         changedTrees.add(cycleOutcome.queue().node().root());
+      }
+      if (cycleOutcome instanceof CycleOutcome.Admitted admitted
+          && admitted.assignment().places().usage() != null) {
+        changedTrees.addAll(specRegistry.topologyTrees);
       }
     }
     changedTrees.forEach(activeQueues::activate);

@@ -147,11 +147,7 @@ final class QuotaAccounting {
     TopologyUsage places = quotaHolder.topology();
     if (places != null) {
       places.remove();
-      // The nodes may be those of queues in other trees, too.
-      for (QuotaNode root : specRegistry.topologyTrees) {
-        inadmissibleIndex.released(root);
-        activeQueues.markChanged(root);
-      }
+      placesReleased();
     }
     if (cache != null) {
       cache.node().countWorkloads(-1);
@@ -164,6 +160,17 @@ final class QuotaAccounting {
       if (cache.queueing().releaseEndsPauses() && attemptPauses.endAll(cache.pending())) {
         activeQueues.add(cache);
       }
+    }
+  }
+
+  /**
+   * Records that pods may find places that didn't find any before: in every tree, because queues of
+   * several trees may have the same nodes.
+   */
+  void placesReleased() {
+    for (QuotaNode root : specRegistry.topologyTrees) {
+      inadmissibleIndex.released(root);
+      activeQueues.markChanged(root);
     }
   }
 

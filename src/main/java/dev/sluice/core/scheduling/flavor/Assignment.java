@@ -123,8 +123,8 @@ public record Assignment(
         new int[0],
         borrowLevel,
         () -> lacking.rejections(),
-        shortages,
-        competing,
+        usage.stream().map(each -> new PairAmount(each.pair(), 0)).toList(),
+        true,
         progress,
         chosen,
         lacking);
