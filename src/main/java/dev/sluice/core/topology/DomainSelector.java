@@ -18,6 +18,9 @@ final class DomainSelector {
    */
   record Selected(int domain, long units, boolean leader) {}
 
+  /** Up to so many different numbers of units, domains are sorted in linear time. */
+  private static final int MOST_BUCKETS = 1 << 12;
+
   private final Capacity capacity;
   private final Levels levels;
 
@@ -171,26 +174,46 @@ final class DomainSelector {
 
   /** The domains that have room for anything, in order. */
   private int[] sorted(int level, int[] candidates) {
-    boolean simple = capacity.scores.length == 0 && levels.units()[level] == 1;
+    int[] open = new int[candidates.length];
     int size = 0;
-    long[] keys = new long[candidates.length];
+    long largest = 0;
+    boolean ascending = true;
     for (int domain : candidates) {
       long units = domain < 0 ? 0 : capacity.units(levels, level, domain, false);
       if (units > 0) {
-        long rank = Math.min(units, Integer.MAX_VALUE);
-        keys[size++] = (leastFree ? rank : Integer.MAX_VALUE - rank) << 32 | domain;
+        ascending &= size == 0 || open[size - 1] < domain;
+        open[size++] = domain;
+        largest = Math.max(largest, units);
       }
     }
-    Arrays.sort(keys, 0, size);
-    int[] order = new int[size];
-    for (int i = 0; i < size; i++) {
-      order[i] = (int) keys[i];
+    open = Arrays.copyOf(open, size);
+    boolean bySizeOnly = capacity.scores.length == 0 && levels.units()[level] == 1;
+    if (bySizeOnly && ascending && largest < MOST_BUCKETS) {
+      return inBuckets(level, open, (int) largest);
     }
-    if (simple) {
-      return order;
-    }
-    Integer[] boxed = Arrays.stream(order).boxed().toArray(Integer[]::new);
+    Integer[] boxed = Arrays.stream(open).boxed().toArray(Integer[]::new);
     Arrays.sort(boxed, (one, two) -> order(level, one, two, false));
     return Arrays.stream(boxed).mapToInt(Integer::intValue).toArray();
+  }
+
+  /** Sorts domains by units in linear time; equals stay in the order of their numbers. */
+  private int[] inBuckets(int level, int[] domains, int largest) {
+    int[] starts = new int[largest + 2];
+    for (int domain : domains) {
+      starts[bucket(level, domain, largest) + 1]++;
+    }
+    for (int i = 1; i < starts.length; i++) {
+      starts[i] += starts[i - 1];
+    }
+    int[] sorted = new int[domains.length];
+    for (int domain : domains) {
+      sorted[starts[bucket(level, domain, largest)]++] = domain;
+    }
+    return sorted;
+  }
+
+  private int bucket(int level, int domain, int largest) {
+    int units = (int) capacity.units(levels, level, domain, false);
+    return leastFree ? units : largest - units;
   }
 }
