@@ -93,6 +93,7 @@ public final class CachedJobIntake implements JobIntake {
     return caches.localQueues().all().stream()
         .filter(queue -> queue.getMetadata().getNamespace().equals(namespace))
         .filter(queue -> SourceMarks.isMade(queue) && !SourceMarks.isOnDemand(queue))
+        .filter(queue -> !SourceMarks.isRemoved(queue))
         .map(CachedJobIntake::clusterQueue)
         .min(Comparator.naturalOrder());
   }
@@ -105,7 +106,7 @@ public final class CachedJobIntake implements JobIntake {
 
   private List<QuotaQueue> quotaQueues() {
     return caches.clusterQueues().all().stream()
-        .filter(SourceMarks::isMade)
+        .filter(queue -> SourceMarks.isMade(queue) && !SourceMarks.isRemoved(queue))
         .map(
             queue ->
                 new QuotaQueue(
@@ -121,6 +122,7 @@ public final class CachedJobIntake implements JobIntake {
         caches.localQueues().all().stream()
             .filter(it -> it.getMetadata().getNamespace().equals(namespace))
             .filter(it -> clusterQueue(it).equals(queue.clusterQueue()))
+            .filter(it -> !SourceMarks.isRemoved(it))
             .map(it -> it.getMetadata().getName())
             .min(Comparator.naturalOrder());
     if (local.isPresent()) {

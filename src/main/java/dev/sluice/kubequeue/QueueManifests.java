@@ -7,6 +7,7 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.Policy;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.kubequeue.QuotaArithmetic.Limits;
 import java.math.BigDecimal;
 import java.util.List;
@@ -20,16 +21,6 @@ final class QueueManifests {
   /** On an object whose quota is gone. */
   static final String REMOVED = "sluice.dev/source-removed";
 
-  private static final String RATE = "sluice.dev/oversell-rate";
-  private static final String PREEMPTIBLE = "sluice.dev/preemptible-labels";
-  private static final String STRATEGY = "sluice.dev/queueing-strategy";
-  private static final String ATTEMPTS = "sluice.dev/attempt-backoff";
-  private static final String START_TIMEOUT = "sluice.dev/start-timeout";
-  private static final String START_BACKOFF = "sluice.dev/start-backoff";
-  private static final String MOST = "sluice.dev/max-concurrent-workloads";
-  private static final String PRIORITY = "sluice.dev/queue-priority";
-  private static final String UNTIL_READY = "sluice.dev/block-until-ready";
-
   /** The annotations that are kept as planned; all others are left alone. */
   static final List<String> ANNOTATIONS =
       List.of(
@@ -39,15 +30,16 @@ final class QueueManifests {
           "sluice.dev/source-uid",
           "sluice.dev/source-path",
           REMOVED,
-          RATE,
-          PREEMPTIBLE,
-          STRATEGY,
-          ATTEMPTS,
-          START_TIMEOUT,
-          START_BACKOFF,
-          MOST,
-          PRIORITY,
-          UNTIL_READY);
+          SourceMarks.ON_DEMAND,
+          QueueAnnotations.OVERSELL_RATE,
+          QueueAnnotations.PREEMPTIBLE_LABELS,
+          QueueAnnotations.STRATEGY,
+          QueueAnnotations.ATTEMPT_BACKOFF,
+          QueueAnnotations.START_TIMEOUT,
+          QueueAnnotations.START_BACKOFF,
+          QueueAnnotations.MAX_WORKLOADS,
+          QueueAnnotations.QUEUE_PRIORITY,
+          QueueAnnotations.BLOCK_UNTIL_READY);
 
   private final KubeQueue settings;
   private final String flavor;
@@ -63,7 +55,8 @@ final class QueueManifests {
     SortedMap<String, String> result = new TreeMap<>(mark.annotations());
     if (tree.oversold() && settings.oversellRate() > 1) {
       result.put(
-          RATE, BigDecimal.valueOf(settings.oversellRate()).stripTrailingZeros().toPlainString());
+          QueueAnnotations.OVERSELL_RATE,
+          BigDecimal.valueOf(settings.oversellRate()).stripTrailingZeros().toPlainString());
     }
     return result;
   }
@@ -72,29 +65,32 @@ final class QueueManifests {
   SortedMap<String, String> queueAnnotations(
       QuotaTree tree, SourceMark mark, Map<String, Long> max, QueueOverride override) {
     SortedMap<String, String> result = cohortAnnotations(tree, mark);
-    result.put(PREEMPTIBLE, "true");
+    result.put(QueueAnnotations.PREEMPTIBLE_LABELS, "true");
     Policy policy = override.policy().orElse(settings.policy());
     if (policy != Policy.BLOCK) {
-      result.put(STRATEGY, policy == Policy.ROUND ? "RoundRobin" : "StrictPriority");
+      result.put(
+          QueueAnnotations.STRATEGY, policy == Policy.ROUND ? "RoundRobin" : "StrictPriority");
     }
     if (policy == Policy.ROUND) {
       result.put(
-          ATTEMPTS,
+          QueueAnnotations.ATTEMPT_BACKOFF,
           GoDuration.format(settings.attemptBackoff().base())
               + ","
               + GoDuration.format(settings.attemptBackoff().max()));
     }
     if (!settings.startTimeout().isZero()) {
-      result.put(START_TIMEOUT, GoDuration.format(settings.startTimeout()));
-      result.put(START_BACKOFF, GoDuration.format(settings.startBackoff()));
+      result.put(QueueAnnotations.START_TIMEOUT, GoDuration.format(settings.startTimeout()));
+      result.put(QueueAnnotations.START_BACKOFF, GoDuration.format(settings.startBackoff()));
     }
     Long jobs = max.get(QuotaDeclaration.MAX_JOBS);
     if (jobs != null) {
-      result.put(MOST, jobs.toString());
+      result.put(QueueAnnotations.MAX_WORKLOADS, jobs.toString());
     }
-    override.priority().ifPresent(priority -> result.put(PRIORITY, priority.toString()));
+    override
+        .priority()
+        .ifPresent(priority -> result.put(QueueAnnotations.QUEUE_PRIORITY, priority.toString()));
     if (override.blockUntilReady()) {
-      result.put(UNTIL_READY, "true");
+      result.put(QueueAnnotations.BLOCK_UNTIL_READY, "true");
     }
     return result;
   }

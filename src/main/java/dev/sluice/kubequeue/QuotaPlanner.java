@@ -6,9 +6,6 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.QuotaArithmetic.Limits;
-import dev.sluice.kubequeue.QuotaPlan.Mapping;
-import dev.sluice.kubequeue.QuotaPlan.Named;
-import dev.sluice.kubequeue.QuotaPlan.Place;
 import dev.sluice.kubequeue.QuotaPlan.TakenName;
 import dev.sluice.kubequeue.SourceMark.Identity;
 import java.util.ArrayList;
@@ -35,27 +32,25 @@ final class QuotaPlanner {
   /** The ResourceFlavor of all quotas. */
   static final String FLAVOR = "kube-queue";
 
-  private static final SourceMark FLAVOR_MARK = new SourceMark("Flavor", "", FLAVOR, "", FLAVOR);
+  /** The kind of source that marks the flavor, which all sources share. */
+  static final String FLAVOR_KIND = "Flavor";
 
-  /** What the path of a queue for the jobs of a shared quota ends with. */
-  private static final String SELF = "//self";
+  private static final SourceMark FLAVOR_MARK = new SourceMark(FLAVOR_KIND, "", FLAVOR, "", FLAVOR);
 
   /**
    * What a plan is made from.
    *
    * @param trees the quotas; of two that want the same name or namespace the first has it
-   * @param frozen kinds of sources that can't be read now: what was made from them stays
+   * @param readable kinds of sources that were read; what was made from others stays as it is
    * @param existing all objects of the kinds that are made
    * @param namespaces that exist
-   * @param requested quotas that jobs have named, with the namespaces of these jobs
    * @param overrides what Queues say, by quota
    */
   record Input(
       List<QuotaTree> trees,
-      Set<String> frozen,
+      Set<String> readable,
       Map<ObjectId, ExistingObject> existing,
       Set<String> namespaces,
-      Set<Place> requested,
       Function<QuotaDeclaration, QueueOverride> overrides) {}
 
   private final KubeQueue settings;
@@ -63,14 +58,11 @@ final class QuotaPlanner {
   private final Map<Identity, QuotaDeclaration> live = new LinkedHashMap<>();
   private final List<PlannedObject> planned = new ArrayList<>();
   private final List<TakenName> taken = new ArrayList<>();
-  private final Map<Identity, String> queueNames = new HashMap<>();
   private final Map<Identity, String> cohortNames = new HashMap<>();
   private final Map<String, Identity> byNamespace = new HashMap<>();
-  private final Map<String, Named> byName = new HashMap<>();
-  private final Map<Place, String> localQueues = new HashMap<>();
   private final NameAllocator names;
   private final QueueManifests manifests;
-  private final Set<Place> requested;
+  private final Map<Identity, Set<String>> requested = new HashMap<>();
 
   private QuotaPlanner(KubeQueue settings, Input input) {
     this.settings = settings;
@@ -81,9 +73,7 @@ final class QuotaPlanner {
     names =
         new NameAllocator(
             input.existing(),
-            mark ->
-                !live.containsKey(quotaOf(mark.identity()))
-                    && !input.frozen().contains(mark.kind()));
+            mark -> !live.containsKey(mark.identity()) && input.readable().contains(mark.kind()));
     String flavor = names.name(ObjectKind.FLAVOR, "", FLAVOR, FLAVOR_MARK, (wanted, given) -> {});
     manifests = new QueueManifests(settings, flavor);
     if (!input.trees().isEmpty()) {
@@ -93,7 +83,7 @@ final class QuotaPlanner {
               FLAVOR_MARK.annotations(),
               JsonNodeFactory.instance.objectNode()));
     }
-    requested = requests();
+    readRequests();
   }
 
   /** The plan for this input. */
@@ -105,27 +95,20 @@ final class QuotaPlanner {
     return SourceMark.of(quota.source(), quota.path()).identity();
   }
 
-  /** The quota whose jobs use the queue of this identity. */
-  private static Identity quotaOf(Identity queue) {
-    return queue.path().endsWith(SELF)
-        ? new Identity(
-            queue.kind(), queue.path().substring(0, queue.path().length() - SELF.length()))
-        : queue;
-  }
-
-  /** What jobs asked for, now and before this process began. */
-  private Set<Place> requests() {
-    Set<Place> result = new HashSet<>(input.requested());
+  /** Where jobs have named a quota: there, LocalQueues were made on demand. */
+  private void readRequests() {
     for (ExistingObject object : input.existing().values()) {
-      if (object.id().kind() == ObjectKind.LOCAL_QUEUE && !object.leaving()) {
+      if (object.id().kind() == ObjectKind.LOCAL_QUEUE
+          && object.annotations().containsKey(SourceMarks.ON_DEMAND)) {
         object
             .mark()
-            .filter(mark -> !object.annotations().containsKey(QueueManifests.REMOVED))
             .ifPresent(
-                mark -> result.add(new Place(object.id().namespace(), quotaOf(mark.identity()))));
+                mark ->
+                    requested
+                        .computeIfAbsent(mark.identity(), any -> new TreeSet<>())
+                        .add(object.id().namespace()));
       }
     }
-    return result;
   }
 
   private QuotaPlan plan() {
@@ -135,7 +118,7 @@ final class QuotaPlanner {
     RemovedQueues removed =
         new RemovedQueues(
             input.existing(),
-            input.frozen(),
+            input.readable(),
             new HashSet<>(planned.stream().map(PlannedObject::id).toList()),
             this::livingCohort);
     removed.plan();
@@ -143,11 +126,7 @@ final class QuotaPlanner {
     planned.addAll(removed.held());
     Comparator<PlannedObject> order = Comparator.comparing(each -> each.id().kind());
     return new QuotaPlan(
-        planned.stream().sorted(order).toList(),
-        removed.removed(),
-        removed.waiting(),
-        taken,
-        new Mapping(byNamespace, byName, localQueues));
+        planned.stream().sorted(order).toList(), removed.removed(), removed.waiting(), taken);
   }
 
   private void plan(QuotaTree tree) {
@@ -173,11 +152,9 @@ final class QuotaPlanner {
     for (String namespace : quota.namespaces()) {
       byNamespace.putIfAbsent(namespace, identity);
     }
-    List<String> below = quota.namespacesBelow();
-    byName.putIfAbsent(quota.name(), new Named(identity, Set.copyOf(below)));
     QueueOverride override = input.overrides().apply(quota);
     if (!quota.inner()) {
-      queue(tree, quota, quota.path(), parent, own, override);
+      queue(tree, quota, parent, own, override);
       return;
     }
     SourceMark mark = SourceMark.of(quota.source(), quota.path());
@@ -189,71 +166,55 @@ final class QuotaPlanner {
             new ObjectId(ObjectKind.COHORT, "", name),
             manifests.cohortAnnotations(tree, mark),
             manifests.cohort(parent, own)));
-    if (!placesOf(identity, below).isEmpty()) {
-      SortedMap<String, Limits> nothing = new TreeMap<>();
-      own.keySet()
-          .forEach(
-              resource ->
-                  nothing.put(resource, new Limits(0, Optional.empty(), Optional.empty(), 0)));
-      queue(tree, quota, quota.path() + SELF, name, nothing, override);
-    }
+    SortedMap<String, Limits> nothing = new TreeMap<>();
+    Limits borrowed = new Limits(0, Optional.empty(), Optional.empty(), 0);
+    own.keySet().forEach(resource -> nothing.put(resource, borrowed));
+    queue(tree, quota, name, nothing, override);
     quota.children().forEach(child -> plan(tree, child, name, limits));
-  }
-
-  /** The namespaces whose jobs named the quota, as far as they may. */
-  private Set<String> placesOf(Identity quota, List<String> listed) {
-    Set<String> result = new TreeSet<>();
-    for (Place place : requested) {
-      boolean allowed =
-          settings.quotaLabel() == QuotaLabel.ANYWHERE || listed.contains(place.namespace());
-      if (allowed && place.quota().equals(quota)) {
-        result.add(place.namespace());
-      }
-    }
-    return result;
   }
 
   private void queue(
       QuotaTree tree,
       QuotaDeclaration quota,
-      String path,
       String parent,
       SortedMap<String, Limits> limits,
       QueueOverride override) {
     Identity identity = identity(quota);
-    SourceMark mark = SourceMark.of(quota.source(), path);
+    SourceMark mark = SourceMark.of(quota.source(), quota.path());
     List<String> below = quota.namespacesBelow();
     String full = quota.objectName() + (quota.inner() ? "-self" : "");
     String name = name(ObjectKind.CLUSTER_QUEUE, "", NameAllocator.baseName(mark, full), mark);
-    queueNames.put(identity, name);
     planned.add(
         new PlannedObject(
             new ObjectId(ObjectKind.CLUSTER_QUEUE, "", name),
             manifests.queueAnnotations(
                 tree, mark, quota.inner() ? Map.of() : quota.max(), override),
             manifests.clusterQueue(parent, limits, below, override)));
-    Set<String> places = placesOf(identity, below);
-    places.addAll(quota.namespaces());
-    places.retainAll(input.namespaces());
-    for (String namespace : places) {
-      boolean mayStay =
-          settings.quotaLabel() == QuotaLabel.ANYWHERE
-              || quota.inner()
-              || identity.equals(byNamespace.get(namespace));
-      if (mayStay) {
-        localQueue(namespace, name, identity, mark);
+    for (String namespace : quota.namespaces()) {
+      if (identity.equals(byNamespace.get(namespace))) {
+        localQueue(namespace, name, mark, mark.annotations());
+      }
+    }
+    for (String namespace : requested.getOrDefault(identity, Set.of())) {
+      boolean allowed = settings.quotaLabel() == QuotaLabel.ANYWHERE || below.contains(namespace);
+      if (allowed && !identity.equals(byNamespace.get(namespace))) {
+        Map<String, String> annotations = new TreeMap<>(mark.annotations());
+        annotations.put(SourceMarks.ON_DEMAND, "true");
+        localQueue(namespace, name, mark, annotations);
       }
     }
   }
 
-  private void localQueue(String namespace, String queue, Identity quota, SourceMark mark) {
-    String name =
-        name(ObjectKind.LOCAL_QUEUE, namespace, NameAllocator.localName(mark, queue), mark);
-    localQueues.put(new Place(namespace, quota), name);
-    ObjectNode spec = JsonNodeFactory.instance.objectNode().put("clusterQueue", queue);
-    planned.add(
-        new PlannedObject(
-            new ObjectId(ObjectKind.LOCAL_QUEUE, namespace, name), mark.annotations(), spec));
+  private void localQueue(
+      String namespace, String queue, SourceMark mark, Map<String, String> annotations) {
+    if (input.namespaces().contains(namespace)) {
+      String name =
+          name(ObjectKind.LOCAL_QUEUE, namespace, NameAllocator.localName(mark, queue), mark);
+      ObjectNode spec = JsonNodeFactory.instance.objectNode().put("clusterQueue", queue);
+      planned.add(
+          new PlannedObject(
+              new ObjectId(ObjectKind.LOCAL_QUEUE, namespace, name), annotations, spec));
+    }
   }
 
   private String name(ObjectKind kind, String namespace, String base, SourceMark mark) {
@@ -276,7 +237,7 @@ final class QuotaPlanner {
 
   /** The Cohort of the nearest quota above a removed one that others share. */
   private Optional<String> livingCohort(Identity removed) {
-    String path = quotaOf(removed).path();
+    String path = removed.path();
     while (true) {
       String cohort = cohortNames.get(new Identity(removed.kind(), path));
       if (cohort != null) {

@@ -40,7 +40,6 @@ public final class QuotaReconciler implements AutoCloseable {
   private final QuotaSources sources = new QuotaSources();
   private final ExistingObjects existing;
   private final PlanWriter writer;
-  private final QuotaQueues queues;
   private final WorkQueue<String> work;
   private Set<SourceNote> told = Set.of();
   private volatile boolean started;
@@ -72,20 +71,13 @@ public final class QuotaReconciler implements AutoCloseable {
     objects = reader.read(this::changed);
     existing = new ExistingObjects(dependencies.caches(), dependencies.workloads());
     writer = new PlanWriter(dependencies.requests());
-    queues = new QuotaQueues(settings.quotaLabel() == KubeQueue.QuotaLabel.ANYWHERE);
     work = new WorkQueue<>(any -> reconcile(), dependencies.work());
     existing.observe(this::changed);
-    queues.onRequest(this::changed);
   }
 
   /** The objects that quotas are read from. */
   public SourceObjects objects() {
     return objects;
-  }
-
-  /** How jobs find their queues. */
-  public QuotaQueues queues() {
-    return queues;
   }
 
   /** Begins: the caches are complete, and this process leads. */
@@ -111,14 +103,12 @@ public final class QuotaReconciler implements AutoCloseable {
             settings,
             new QuotaPlanner.Input(
                 reading.trees(),
-                reading.frozen(),
+                reading.readable(),
                 found,
                 namespaces(),
-                queues.requested(),
                 quota -> QueueOverride.NONE));
     tell(reading, plan);
     boolean complete = write(plan, found);
-    queues.publish(plan.queues());
     return complete && !plan.waiting() ? Optional.empty() : Optional.of(LATER);
   }
 

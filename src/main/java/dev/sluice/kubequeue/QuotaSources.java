@@ -37,10 +37,10 @@ final class QuotaSources {
    * What the sources say.
    *
    * @param trees the quotas
-   * @param frozen kinds of sources that can't be used
+   * @param readable kinds of sources that could be used
    * @param notes for the people who wrote the sources
    */
-  record Reading(List<QuotaTree> trees, Set<String> frozen, List<SourceNote> notes) {}
+  record Reading(List<QuotaTree> trees, Set<String> readable, List<SourceNote> notes) {}
 
   /** A note about a source. */
   record SourceNote(ObjectReference about, String reason, String note) {}
@@ -48,9 +48,9 @@ final class QuotaSources {
   /** Reads the sources. */
   Reading read(SourceObjects objects) {
     List<QuotaTree> trees = new ArrayList<>();
-    Set<String> frozen = new HashSet<>();
+    Set<String> readable = objects.sources();
     List<SourceNote> notes = new ArrayList<>();
-    Reading result = new Reading(trees, frozen, notes);
+    Reading result = new Reading(trees, readable, notes);
     readTree(objects.all(Kind.TREE).stream().sorted(age()).toList(), result);
     readQuotas(ElasticQuotaReader.KOORDINATOR, objects.all(Kind.KOORDINATOR_QUOTA), result);
     readQuotas(ElasticQuotaReader.PLUGIN, objects.all(Kind.PLUGIN_QUOTA), result);
@@ -164,7 +164,7 @@ final class QuotaSources {
     }
     QuotaTree before = lastGood.get(key);
     if (before == null) {
-      result.frozen().add(key);
+      result.readable().remove(key);
     } else {
       result.trees().add(before);
     }

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class RemovedQueues {
 
   private final Map<ObjectId, ExistingObject> existing;
-  private final Set<String> frozen;
+  private final Set<String> readable;
   private final Set<ObjectId> planned;
   private final Function<Identity, Optional<String>> livingCohort;
   private final List<PlannedObject> held = new ArrayList<>();
@@ -37,17 +37,17 @@ final class RemovedQueues {
   /**
    * Nothing is planned yet.
    *
-   * @param frozen kinds of sources from which nothing is removed
+   * @param readable kinds of sources that were read; nothing is removed from others
    * @param planned objects that stay
    * @param livingCohort the Cohort into which a queue goes whose own quota is gone
    */
   RemovedQueues(
       Map<ObjectId, ExistingObject> existing,
-      Set<String> frozen,
+      Set<String> readable,
       Set<ObjectId> planned,
       Function<Identity, Optional<String>> livingCohort) {
     this.existing = existing;
-    this.frozen = frozen;
+    this.readable = readable;
     this.planned = planned;
     this.livingCohort = livingCohort;
   }
@@ -55,7 +55,7 @@ final class RemovedQueues {
   /** Decides about every object whose quota is gone. */
   void plan() {
     Set<String> needed = new HashSet<>();
-    boolean flavorNeeded = !frozen.isEmpty();
+    boolean flavorNeeded = false;
     List<ExistingObject> sorted =
         existing.values().stream()
             .sorted(
@@ -68,8 +68,9 @@ final class RemovedQueues {
       if (mark.isEmpty() || planned.contains(object.id())) {
         continue;
       }
-      if (frozen.contains(mark.get().kind())) {
+      if (!isReadable(mark.get())) {
         needed.add(object.spec().path("cohortName").asText());
+        flavorNeeded = true;
         continue;
       }
       switch (object.id().kind()) {
@@ -97,10 +98,13 @@ final class RemovedQueues {
         .forEach(each -> removed.add(each.id()));
   }
 
+  private boolean isReadable(SourceMark mark) {
+    return readable.contains(mark.kind()) || mark.kind().equals(QuotaPlanner.FLAVOR_KIND);
+  }
+
   private boolean isRemovable(ExistingObject cohort, Set<String> needed) {
     boolean ours =
-        cohort.mark().filter(mark -> !frozen.contains(mark.kind())).isPresent()
-            && !planned.contains(cohort.id());
+        cohort.mark().filter(this::isReadable).isPresent() && !planned.contains(cohort.id());
     if (ours && isNeeded(cohort.id().name(), needed)) {
       waiting = true;
       return false;

@@ -43,6 +43,11 @@ final class SourceMarks {
     return !value(object, "kind").isEmpty();
   }
 
+  /** Whether the quota that it was made from is gone. */
+  static boolean isRemoved(HasMetadata object) {
+    return !value(object, "removed").isEmpty();
+  }
+
   /** Whether it is there because a job named the quota. */
   static boolean isOnDemand(HasMetadata object) {
     return object.getMetadata().getAnnotations() != null

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -178,6 +179,21 @@ public final class SourceObjects implements AutoCloseable {
               listed.add(kind);
               changed.run();
             });
+  }
+
+  /** The kinds of sources that are read, as marks name them. */
+  Set<String> sources() {
+    Set<String> result = new HashSet<>();
+    for (Kind kind : kinds) {
+      switch (kind) {
+        case TREE -> result.add(QuotaTreeReader.KIND);
+        case KOORDINATOR_QUOTA -> result.add(ElasticQuotaReader.KOORDINATOR);
+        case PLUGIN_QUOTA -> result.add(ElasticQuotaReader.PLUGIN);
+        case RESOURCE_QUOTA -> result.add(ResourceQuotaReader.KIND);
+        case QUEUE -> {}
+      }
+    }
+    return result;
   }
 
   /** Whether a kind is watched whose objects are not all known yet. */

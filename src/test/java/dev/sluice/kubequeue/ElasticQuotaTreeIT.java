@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -104,10 +105,99 @@ class ElasticQuotaTreeIT {
     succeed(second);
   }
 
+  /** A change of hand is undone; a bad tree changes nothing; what is removed goes when it may. */
+  @Test
+  @Order(2)
+  void theTreeIsFollowedWhateverHappens() {
+    String path = "/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota";
+    patch(
+        QUEUE,
+        "root-child-1",
+        "[{\"op\":\"replace\",\"path\":\"%s\",\"value\":\"7\"}]".formatted(path));
+    await("the quota is mended")
+        .atMost(LIMIT)
+        .until(() -> get(QUEUE, "", "root-child-1").at(path).asText().equals("0"));
+
+    replaceTree("[{name: child-1, min: {cpu: 2}, max: {cpu: 1}, namespaces: [default]}]");
+    await("people are told")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                client.v1().events().inNamespace("kube-system").list().getItems().stream()
+                    .anyMatch(
+                        each ->
+                            "InvalidQuota".equals(each.getReason())
+                                && each.getMessage()
+                                    .equals("root/child-1: min 2 of cpu is more than max 1")));
+    assertThat(get(QUEUE, "", "root-child-1").at("/spec/stopPolicy").asText()).isEqualTo("None");
+
+    replaceTree("[{name: child-1, max: {cpu: 1}, namespaces: [default]}]");
+    Job running = submit();
+    awaitSuspended(running, false);
+    client
+        .resource(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: root-child-2}
+            spec: {}
+            """)
+        .create();
+    replaceTree("[{name: child-2, max: {cpu: 1}, namespaces: [default]}]");
+    await("the removed queue is held")
+        .atMost(LIMIT)
+        .until(() -> get(QUEUE, "", "root-child-1").at("/spec/stopPolicy").asText().equals("Hold"));
+    await("the new queue has another name than the one that is taken")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                client.v1().events().inNamespace("kube-system").list().getItems().stream()
+                    .anyMatch(each -> "NameTaken".equals(each.getReason())));
+    assertThat(get(QUEUE, "", "root-child-2").at("/metadata/annotations").toString())
+        .doesNotContain("sluice.dev/source-kind");
+    assertThat(find(running).getSpec().getSuspend()).isFalse();
+    succeed(running);
+    awaitAbsent(QUEUE, "", "root-child-1");
+    awaitAbsent(LOCAL, "default", "root-child-1");
+
+    at(TREE, "kube-system", "elasticquotatree").delete();
+    awaitAbsent(COHORT, "", "root");
+    awaitAbsent("kueue.x-k8s.io/v1beta2/ResourceFlavor", "", "kube-queue");
+    assertThat(at(QUEUE, "", "root-child-2").get()).isNotNull();
+    assertThat(
+            client
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
+                .list()
+                .getItems())
+        .hasSize(1);
+    assertThat(
+            client
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "LocalQueue")
+                .inAnyNamespace()
+                .list()
+                .getItems())
+        .isEmpty();
+  }
+
+  private void patch(String kind, String name, String patch) {
+    at(kind, "", name).patch(PatchContext.of(PatchType.JSON), patch);
+  }
+
+  private void replaceTree(String children) {
+    at(TREE, "kube-system", "elasticquotatree")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\":{\"root\":{\"children\":%s}}}".formatted(QuotaTrees.yaml(children)));
+  }
+
+  private void awaitAbsent(String kind, String namespace, String name) {
+    await(kind + " " + name + " is gone")
+        .atMost(LIMIT)
+        .until(() -> at(kind, namespace, name).get() == null);
+  }
+
   private Job submit() {
-    Job job = client.batch().v1().jobs().load(stream("02-job.yaml")).create();
-    String label = "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"root-child-1\"}}}";
-    return client.resource(job).patch(PatchContext.of(PatchType.JSON_MERGE), label);
+    return client.batch().v1().jobs().load(stream("02-job.yaml")).create();
   }
 
   private Job find(Job job) {
@@ -162,8 +252,7 @@ class ElasticQuotaTreeIT {
   private static Map<String, Object> resource(JsonNode object, String name) {
     for (JsonNode each : object.at("/spec/resourceGroups/0/flavors/0/resources")) {
       if (each.path("name").asText().equals(name)) {
-        return JsonMappers.JSON.convertValue(
-            each, new com.fasterxml.jackson.core.type.TypeReference<>() {});
+        return JsonMappers.JSON.convertValue(each, new TypeReference<>() {});
       }
     }
     return Map.of();

@@ -12,9 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
-import dev.sluice.kubequeue.QuotaPlan.Place;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
-import dev.sluice.kubequeue.SourceMark.Identity;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,10 +40,6 @@ class QuotaPlannerTest {
         namespaces: [c, elsewhere]
       """;
 
-  private static Identity quotaAt(String path) {
-    return new Identity("ElasticQuotaTree", path);
-  }
-
   @Test
   void leavesBecomeQueuesAndInnerNodesCohorts() {
     QuotaPlan plan = new Cluster().plan(tree(TREE));
@@ -55,6 +49,8 @@ class QuotaPlannerTest {
             new ObjectId(ObjectKind.FLAVOR, "", "kube-queue"),
             cohort("root"),
             cohort("root-team-a"),
+            queue("root-self"),
+            queue("root-team-a-self"),
             queue("root-team-a-a1"),
             queue("root-team-a-a2"),
             queue("root-b"),
@@ -201,7 +197,7 @@ class QuotaPlannerTest {
   void quotasOfSimilarNamesAreTwoQueues() {
     QuotaPlan plan = new Cluster().plan(tree("{children: [{name: a_b}, {name: a-b}]}"));
 
-    assertThat(ids(plan)).filteredOn(id -> id.kind() == ObjectKind.CLUSTER_QUEUE).hasSize(2);
+    assertThat(ids(plan)).filteredOn(id -> id.kind() == ObjectKind.CLUSTER_QUEUE).hasSize(3);
     assertThat(plan.taken()).hasSize(1);
   }
 
@@ -265,7 +261,7 @@ class QuotaPlannerTest {
 
   @Test
   void aSourceThatCantBeReadLeavesEverythingAsItIs() {
-    Cluster cluster = new Cluster("ElasticQuotaTree");
+    Cluster cluster = new Cluster("ElasticQuota");
     cluster.carryOut(tree(TREE));
 
     QuotaPlan plan = cluster.plan();
@@ -297,28 +293,29 @@ class QuotaPlannerTest {
   @Test
   void aQuotaThatAJobNamesGetsALocalQueue() {
     Cluster cluster = new Cluster();
-    cluster.requested =
-        Set.of(
-            new Place("d", quotaAt("root/b")),
-            new Place("a", quotaAt("root/Team_A")),
-            new Place("d", quotaAt("root/Team_A")));
+    cluster.carryOut(tree(TREE));
+    cluster.demand("d", "root-b", "root/b");
+    cluster.demand("a", "root-team-a-self", "root/Team_A");
+    cluster.demand("d", "root-team-a-self", "root/Team_A");
 
     QuotaPlan listed = cluster.plan(tree(TREE));
 
-    assertThat(ids(listed)).doesNotContain(local("d", "root-b"), local("d", "root-team-a-self"));
-    assertThat(ids(listed)).contains(queue("root-team-a-self"), local("a", "root-team-a-self"));
+    assertThat(find(listed, local("d", "root-b")).annotations())
+        .containsKey("sluice.dev/source-removed");
+    assertThat(find(listed, local("d", "root-team-a-self")).annotations())
+        .containsKey("sluice.dev/source-removed");
+    assertThat(find(listed, local("a", "root-team-a-self")).annotations())
+        .containsEntry(SourceMarks.ON_DEMAND, "true")
+        .doesNotContainKey("sluice.dev/source-removed");
     assertThat(quota(listed, queue("root-team-a-self"), "cpu")).isEqualTo("0 - -");
     assertThat(find(listed, queue("root-team-a-self")).spec().path("cohortName").asText())
         .isEqualTo("root-team-a");
 
     cluster.settings = settings(2, QuotaLabel.ANYWHERE);
     QuotaPlan anywhere = cluster.carryOut(tree(TREE));
-    assertThat(ids(anywhere)).contains(local("d", "root-b"), local("d", "root-team-a-self"));
+    assertThat(find(anywhere, local("d", "root-b")).annotations())
+        .doesNotContainKey("sluice.dev/source-removed");
     assertThat(find(anywhere, queue("root-b")).spec().path("namespaceSelector")).isEmpty();
-
-    // the next process learns from the objects what was asked for
-    cluster.requested = Set.of();
-    assertThat(cluster.plan(tree(TREE)).objects()).isEqualTo(anywhere.objects());
   }
 
   @Test
@@ -333,7 +330,6 @@ class QuotaPlannerTest {
         .isEqualTo("Hold");
     assertThat(find(moved, local("a", "root-y")).spec().path("clusterQueue").asText())
         .isEqualTo("root-y");
-    assertThat(moved.queues().byNamespace()).containsEntry("a", quotaAt("root/y"));
     assertThat(find(moved, queue("root-x")).spec().has("namespaceSelector")).isFalse();
   }
 }

@@ -6,7 +6,6 @@ import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
-import dev.sluice.kubequeue.QuotaPlan.Place;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -34,7 +33,7 @@ final class QuotaTrees {
         KubeQueue.Policy.ROUND,
         Duration.ZERO,
         Duration.ofMinutes(1),
-        new AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20)),
+        AttemptBackoff.DEFAULT,
         KubeQueue.Intake.SUSPENDED_ONLY,
         KubeQueue.QueueUnits.MIRROR,
         KubeQueue.ForeignUnits.ACCEPT,
@@ -67,25 +66,23 @@ final class QuotaTrees {
   static final class Cluster {
 
     final Map<ObjectId, ExistingObject> objects = new HashMap<>();
-    final Set<String> frozen;
+    final Set<String> readable;
     KubeQueue settings = settings(2, QuotaLabel.LISTED);
     Set<String> namespaces = Set.of("a", "b", "c", "d");
-    Set<Place> requested = Set.of();
 
-    Cluster(String... frozen) {
-      this.frozen = Set.of(frozen);
+    Cluster() {
+      this("ElasticQuotaTree");
+    }
+
+    Cluster(String... readable) {
+      this.readable = Set.of(readable);
     }
 
     QuotaPlan plan(QuotaTree... trees) {
       return QuotaPlanner.plan(
           settings,
           new QuotaPlanner.Input(
-              Arrays.asList(trees),
-              frozen,
-              objects,
-              namespaces,
-              requested,
-              quota -> QueueOverride.NONE));
+              Arrays.asList(trees), readable, objects, namespaces, quota -> QueueOverride.NONE));
     }
 
     /** Plans, and does what was planned. */
@@ -112,6 +109,22 @@ final class QuotaTrees {
           id,
           new ExistingObject(
               id, "other", Map.of("a", "b"), JsonMappers.JSON.createObjectNode(), true, false));
+    }
+
+    /** A LocalQueue that was made because a job named the quota. */
+    void demand(String namespace, String name, String path) {
+      put(
+          new PlannedObject(
+              local(namespace, name),
+              Map.of(
+                  "sluice.dev/source-kind",
+                  "ElasticQuotaTree",
+                  "sluice.dev/source-path",
+                  path,
+                  SourceMarks.ON_DEMAND,
+                  "true"),
+              JsonMappers.JSON.createObjectNode()),
+          false);
     }
 
     /** Makes Workloads use the object, or not any more. */
