@@ -95,6 +95,8 @@ public final class OperatorApplication implements AutoCloseable {
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
     JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);
+    TopologyModule topology =
+        new TopologyModule(context, informers, scheduler, workloads, readErrors);
     ServerModule servers =
         new ServerModule(
             context,
@@ -114,6 +116,7 @@ public final class OperatorApplication implements AutoCloseable {
         jobs,
         multiKueue,
         queues,
+        topology,
         workloads,
         new KubeQueueModule(context, informers, workloads));
   }

@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.WorkloadNames;
@@ -38,7 +39,8 @@ record OptionsMapper(Configuration configuration) {
         preemptionGates(),
         on(FeatureGate.RECLAIMABLE_PODS),
         on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING));
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -56,7 +58,21 @@ record OptionsMapper(Configuration configuration) {
             .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
         new OrderingRules(
             on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
-            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS)));
+            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS)),
+        topology());
+  }
+
+  /** How topologies are used. */
+  TopologyOptions topology() {
+    return new TopologyOptions(
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        on(FeatureGate.TAS_PROFILE_MIXED),
+        on(FeatureGate.TAS_BALANCED_PLACEMENT),
+        on(FeatureGate.TAS_RESPECT_NODE_AFFINITY_PREFERRED),
+        on(FeatureGate.TAS_HANDLE_OVERLAPPING_FLAVORS),
+        on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
+        on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),
+        on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST));
   }
 
   private boolean preemptionGates() {

@@ -1,6 +1,7 @@
 package dev.sluice.topology;
 
 import dev.sluice.api.KueueConstants;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -44,5 +45,24 @@ public record TopologyPod(
   /** Whether the pod waits for its domain. */
   public boolean gated() {
     return gates.contains(KueueConstants.TOPOLOGY_GATE);
+  }
+
+  /** The pod with these labels in its node selector, and without the gate. */
+  TopologyPod ungated(Map<String, String> domain) {
+    Map<String, String> selector = new HashMap<>(nodeSelector);
+    selector.putAll(domain);
+    return new TopologyPod(
+        namespace,
+        name,
+        uid,
+        version,
+        workload,
+        podSet,
+        indexes,
+        indexOffset,
+        gates.stream().filter(gate -> !gate.equals(KueueConstants.TOPOLOGY_GATE)).toList(),
+        selector,
+        node,
+        deleting);
   }
 }

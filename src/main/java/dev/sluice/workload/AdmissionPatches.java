@@ -3,6 +3,7 @@ package dev.sluice.workload;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.workload.CachedWorkload.CheckState;
@@ -84,6 +85,16 @@ public final class AdmissionPatches {
     podSet.flavors().forEach(flavors::put);
     quantities(json.putObject("resourceUsage"), podSet.usage());
     json.put("count", podSet.count());
+    podSet
+        .topology()
+        .assignment()
+        .ifPresent(
+            assignment ->
+                json.set("topologyAssignment", TopologyAssignmentCodec.encode(assignment)));
+    String delayed = DelayedTopology.text(podSet.topology().delay());
+    if (!delayed.isEmpty()) {
+      json.put("delayedTopologyRequest", delayed);
+    }
   }
 
   private static void quantities(ObjectNode json, SortedMap<String, Long> amounts) {

@@ -45,6 +45,15 @@ final class PodRequests {
         ownOverhead ? template.overhead() : context.overhead(template.runtimeClassName()));
   }
 
+  /** The requests of a pod that has its defaults. */
+  static PodRequests ofPod(
+      List<Container> containers,
+      List<Container> initContainers,
+      ResourceNeeds podLevel,
+      Map<String, Long> overhead) {
+    return new PodRequests(containers, initContainers, podLevel, overhead);
+  }
+
   private static List<Container> defaulted(List<Container> containers, ItemRules rules) {
     List<Container> result = new ArrayList<>(containers.size());
     for (Container container : containers) {

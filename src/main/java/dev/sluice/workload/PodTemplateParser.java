@@ -5,6 +5,7 @@ import dev.sluice.api.Quantities;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelRequirement.Operator;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.workload.PodTemplate.Container;
 import dev.sluice.workload.PodTemplate.ResourceNeeds;
@@ -13,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
@@ -28,6 +30,20 @@ public final class PodTemplateParser {
   /** Parses a pod template, given as JSON with {@code metadata} and {@code spec}. */
   public static PodTemplate of(JsonNode template) {
     return new PodTemplateParser().read(template.path("spec"));
+  }
+
+  /**
+   * What a pod of the API server requests, by resource: limits and defaults are in its requests
+   * already. Invalid quantities count as none.
+   */
+  public static SortedMap<String, Long> requests(JsonNode podSpec) {
+    PodTemplateParser parser = new PodTemplateParser();
+    return PodRequests.ofPod(
+            parser.containers("containers", podSpec.path("containers")),
+            parser.containers("initContainers", podSpec.path("initContainers")),
+            parser.needs("resources", podSpec.path("resources")),
+            parser.amounts("overhead", podSpec.path("overhead")))
+        .perPod();
   }
 
   private PodTemplate read(JsonNode spec) {
@@ -99,9 +115,23 @@ public final class PodTemplateParser {
         .forEach(label -> nodeSelector.put(label.getKey(), label.getValue().asText("")));
     List<List<LabelRequirement>> terms = affinityTerms(spec);
     List<Toleration> tolerations = tolerations(spec.path("tolerations"));
-    return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty()
+    List<PreferredNodes> preferred = preferredNodes(spec);
+    return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty() && preferred.isEmpty()
         ? NodeConstraints.ANYWHERE
-        : new NodeConstraints(nodeSelector, terms, tolerations);
+        : new NodeConstraints(nodeSelector, terms, tolerations, preferred);
+  }
+
+  private List<PreferredNodes> preferredNodes(JsonNode spec) {
+    List<PreferredNodes> result = new ArrayList<>(0);
+    for (JsonNode preference :
+        spec.path("affinity")
+            .path("nodeAffinity")
+            .path("preferredDuringSchedulingIgnoredDuringExecution")) {
+      result.add(
+          new PreferredNodes(
+              preference.path("weight").asInt(), requirements(preference.path("preference"))));
+    }
+    return result;
   }
 
   private List<List<LabelRequirement>> affinityTerms(JsonNode spec) {
@@ -112,20 +142,24 @@ public final class PodTemplateParser {
             .path("nodeSelectorTerms");
     List<List<LabelRequirement>> result = new ArrayList<>(terms.size());
     for (JsonNode term : terms) {
-      List<LabelRequirement> requirements = new ArrayList<>();
-      for (JsonNode expression : term.path("matchExpressions")) {
-        operator(expression.path("operator").asText(""))
-            .ifPresent(
-                operator ->
-                    requirements.add(
-                        new LabelRequirement(
-                            expression.path("key").asText(""),
-                            operator,
-                            texts(expression.path("values")))));
-      }
-      result.add(requirements);
+      result.add(requirements(term));
     }
     return result;
+  }
+
+  private List<LabelRequirement> requirements(JsonNode term) {
+    List<LabelRequirement> requirements = new ArrayList<>();
+    for (JsonNode expression : term.path("matchExpressions")) {
+      operator(expression.path("operator").asText(""))
+          .ifPresent(
+              operator ->
+                  requirements.add(
+                      new LabelRequirement(
+                          expression.path("key").asText(""),
+                          operator,
+                          texts(expression.path("values")))));
+    }
+    return requirements;
   }
 
   private Optional<Operator> operator(String word) {

@@ -19,6 +19,7 @@ import java.util.List;
  * @param refusesResourceClaims whether Workloads whose pods have resource claims stay pending,
  *     because their devices are not counted
  * @param elasticJobs whether slices of elastic jobs share quota with the slices that they replace
+ * @param topology whether topology requests are used
  */
 public record TranslationOptions(
     List<String> excludedPrefixes,
@@ -31,9 +32,10 @@ public record TranslationOptions(
     boolean preemptionGates,
     boolean reclaimablePods,
     boolean refusesResourceClaims,
-    boolean elasticJobs) {
+    boolean elasticJobs,
+    boolean topology) {
 
-  /** Options for a cluster with elastic jobs. */
+  /** Options for a cluster with elastic jobs and topologies. */
   public TranslationOptions(
       List<String> excludedPrefixes,
       List<Transformation> transformations,
@@ -56,6 +58,7 @@ public record TranslationOptions(
         preemptionGates,
         reclaimablePods,
         refusesResourceClaims,
+        true,
         true);
   }
 

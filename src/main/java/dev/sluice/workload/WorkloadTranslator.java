@@ -10,10 +10,13 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.PodSetTopology.Delay;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
@@ -248,7 +251,8 @@ public final class WorkloadTranslator {
               options.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
               transformer.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
-              podSet.group()));
+              podSet.group(),
+              options.topology() ? podSet.topology() : TopologyRequest.NONE));
     }
     return new RequestShape(requests, shapeKey.guaranteed());
   }
@@ -272,7 +276,8 @@ public final class WorkloadTranslator {
         terms.stream()
             .map(term -> Stream.concat(term.stream(), Stream.of(outside)).toList())
             .toList(),
-        nodeConstraints.tolerations());
+        nodeConstraints.tolerations(),
+        nodeConstraints.preferred());
   }
 
   private Map<String, Integer> reclaimablePods(CachedWorkload workload) {
@@ -349,7 +354,25 @@ public final class WorkloadTranslator {
           used.getKey(), needed < assignment.count() ? whole / assignment.count() * needed : whole);
     }
     return new PodSetAssignment(
-        assignment.name(), new TreeMap<>(assignment.flavors()), usage, needed);
+        assignment.name(),
+        new TreeMap<>(assignment.flavors()),
+        usage,
+        needed,
+        topology(workload, assignment));
+  }
+
+  private PodSetTopology topology(CachedWorkload workload, Assignment assignment) {
+    Delay delay = DelayedTopology.of(assignment.delayedTopology());
+    if (!options.topology() || (assignment.topology().isEmpty() && delay == Delay.NONE)) {
+      return PodSetTopology.NONE;
+    }
+    SortedMap<String, Long> perPod =
+        resolve(workload).shape().podSets().stream()
+            .filter(request -> request.name().equals(assignment.name()))
+            .findFirst()
+            .map(PodSetRequest::perPod)
+            .orElseGet(TreeMap::new);
+    return new PodSetTopology(delay, assignment.topology(), perPod);
   }
 
   /** Treats an invalid quantity as zero; the API server rejects such quantities. */

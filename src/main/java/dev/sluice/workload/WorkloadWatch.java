@@ -1,20 +1,18 @@
 package dev.sluice.workload;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.WatchEventReader;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 
 /** Applies the events of one watch to the cache, in order. */
 final class WorkloadWatch {
 
-  private final JsonFactory json = TolerantDeserializers.json();
+  private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final WorkloadParser parser;
   private final WorkloadCache index;
@@ -43,34 +41,11 @@ final class WorkloadWatch {
     LineReader lines = new LineReader(stream);
     int events = 0;
     while (lines.next()) {
-      event(lines.bytes(), lines.offset(), lines.length());
+      eventReader.read(lines.bytes(), lines.offset(), lines.length(), this::carryOut);
       events++;
       progress.run();
     }
     return events;
-  }
-
-  private void event(byte[] bytes, int offset, int length) throws IOException {
-    String type = "";
-    int from = 0;
-    int to = 0;
-    try (JsonParser event = json.createParser(bytes, offset, length)) {
-      event.nextToken();
-      while (event.nextToken() == JsonToken.FIELD_NAME) {
-        String field = event.currentName();
-        event.nextToken();
-        if (field.equals("type")) {
-          type = event.getText();
-        } else if (field.equals("object")) {
-          from = offset + (int) event.currentTokenLocation().getByteOffset();
-          event.skipChildren();
-          to = offset + (int) event.currentLocation().getByteOffset();
-        } else {
-          event.skipChildren();
-        }
-      }
-    }
-    carryOut(type, bytes, from, to - from);
   }
 
   private void carryOut(String type, byte[] bytes, int from, int length) throws IOException {

@@ -16,6 +16,7 @@ import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.queues.mapping.ReferenceLookup;
+import dev.sluice.queues.mapping.TopologyMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.HashMap;
@@ -27,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Feeds the scheduler with namespaces, flavors, cohorts and queues: when opened, all of them once,
- * dependencies before queues; afterwards every relevant change.
+ * Feeds the scheduler with namespaces, topologies, flavors, cohorts and queues: when opened, all of
+ * them once, dependencies before queues; afterwards every relevant change.
  */
 public final class CacheEventFeed {
 
@@ -79,6 +80,7 @@ public final class CacheEventFeed {
           .namespaces()
           .all()
           .forEach(namespace -> safely(() -> namespace(null, namespace)));
+      informerCaches.topologies().all().forEach(topology -> safely(() -> submit(topology)));
       informerCaches.flavors().all().forEach(flavor -> safely(() -> submit(flavor)));
       informerCaches.cohorts().all().forEach(cohort -> safely(() -> cohort(null, cohort)));
       informerCaches
@@ -199,12 +201,24 @@ public final class CacheEventFeed {
 
   private void topology(@Nullable Topology before, @Nullable Topology after) {
     String name = name(after == null ? before : after);
+    if (after == null) {
+      withdraw(new Key("Topology", name), new SchedulerEvent.TopologyRemoved(name));
+    } else {
+      submit(after);
+    }
     resubmit(
         queue ->
             ClusterQueueMapper.flavors(queue).stream()
                 .flatMap(flavor -> informerCaches.flavors().find(flavor).stream())
                 .flatMap(flavor -> FlavorMapper.topology(flavor).stream())
                 .anyMatch(name::equals));
+  }
+
+  private void submit(Topology topology) {
+    TopologyMapper.translate(topology)
+        .ifPresent(
+            spec ->
+                submit(new Key("Topology", spec.name()), new SchedulerEvent.TopologyChanged(spec)));
   }
 
   private void resubmit(Predicate<ClusterQueue> which) {

@@ -28,7 +28,8 @@ public final class FlavorMapper {
         name,
         labels(flavor, spec.nodeLabels()),
         spec.nodeTaints().stream().map(FlavorMapper::taint).toList(),
-        spec.tolerations().stream().map(FlavorMapper::toleration).toList());
+        spec.tolerations().stream().map(FlavorMapper::toleration).toList(),
+        topology(flavor).orElse(""));
   }
 
   /** The node labels, extended by a label for the cluster that the flavor's nodes belong to. */

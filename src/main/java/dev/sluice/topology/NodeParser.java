@@ -1,0 +1,141 @@
+package dev.sluice.topology;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.api.Quantities;
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Taint;
+import dev.sluice.kube.json.JsonTokenReader;
+import dev.sluice.kube.json.StringInterner;
+import dev.sluice.kube.json.WeakInterner;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Parses nodes. Everything that a heart-beat changes is left out, so that two versions of a node
+ * that differ in nothing else are equal.
+ */
+final class NodeParser {
+
+  private final JsonFactory json = TolerantDeserializers.json();
+  private final StringInterner texts = new StringInterner();
+  private final WeakInterner<SortedMap<String, Long>> amounts = new WeakInterner<>();
+
+  /** Parses the node in these bytes. */
+  NodeState parse(byte[] bytes, int offset, int length) throws IOException {
+    try (JsonParser parser = json.createParser(bytes, offset, length)) {
+      parser.nextToken();
+      Fields fields = new Fields(new JsonTokenReader(parser, texts));
+      fields.reader.object(fields::read);
+      return fields.result(amounts);
+    }
+  }
+
+  /** The fields of one node. */
+  private static final class Fields {
+
+    private final JsonTokenReader reader;
+    private String name = "";
+    private Map<String, String> labels = Map.of();
+    private List<Taint> taints = List.of();
+    private boolean unschedulable;
+    private final SortedMap<String, Long> allocatable = new TreeMap<>();
+    private NodeState.Readiness readiness = NodeState.Readiness.MISSING;
+
+    Fields(JsonTokenReader reader) {
+      this.reader = reader;
+    }
+
+    void read(String field) throws IOException {
+      switch (field) {
+        case "metadata" -> reader.object(this::metadata);
+        case "spec" -> reader.object(this::spec);
+        case "status" -> reader.object(this::status);
+        default -> {}
+      }
+    }
+
+    private void metadata(String field) throws IOException {
+      switch (field) {
+        case "name" -> name = reader.word();
+        case "labels" -> labels = reader.wordMap();
+        default -> {}
+      }
+    }
+
+    private void spec(String field) throws IOException {
+      switch (field) {
+        case "unschedulable" -> unschedulable = reader.word().equals("true");
+        case "taints" -> taints = reader.list(this::taint);
+        default -> {}
+      }
+    }
+
+    private Taint taint() throws IOException {
+      String[] parts = {"", "", ""};
+      reader.object(
+          field -> {
+            switch (field) {
+              case "key" -> parts[0] = reader.word();
+              case "value" -> parts[1] = reader.word();
+              case "effect" -> parts[2] = reader.word();
+              default -> {}
+            }
+          });
+      return new Taint(parts[0], parts[1], parts[2]);
+    }
+
+    private void status(String field) throws IOException {
+      switch (field) {
+        case "allocatable" -> reader.object(this::allocatable);
+        case "conditions" -> conditions();
+        default -> {}
+      }
+    }
+
+    private void allocatable(String resource) throws IOException {
+      try {
+        allocatable.put(resource, Quantities.amount(resource, reader.word()));
+      } catch (IllegalArgumentException notAQuantity) {
+        allocatable.remove(resource);
+      }
+    }
+
+    private void conditions() throws IOException {
+      List<String[]> conditions = new ArrayList<>(reader.list(this::condition));
+      conditions.stream()
+          .filter(condition -> condition[0].equals("Ready"))
+          .findFirst()
+          .ifPresent(
+              ready ->
+                  readiness =
+                      ready[1].equals("True")
+                          ? NodeState.Readiness.READY
+                          : NodeState.Readiness.NOT_READY);
+    }
+
+    private String[] condition() throws IOException {
+      String[] parts = {"", ""};
+      reader.object(
+          field -> {
+            switch (field) {
+              case "type" -> parts[0] = reader.word();
+              case "status" -> parts[1] = reader.word();
+              default -> {}
+            }
+          });
+      return parts;
+    }
+
+    NodeState result(WeakInterner<SortedMap<String, Long>> amounts) {
+      boolean usable = readiness == NodeState.Readiness.READY && !unschedulable;
+      return new NodeState(
+          new ClusterNode(name, labels, taints, amounts.of(allocatable), usable), readiness);
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.sluice.topology;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.kube.json.WeakInterner;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.workload.PodTemplateParser;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.UUID;
+
+/** Parses pods. Values that many pods have in common are shared. */
+final class PodParser {
+
+  /** What a template says that is placed by a topology; a start adds one if nothing was said. */
+  private static final Set<String> TOPOLOGY_ANNOTATIONS =
+      Set.of(
+          KueueConstants.PODSET_REQUIRED_TOPOLOGY,
+          KueueConstants.PODSET_PREFERRED_TOPOLOGY,
+          KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY,
+          KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY,
+          KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS);
+
+  private static final int LONGEST_INDEX = 9;
+
+  private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
+  private final WeakInterner<SortedMap<String, Long>> amounts = new WeakInterner<>();
+  private final WeakInterner<Map<String, String>> selectors = new WeakInterner<>();
+  private final WeakInterner<String> names = new WeakInterner<>();
+
+  /** Parses the pod in these bytes. */
+  ParsedPod parse(byte[] bytes, int offset, int length) throws IOException {
+    JsonNode pod = mapper.readTree(bytes, offset, length);
+    String phase = pod.path("status").path("phase").asText();
+    String node = pod.path("spec").path("nodeName").asText();
+    Optional<TopologyPod> placed = placed(pod, node);
+    SortedMap<String, Long> used =
+        placed.isEmpty() && !node.isEmpty() ? used(pod.path("spec")) : Collections.emptySortedMap();
+    return new ParsedPod(
+        uid(pod.path("metadata").path("uid").asText()),
+        phase.equals("Succeeded") || phase.equals("Failed"),
+        names.of(node),
+        used,
+        placed);
+  }
+
+  private SortedMap<String, Long> used(JsonNode spec) {
+    SortedMap<String, Long> used = PodTemplateParser.requests(spec);
+    used.merge("pods", 1L, ResourceAmounts::add);
+    return amounts.of(used);
+  }
+
+  private Optional<TopologyPod> placed(JsonNode pod, String node) {
+    JsonNode metadata = pod.path("metadata");
+    JsonNode annotations = metadata.path("annotations");
+    String workload = annotations.path(KueueConstants.WORKLOAD).asText();
+    if (workload.isEmpty() || TOPOLOGY_ANNOTATIONS.stream().noneMatch(annotations::has)) {
+      return Optional.empty();
+    }
+    JsonNode spec = pod.path("spec");
+    return Optional.of(
+        new TopologyPod(
+            names.of(metadata.path("namespace").asText()),
+            metadata.path("name").asText(),
+            metadata.path("uid").asText(),
+            metadata.path("resourceVersion").asText(),
+            names.of(workload),
+            names.of(metadata.path("labels").path(KueueConstants.PODSET).asText()),
+            indexes(metadata.path("labels")),
+            number(annotations.path(KueueConstants.POD_INDEX_OFFSET).asText()).orElse(0),
+            gates(spec),
+            selector(spec),
+            names.of(node),
+            metadata.hasNonNull("deletionTimestamp")));
+  }
+
+  private static List<String> gates(JsonNode spec) {
+    List<String> gates = new ArrayList<>(2);
+    spec.path("schedulingGates").forEach(gate -> gates.add(gate.path("name").asText()));
+    return gates;
+  }
+
+  private Map<String, String> selector(JsonNode spec) {
+    Map<String, String> selector = new HashMap<>();
+    spec.path("nodeSelector")
+        .properties()
+        .forEach(label -> selector.put(names.of(label.getKey()), label.getValue().asText()));
+    return selectors.of(Map.copyOf(selector));
+  }
+
+  private Map<String, Integer> indexes(JsonNode labels) {
+    Map<String, Integer> result = new HashMap<>();
+    labels
+        .properties()
+        .forEach(
+            label ->
+                number(label.getValue().asText())
+                    .ifPresent(number -> result.put(names.of(label.getKey()), number)));
+    return result;
+  }
+
+  private static Optional<Integer> number(String text) {
+    boolean digits =
+        !text.isEmpty()
+            && text.length() <= LONGEST_INDEX
+            && text.chars().allMatch(each -> each >= '0' && each <= '9');
+    return digits ? Optional.of(Integer.parseInt(text)) : Optional.empty();
+  }
+
+  private static UUID uid(String text) {
+    try {
+      return UUID.fromString(text);
+    } catch (IllegalArgumentException notAUuid) {
+      return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

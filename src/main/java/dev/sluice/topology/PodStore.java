@@ -1,0 +1,207 @@
+package dev.sluice.topology;
+
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.kube.reading.CollectionReflector;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/**
+ * The pods of the cluster that have not terminated. Those that are placed by a topology are kept by
+ * their Workload, readable from any thread. Of the others only what they use of their node is kept;
+ * the engine is told of the sums, some time after they changed, so that many changes are one event.
+ */
+public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
+
+  /** The Workload that pods belong to. */
+  public record Key(String namespace, String workload) {
+
+    static Key of(TopologyPod pod) {
+      return new Key(pod.namespace(), pod.workload());
+    }
+
+    @Override
+    public String toString() {
+      return namespace + "/" + workload;
+    }
+  }
+
+  private final SchedulerEventSink engine;
+  private final Consumer<Runnable> soon;
+  private final Consumer<Key> listener;
+  private final PodParser parser = new PodParser();
+  private final Map<Key, Map<String, TopologyPod>> byWorkload = new ConcurrentHashMap<>();
+  private final Map<UUID, TopologyPod> placed = new ConcurrentHashMap<>();
+  private final Set<UUID> listed = new HashSet<>();
+  private boolean listing;
+
+  /** Guards the fields below. */
+  private final ReentrantLock lock = new ReentrantLock();
+
+  private final PodUsage usage = new PodUsage();
+  private final Set<String> changedNodes = new LinkedHashSet<>();
+  private boolean reportPending;
+
+  /**
+   * An empty store.
+   *
+   * @param soon runs a task after a short time
+   * @param listener called with the Workload of each placed pod that changed, after the store has
+   *     the change
+   */
+  public PodStore(SchedulerEventSink engine, Consumer<Runnable> soon, Consumer<Key> listener) {
+    this.engine = engine;
+    this.soon = soon;
+    this.listener = listener;
+  }
+
+  /** The placed pods of a Workload. */
+  public Collection<TopologyPod> of(Key workload) {
+    return List.copyOf(byWorkload.getOrDefault(workload, Map.of()).values());
+  }
+
+  /** The number of pods that are not placed by a topology and are bound to a node. */
+  public int others() {
+    lock.lock();
+    try {
+      return usage.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public ParsedPod parse(byte[] bytes, int offset, int length) throws IOException {
+    return parser.parse(bytes, offset, length);
+  }
+
+  @Override
+  public void listingBegins() {
+    listed.clear();
+    listing = true;
+  }
+
+  @Override
+  public void seen(ParsedPod pod) {
+    if (listing) {
+      listed.add(pod.uid());
+    }
+    if (pod.ended()) {
+      remove(pod.uid());
+    } else if (pod.placed().isPresent()) {
+      countNoMore(pod.uid());
+      put(pod.uid(), pod.placed().get());
+    } else if (!pod.node().isEmpty()) {
+      dropPlaced(pod.uid());
+      count(pod);
+    }
+  }
+
+  private void put(UUID uid, TopologyPod pod) {
+    TopologyPod before = placed.put(uid, pod);
+    if (before != null && !Key.of(before).equals(Key.of(pod))) {
+      drop(before);
+    }
+    byWorkload.computeIfAbsent(Key.of(pod), any -> new ConcurrentHashMap<>()).put(pod.uid(), pod);
+    listener.accept(Key.of(pod));
+  }
+
+  private void dropPlaced(UUID uid) {
+    TopologyPod before = placed.remove(uid);
+    if (before != null) {
+      drop(before);
+    }
+  }
+
+  private void drop(TopologyPod pod) {
+    byWorkload.computeIfPresent(
+        Key.of(pod),
+        (key, pods) -> {
+          pods.remove(pod.uid());
+          return pods.isEmpty() ? null : pods;
+        });
+    listener.accept(Key.of(pod));
+  }
+
+  private void count(ParsedPod pod) {
+    lock.lock();
+    try {
+      usage.put(pod.uid(), pod.node(), pod.used()).ifPresent(this::changed);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void countNoMore(UUID uid) {
+    lock.lock();
+    try {
+      usage.remove(uid).ifPresent(this::changed);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Called with the lock held. */
+  private void changed(String node) {
+    changedNodes.add(node);
+    if (!listing && !reportPending) {
+      reportPending = true;
+      soon.accept(this::report);
+    }
+  }
+
+  /** Submits the sums under the lock, so that an older sum never follows a newer one. */
+  private void report() {
+    lock.lock();
+    try {
+      reportPending = false;
+      for (String node : changedNodes) {
+        engine.submit(new SchedulerEvent.NodeUsageChanged(node, usage.of(node)));
+      }
+      changedNodes.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void remove(UUID uid) {
+    countNoMore(uid);
+    dropPlaced(uid);
+  }
+
+  @Override
+  public void deleted(ParsedPod last) {
+    remove(last.uid());
+  }
+
+  @Override
+  public void listingEnds() {
+    List.copyOf(placed.keySet()).stream()
+        .filter(uid -> !listed.contains(uid))
+        .forEach(this::dropPlaced);
+    lock.lock();
+    try {
+      usage.others(listed).forEach(uid -> usage.remove(uid).ifPresent(this::changed));
+      listing = false;
+    } finally {
+      lock.unlock();
+    }
+    listed.clear();
+    report();
+  }
+
+  /** Forgets all pods, and tells the engine: nobody keeps them up to date any more. */
+  public void clear() {
+    listingBegins();
+    listingEnds();
+  }
+}

@@ -1,0 +1,227 @@
+package dev.sluice.topology;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gives the gated pods of admitted Workloads their domains: one patch per pod sets the node
+ * selector and removes the gate (docs/topology-operating.md#pods-of-an-assignment).
+ */
+public final class TopologyUngater implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(TopologyUngater.class);
+  private static final Duration AFTER_CONFLICT = Duration.ofSeconds(1);
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
+
+  private final WorkloadLister workloads;
+  private final PodStore pods;
+  private final ApiClient client;
+  private final BooleanSupplier active;
+  private final WorkQueue<PodStore.Key> queue;
+
+  /**
+   * Pods whose patch was written, by Workload and UID, until the store has them without the gate.
+   * The pods of one key are used by the worker that handles the key.
+   */
+  private final Map<PodStore.Key, Map<String, TopologyPod>> written = new ConcurrentHashMap<>();
+
+  /**
+   * An ungater that waits for keys.
+   *
+   * @param active whether this process may write, and Workloads and pods are listed
+   */
+  public TopologyUngater(
+      WorkloadLister workloads,
+      PodStore pods,
+      ApiClient client,
+      WorkQueueSettings settings,
+      BooleanSupplier active) {
+    this.workloads = workloads;
+    this.pods = pods;
+    this.client = client;
+    this.active = active;
+    this.queue = new WorkQueue<>(this::reconcile, settings);
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null && TopologyAssignments.isPlaced(after)) {
+      queue.enqueue(new PodStore.Key(after.id().namespace(), after.id().name()));
+    }
+  }
+
+  /** A pod of this Workload changed. */
+  public void podChanged(PodStore.Key workload) {
+    queue.enqueue(workload);
+  }
+
+  /** Reconciles all Workloads with an assignment: what was not done before may be done now. */
+  public void enqueueAll() {
+    workloads.all().forEach(workload -> changed(null, workload));
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+
+  private Optional<Duration> reconcile(PodStore.Key key) throws InterruptedException {
+    List<TopologyPod> known = current(key);
+    if (!active.getAsBoolean()) {
+      return Optional.empty();
+    }
+    Optional<CachedWorkload> workload =
+        workloads.get(key.namespace(), key.workload()).filter(TopologyUngater::mayRun);
+    if (workload.isEmpty() || known.stream().noneMatch(TopologyPod::gated)) {
+      return Optional.empty();
+    }
+    List<PodPlacement.Placed> placed = new ArrayList<>();
+    workload
+        .get()
+        .status()
+        .admission()
+        .ifPresent(
+            admission ->
+                admission
+                    .podSetAssignments()
+                    .forEach(each -> placed.addAll(placed(workload.get(), each, known))));
+    return write(placed);
+  }
+
+  private static boolean mayRun(CachedWorkload workload) {
+    return workload.admitted() && !workload.evicted() && !workload.finished();
+  }
+
+  /** The pods as they are, with what was written to them since. */
+  private List<TopologyPod> current(PodStore.Key key) {
+    Map<String, TopologyPod> before = written.getOrDefault(key, Map.of());
+    Map<String, TopologyPod> still = new HashMap<>();
+    List<TopologyPod> result = new ArrayList<>();
+    for (TopologyPod pod : pods.of(key)) {
+      TopologyPod after = pod.gated() ? before.get(pod.uid()) : null;
+      if (after != null) {
+        still.put(pod.uid(), after);
+      }
+      result.add(after == null ? pod : after);
+    }
+    if (still.isEmpty()) {
+      written.remove(key);
+    } else {
+      written.put(key, still);
+    }
+    return result;
+  }
+
+  private static List<PodPlacement.Placed> placed(
+      CachedWorkload workload, CachedWorkload.Assignment assignment, List<TopologyPod> known) {
+    return assignment
+        .topology()
+        .map(
+            domains ->
+                PodPlacement.of(
+                    domains,
+                    TopologyAssignments.ranking(workload, assignment),
+                    Set.copyOf(workload.status().unhealthyNodes()),
+                    known.stream().filter(pod -> pod.podSet().equals(assignment.name())).toList()))
+        .orElse(List.of());
+  }
+
+  private Optional<Duration> write(List<PodPlacement.Placed> placed) throws InterruptedException {
+    Map<PodPlacement.Placed, CompletableFuture<ApiOutcome>> answers = new HashMap<>();
+    placed.forEach(
+        each -> {
+          String path =
+              "/api/v1/namespaces/%s/pods/%s".formatted(each.pod().namespace(), each.pod().name());
+          answers.put(each, client.send(ApiRequest.patch(path, patch(each))));
+        });
+    Optional<Duration> again = Optional.empty();
+    RuntimeException failure = null;
+    for (Map.Entry<PodPlacement.Placed, CompletableFuture<ApiOutcome>> each : answers.entrySet()) {
+      try {
+        Optional<Duration> delay = outcome(each.getKey(), each.getValue().get());
+        again = delay.isPresent() ? delay : again;
+      } catch (ExecutionException e) {
+        failure = new IllegalStateException(e.getCause());
+      } catch (IllegalStateException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    return again;
+  }
+
+  private Optional<Duration> outcome(PodPlacement.Placed placed, ApiOutcome outcome) {
+    TopologyPod pod = placed.pod();
+    return switch (outcome) {
+      case ApiOutcome.Written done -> {
+        note(placed);
+        yield Optional.empty();
+      }
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Conflict conflict -> Optional.of(AFTER_CONFLICT);
+      case ApiOutcome.Refused refused -> {
+        LOG.warn(
+            "pod={}/{} ungated=false code={} reason=\"{}\"",
+            pod.namespace(),
+            pod.name(),
+            refused.code(),
+            refused.message());
+        yield Optional.of(AFTER_REFUSAL);
+      }
+      case ApiOutcome.Unreachable unreachable ->
+          throw new IllegalStateException(unreachable.exception());
+    };
+  }
+
+  private void note(PodPlacement.Placed placed) {
+    TopologyPod pod = placed.pod();
+    written
+        .computeIfAbsent(PodStore.Key.of(pod), any -> new HashMap<>())
+        .put(pod.uid(), pod.ungated(placed.nodeSelector()));
+    LOG.info(
+        "pod={}/{} ungated=true workload={} domain={}",
+        pod.namespace(),
+        pod.name(),
+        pod.workload(),
+        placed.nodeSelector());
+  }
+
+  private static ObjectNode patch(PodPlacement.Placed placed) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("metadata").put("resourceVersion", placed.pod().version());
+    ObjectNode spec = patch.putObject("spec");
+    ObjectNode selector = spec.putObject("nodeSelector");
+    placed.nodeSelector().forEach(selector::put);
+    ArrayNode gates = spec.putArray("schedulingGates");
+    placed.pod().gates().stream()
+        .filter(gate -> !gate.equals(KueueConstants.TOPOLOGY_GATE))
+        .forEach(gate -> gates.addObject().put("name", gate));
+    return patch;
+  }
+}

@@ -1,0 +1,171 @@
+package dev.sluice.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.awaitility.core.ThrowingRunnable;
+
+/**
+ * A cluster of two blocks with two racks each and two nodes of four CPUs in each rack, with a
+ * Topology, a flavor and a queue of it. No pods of others run on the nodes: they have a taint.
+ */
+final class RackedCluster {
+
+  static final String JOB = "batch/v1/Job";
+  static final String HOST = "kubernetes.io/hostname";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  private final TestCluster cluster;
+  private final QueuedJobs jobs;
+
+  RackedCluster(TestCluster cluster) {
+    this.cluster = cluster;
+    this.jobs = new QueuedJobs(cluster);
+  }
+
+  QueuedJobs jobs() {
+    return jobs;
+  }
+
+  /** Makes the nodes. */
+  RackedCluster withNodes() {
+    for (String block : List.of("b1", "b2")) {
+      for (String rack : List.of("r1", "r2")) {
+        cluster.createNodes(
+            NodeGroup.plentiful(cluster.name(block + rack), 2)
+                .withCapacity("cpu", "4")
+                .withLabel("pool", cluster.name("pool"))
+                .withLabel("example.com/block", block)
+                .withLabel("example.com/rack", block + rack)
+                .withTaint(new NodeTaint("pool", cluster.name("pool"), "NoSchedule")));
+      }
+    }
+    return this;
+  }
+
+  /** The name of a node of a rack. */
+  String node(String rack, int index) {
+    return cluster.name(rack) + "-" + index;
+  }
+
+  /** Makes the Topology, the flavor and the queues. */
+  RackedCluster withQueues() {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Topology
+        metadata: {name: "racks-${suffix}"}
+        spec:
+          levels:
+          - nodeLabel: example.com/block
+          - nodeLabel: example.com/rack
+          - nodeLabel: kubernetes.io/hostname
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "racked-${suffix}"}
+        spec:
+          nodeLabels: {pool: "pool-${suffix}"}
+          tolerations: [{key: pool, operator: Exists, effect: NoSchedule}]
+          topologyName: "racks-${suffix}"
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "cq-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - name: "racked-${suffix}"
+              resources: [{name: cpu, nominalQuota: "100"}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: lq}
+        spec: {clusterQueue: "cq-${suffix}"}
+        """);
+    return this;
+  }
+
+  /** Makes an indexed Job of so many pods with so many CPUs each, which run until it is deleted. */
+  void job(String name, String queue, String annotations, int pods, int cpus) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: %s}
+        spec:
+          parallelism: %d
+          completions: %d
+          completionMode: Indexed
+          template:
+            metadata:
+              annotations: {%s sluice.dev/run-for: "60m"}
+            spec:
+              restartPolicy: Never
+              containers:
+              - {name: main, image: none, resources: {requests: {cpu: "%d"}}}
+        """
+            .formatted(name, queue, pods, pods, annotations, cpus));
+  }
+
+  /** The pods of a Job that have not been deleted, by index. */
+  Map<Integer, JsonNode> pods(String job) {
+    return jobs.pods().stream()
+        .filter(
+            pod ->
+                pod.at("/metadata/labels")
+                    .path("batch.kubernetes.io/job-name")
+                    .asText()
+                    .equals(job))
+        .filter(pod -> !pod.at("/metadata").has("deletionTimestamp"))
+        .collect(
+            Collectors.toMap(
+                pod ->
+                    pod.at("/metadata/labels")
+                        .path("batch.kubernetes.io/job-completion-index")
+                        .asInt(),
+                pod -> pod,
+                (one, other) -> other,
+                TreeMap::new));
+  }
+
+  /** The nodes that the running pods of a Job are on, by index. */
+  Map<Integer, String> nodes(String job) {
+    Map<Integer, String> result = new TreeMap<>();
+    pods(job)
+        .forEach(
+            (index, pod) -> {
+              if (pod.at("/status/phase").asText().equals("Running")) {
+                result.put(index, pod.at("/spec/nodeName").asText());
+              }
+            });
+    return result;
+  }
+
+  /** Repeats an assertion until it holds. */
+  static void eventually(String what, ThrowingRunnable assertion) {
+    await(what).atMost(LIMIT).pollInterval(Duration.ofMillis(200)).untilAsserted(assertion);
+  }
+
+  /** Awaits that so many pods of a Job run, and returns their nodes by index. */
+  Map<Integer, String> awaitRunning(String job, int pods) {
+    eventually(
+        "pods of " + job,
+        () -> assertThat(nodes(job)).as(() -> pods(job).values().toString()).hasSize(pods));
+    return nodes(job);
+  }
+}
