@@ -81,6 +81,11 @@ class QueueingPoliciesIT {
     api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
   }
 
+  /** Workloads of one second are ordered by their UIDs. */
+  private static void awaitNextSecond() {
+    await().pollDelay(Duration.ofMillis(1100)).until(() -> true);
+  }
+
   private void end(String job) {
     String workload = api.workloadOf(job);
     api.delete("Job", job);
@@ -123,6 +128,7 @@ class QueueingPoliciesIT {
     api.awaitRunning("running", 1);
     String big = submit("big", "strict", 4);
     awaitRefused(big);
+    awaitNextSecond();
     String second = submit("second", "strict", 3);
     awaitRefused(second);
 
@@ -154,7 +160,7 @@ class QueueingPoliciesIT {
       api.awaitRunning(queue + "-" + i, 1);
     }
     awaitRefused(submit(queue + "-big", queue, 4));
-    await().pollDelay(Duration.ofMillis(1100)).until(() -> true); // others are created later
+    awaitNextSecond();
     List<String> passed = new ArrayList<>();
     for (int i = 1; i <= 3; i++) {
       end(queue + "-" + i);
