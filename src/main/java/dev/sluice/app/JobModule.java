@@ -23,6 +23,7 @@ import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.CachedJobIntake;
+import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.workload.CachedWorkload;
@@ -69,7 +70,11 @@ final class JobModule implements OperatorModule {
     this.context = context;
     this.metrics = metrics;
     this.informers = informers;
-    options = context.options().jobs(this::namespaceLabels);
+    options =
+        context
+            .options()
+            .jobs(this::namespaceLabels)
+            .withStartRules(new CachedStartRules(informers.caches()));
     IntegrationRegistry registry =
         IntegrationRegistry.of(
             BuiltInIntegrations.all(podIndex),

@@ -1,11 +1,14 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.queueing.StartRules;
+import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedRequiredChecks;
+import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.DecisionExecutor;
 import dev.sluice.workload.NewerVersionWaiter;
@@ -69,7 +72,8 @@ final class SchedulerModule implements OperatorModule {
                     informers
                         .localClusters()
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
-            new AttendedKinds(context));
+            new AttendedKinds(context),
+            new CachedStartRules(informers.caches()));
     connectFeed(new WorkloadEventFeed(translator, workloads.cache(), engine), informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
@@ -83,7 +87,22 @@ final class SchedulerModule implements OperatorModule {
   private void connectFeed(WorkloadEventFeed feed, InformerModule informers) {
     informers.resources().listen(feed);
     informers.localClusters().observe(feed::avoidedClustersChanged);
+    informers
+        .caches()
+        .clusterQueues()
+        .observe(
+            (before, after) -> {
+              if (before != null
+                  && after != null
+                  && !startRules(before).equals(startRules(after))) {
+                feed.startRulesChanged();
+              }
+            });
     workloads.reflector().listen(feed);
+  }
+
+  private static StartRules startRules(ClusterQueue queue) {
+    return StartRules.of(queue.getMetadata().getAnnotations());
   }
 
   private PendingReasonReporter pendingReasons(WorkloadTranslator translator) {

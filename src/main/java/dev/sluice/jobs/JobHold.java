@@ -42,7 +42,7 @@ final class JobHold {
       ReconcileContext context, CachedWorkload workload, String why, JobOptions rules) {
     StatusPatch patch =
         StatusPatch.of(workload, context.now()).dropReservation(WorkloadStatuses.ON_HOLD, why);
-    if (rules.podsReady()) {
+    if (rules.podsReady(workload)) {
       PodsReady.initial(patch);
     }
     Evictions.resetPlacement(patch, workload, context.now());

@@ -1,11 +1,14 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -33,6 +36,7 @@ import java.util.stream.Stream;
  *     (gate DeferRayServiceFinalizationForRedisCleanup)
  * @param elasticJobs whether the size of running jobs may change (gate
  *     ElasticJobsViaWorkloadSlices)
+ * @param startRules what the ClusterQueue of a Workload says about starts
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -48,10 +52,70 @@ public record JobOptions(
     boolean identifierAnnotations,
     AdmittedRequests admittedRequests,
     boolean quotaForCleanup,
-    boolean elasticJobs) {
+    boolean elasticJobs,
+    Function<CachedWorkload, StartRules> startRules) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
+  }
+
+  /** Options of a configuration whose queues say nothing about starts. */
+  public JobOptions(
+      boolean manageJobsWithoutQueueName,
+      Predicate<String> managedNamespaces,
+      List<String> labelKeysToCopy,
+      int longestWorkloadName,
+      boolean queueLabelsOnPods,
+      boolean workloadAnnotationOnPods,
+      boolean podsReady,
+      Optional<Duration> afterDeactivated,
+      boolean partialAdmission,
+      boolean reclaimablePods,
+      boolean identifierAnnotations,
+      AdmittedRequests admittedRequests,
+      boolean quotaForCleanup,
+      boolean elasticJobs) {
+    this(
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        labelKeysToCopy,
+        longestWorkloadName,
+        queueLabelsOnPods,
+        workloadAnnotationOnPods,
+        podsReady,
+        afterDeactivated,
+        partialAdmission,
+        reclaimablePods,
+        identifierAnnotations,
+        admittedRequests,
+        quotaForCleanup,
+        elasticJobs,
+        workload -> StartRules.NONE);
+  }
+
+  /** The same options, where queues have rules about starts. */
+  public JobOptions withStartRules(Function<CachedWorkload, StartRules> rules) {
+    return new JobOptions(
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        labelKeysToCopy,
+        longestWorkloadName,
+        queueLabelsOnPods,
+        workloadAnnotationOnPods,
+        podsReady,
+        afterDeactivated,
+        partialAdmission,
+        reclaimablePods,
+        identifierAnnotations,
+        admittedRequests,
+        quotaForCleanup,
+        elasticJobs,
+        rules);
+  }
+
+  /** Whether somebody waits for the pods of this Workload to be ready. */
+  public boolean podsReady(CachedWorkload workload) {
+    return podsReady || startRules.apply(workload).awaitPods();
   }
 
   /** The labels that a Workload takes from its job: the configured ones, and those that we read. */

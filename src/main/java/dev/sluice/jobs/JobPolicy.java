@@ -268,7 +268,7 @@ public final class JobPolicy {
   }
 
   private List<JobAction> podsReady(ReconcileContext reconcileContext, CachedWorkload workload) {
-    if (!rules.podsReady()) {
+    if (!rules.podsReady(workload)) {
       return List.of();
     }
     JobState state = reconcileContext.job().state();
@@ -331,7 +331,7 @@ public final class JobPolicy {
             workload,
             workload.status().condition("Evicted").orElseThrow(),
             requeued,
-            rules.podsReady(),
+            rules.podsReady(workload),
             reconcileContext.now());
     return List.of(new PatchStatus(workload, status, "reservation dropped"));
   }

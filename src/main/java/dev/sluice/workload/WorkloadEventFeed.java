@@ -82,6 +82,17 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     resend(workload -> true);
   }
 
+  /** Submits all Workloads again after a ClusterQueue got other rules about starts. */
+  public void startRulesChanged() {
+    for (CachedWorkload workload : store.all()) {
+      SchedulerEvent schedulerEvent = translator.of(workload);
+      if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
+        engine.submit(schedulerEvent);
+        withdrawIfDeleted(workload);
+      }
+    }
+  }
+
   private void resend(Predicate<CachedWorkload> concerned) {
     for (CachedWorkload workload : store.all()) {
       if (concerned.test(workload)

@@ -4,6 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
@@ -60,6 +61,7 @@ public final class WorkloadTranslator {
   private final Function<CachedWorkload, Set<String>> avoided;
   private final UnsupportedRequests unsupported;
   private final Predicate<CachedWorkload> attended;
+  private final Function<CachedWorkload, StartRules> startRules;
   private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
   private final Map<ShapeKey, ResolvedShape> resolvedShapes =
       Collections.synchronizedMap(
@@ -86,7 +88,13 @@ public final class WorkloadTranslator {
 
   /** Creates a translator with these options, which uses the current state of the context. */
   public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
-    this(context, rules, workload -> Set.of(), UnsupportedRequests.NONE, workload -> true);
+    this(
+        context,
+        rules,
+        workload -> Set.of(),
+        UnsupportedRequests.NONE,
+        workload -> true,
+        workload -> StartRules.NONE);
   }
 
   /**
@@ -96,19 +104,32 @@ public final class WorkloadTranslator {
    * @param unsupported what keeps a Workload waiting because it does not exist here
    * @param attended the Workloads whose pods somebody reports and stops; no other admission waits
    *     for the pods of others, and others are not preempted
+   * @param startRules what the ClusterQueue of a Workload says about starts
    */
   public WorkloadTranslator(
       ResourceContext context,
       TranslationOptions rules,
       Function<CachedWorkload, Set<String>> avoided,
       UnsupportedRequests unsupported,
-      Predicate<CachedWorkload> attended) {
+      Predicate<CachedWorkload> attended,
+      Function<CachedWorkload, StartRules> startRules) {
+    this.startRules = startRules;
     this.avoided = avoided;
     this.unsupported = unsupported;
     this.attended = attended;
     this.context = context;
     this.options = rules;
     this.transformer = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
+  }
+
+  /** Creates a translator for queues that say nothing about starts. */
+  public WorkloadTranslator(
+      ResourceContext context,
+      TranslationOptions rules,
+      Function<CachedWorkload, Set<String>> avoided,
+      UnsupportedRequests unsupported,
+      Predicate<CachedWorkload> attended) {
+    this(context, rules, avoided, unsupported, attended, workload -> StartRules.NONE);
   }
 
   /** The scheduler event for a Workload. */
@@ -191,7 +212,9 @@ public final class WorkloadTranslator {
     Optional<Condition> evicted = trueCondition(workload, "Evicted");
     String reason = evicted.map(Condition::reason).orElse("");
     if (reason.equals("AdmissionCheck")
-        || (reason.equals("PodsReadyTimeout") && options.queueByEviction())) {
+        || (reason.equals("PodsReadyTimeout")
+            && options.queueByEviction()
+            && startRules.apply(workload).timeout().isEmpty())) {
       return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
     }
     if (!options.prioritySortingWithinCohort()) {
@@ -318,7 +341,7 @@ public final class WorkloadTranslator {
         queuedAt(workload),
         workload.status().isTrue("Evicted"),
         workload.admitted(),
-        !options.podsReadyCount()
+        !(options.podsReadyCount() || startRules.apply(workload).blocksUntilReady())
             || workload.status().isTrue("PodsReady")
             || !attended.test(workload),
         trueCondition(workload, "QuotaReserved")

@@ -178,6 +178,7 @@ final class RandomDeclarations {
             .withPriority(dice.chance(70) ? 0 : dice.below(3) - 1)
             .withQuota(quotaRules());
     rules = dice.chanceOfHalf() ? rules.countingPreemptible() : rules;
+    rules = dice.chance(20) ? rules.blockingUntilReady() : rules;
     return dice.chanceOfHalf()
         ? rules
         : rules.withAttemptBackoff(

@@ -102,7 +102,8 @@ final class RandomWorld {
   }
 
   private Step step() {
-    if (size.pods() == Pods.GET_READY && dice.chance(25)) {
+    if ((size.pods() == Pods.GET_READY && dice.chance(25))
+        || (size.policies() && dice.chance(12))) {
       return new Step.PodsReady(dice.below(10), dice.chance(75));
     }
     if (size.gated() && dice.chance(10)) {

@@ -190,9 +190,13 @@ final class ReferenceCycle {
     return world.atLocalLimit(entry);
   }
 
-  /** Whether the queue or a cohort above has as many Workloads with quota as it may. */
+  /**
+   * Whether the queue or a cohort above has as many Workloads with quota as it may, or the queue
+   * waits for pods.
+   */
   private boolean atLimit(ClusterQueueSpec queue) {
-    return held.atWorkloadLimit(queue.name(), world.queuesOfHolders());
+    return held.atWorkloadLimit(queue.name(), world.queuesOfHolders())
+        || (queue.rules().blocksUntilReady() && world.awaitsPods(queue.name()));
   }
 
   /** Whether it is looked at again only because flavors are left. */

@@ -111,7 +111,8 @@ final class ReferenceQuestions {
     if (!world.namespaceMatches(entry)
         || entry.workload().defect().isPresent()
         || world.atLocalLimit(entry)
-        || tree().atWorkloadLimit(queue.name(), world.queuesOfHolders())) {
+        || tree().atWorkloadLimit(queue.name(), world.queuesOfHolders())
+        || (queue.rules().blocksUntilReady() && world.awaitsPods(queue.name()))) {
       return false;
     }
     Predicate<RequestShape> fits =

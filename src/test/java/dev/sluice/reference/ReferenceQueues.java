@@ -78,6 +78,15 @@ final class ReferenceQueues {
         .anyMatch(entry -> entry.holding != null && entry.holding.awaitsPods());
   }
 
+  /** Whether pods of Workloads that are admitted with quota of this queue are not ready. */
+  boolean awaitsPods(String queue) {
+    return workloads.values().stream()
+        .map(entry -> entry.holding)
+        .anyMatch(
+            holding ->
+                holding != null && holding.clusterQueue().equals(queue) && holding.awaitsPods());
+  }
+
   boolean active(ClusterQueueSpec queue) {
     return queue.stopPolicy() == StopPolicy.NONE
         && !queue.terminating()

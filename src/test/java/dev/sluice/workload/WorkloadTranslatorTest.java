@@ -3,6 +3,8 @@ package dev.sluice.workload;
 import static dev.sluice.workload.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
@@ -349,6 +351,62 @@ class WorkloadTranslatorTest {
                   .workload()
                   .podsReady())
           .isEqualTo(!attended);
+    }
+  }
+
+  @Test
+  void aWorkloadThatSaysThatItIsNotPreemptibleIsGuaranteed() {
+    String label = "labels: {quota.scheduling.koordinator.sh/preemptible: 'false'}";
+    assertThat(pending(PENDING).shape().guaranteed()).isFalse();
+    assertThat(
+            pending(PENDING.replace("annotations: {", label + "\n  annotations: {"))
+                .shape()
+                .guaranteed())
+        .isTrue();
+  }
+
+  @Test
+  void aQueueWithAStartTimeoutKeepsTheOrderOfCreation() {
+    String evicted =
+        PENDING
+            + "status: {conditions: [{type: Evicted, status: 'True', reason: PodsReadyTimeout,"
+            + " lastTransitionTime: '2026-03-01T11:00:00Z'}]}\n";
+    for (StartRules rules :
+        List.of(StartRules.NONE, StartRules.of(Map.of(QueueAnnotations.START_TIMEOUT, "5m")))) {
+      WorkloadTranslator translator =
+          new WorkloadTranslator(
+              context,
+              TranslationOptions.DEFAULT,
+              workload -> Set.of(),
+              UnsupportedRequests.NONE,
+              workload -> true,
+              workload -> rules);
+      assertThat(
+              ((SchedulerEvent.WorkloadPending) translator.of(workload(evicted)))
+                  .workload()
+                  .queuedAt())
+          .isEqualTo(
+              Instant.parse(
+                  rules.timeout().isPresent() ? "2026-03-01T10:00:00Z" : "2026-03-01T11:00:00Z"));
+    }
+  }
+
+  @Test
+  void podsAreWaitedForWhereTheQueueBlocksUntilTheyAreReady() {
+    for (String blocks : List.of("true", "false")) {
+      WorkloadTranslator translator =
+          new WorkloadTranslator(
+              context,
+              TranslationOptions.DEFAULT,
+              workload -> Set.of(),
+              UnsupportedRequests.NONE,
+              workload -> true,
+              workload -> StartRules.of(Map.of(QueueAnnotations.BLOCK_UNTIL_READY, blocks)));
+      assertThat(
+              ((SchedulerEvent.WorkloadReserving) translator.of(workload(RESERVING)))
+                  .workload()
+                  .podsReady())
+          .isEqualTo(blocks.equals("false"));
     }
   }
 

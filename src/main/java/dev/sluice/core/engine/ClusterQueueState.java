@@ -25,6 +25,9 @@ final class ClusterQueueState {
   List<InactiveReason> problems = List.of();
   int admittedCount;
 
+  /** Number of Workloads with quota of the queue whose pods were not reported ready. */
+  int awaitingPods;
+
   ClusterQueueState(String name) {
     this.name = name;
   }

@@ -93,9 +93,9 @@ final class OutcomeApplier {
         activeQueues.add(waitingForPodsReady.queue());
         yield false;
       }
-      case CycleOutcome.AtWorkloadLimit atLimit -> {
-        activeQueues.blockByLimit(atLimit.queue(), atLimit.item(), atLimit.explanation());
-        unreportedExplanations.add(workloads.entryOf(atLimit.item()));
+      case CycleOutcome.QueueBlocked blocked -> {
+        activeQueues.blockByLimit(blocked.queue(), blocked.item(), blocked.explanation());
+        unreportedExplanations.add(workloads.entryOf(blocked.item()));
         yield false;
       }
       case CycleOutcome.NotProcessed notProcessed -> {
@@ -115,7 +115,7 @@ final class OutcomeApplier {
       case CycleOutcome.TryNextFlavor tryNextFlavor -> true;
       case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> true;
       case CycleOutcome.NotProcessed notProcessed -> true;
-      case CycleOutcome.AtWorkloadLimit atLimit -> true;
+      case CycleOutcome.QueueBlocked blocked -> true;
       case CycleOutcome.Skipped skipped -> true;
       case CycleOutcome.Admitted admitted -> false;
       case CycleOutcome.NoFit noFit -> false;

@@ -64,6 +64,12 @@ final class QuotaAccounting {
   private void change(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
     gate.setAwaitsPods(entry, reservation != null && reservation.awaitsPods());
+    if (reservation != null && reservation.awaitsPods()) {
+      awaitPods(reservation.clusterQueue(), 1);
+    }
+    if (before != null && before.awaitsPods()) {
+      awaitPods(before.clusterQueue(), -1);
+    }
     if (before != null && reservation != null && before.sameUsageAs(reservation)) {
       countAdmitted(entry, before, false);
       entry.reservation = reservation;
@@ -77,6 +83,18 @@ final class QuotaAccounting {
     entry.reservation = reservation;
     if (reservation != null) {
       add(entry, reservation, inTree);
+    }
+  }
+
+  private void awaitPods(String clusterQueue, int more) {
+    ClusterQueueState queue = specRegistry.clusterQueue(clusterQueue);
+    queue.awaitingPods += more;
+    ClusterQueueCache cache = queue.cache;
+    if (cache != null && cache.spec().rules().blocksUntilReady()) {
+      cache.awaitsPods(queue.awaitingPods > 0);
+      if (!cache.waitsForPods()) {
+        activeQueues.unblock(cache);
+      }
     }
   }
 

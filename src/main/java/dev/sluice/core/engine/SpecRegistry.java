@@ -100,6 +100,7 @@ final class SpecRegistry {
           }
         });
     queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
+    queue.cache.awaitsPods(queue.awaitingPods > 0);
     queue.pending.policy(queue.cache.queueing());
   }
 

@@ -27,6 +27,7 @@ public final class ClusterQueueCache {
   private boolean active;
   private boolean topologyAware;
   private boolean impliesTopology;
+  private boolean waitsForPods;
 
   /**
    * A resource group with numbered pairs.
@@ -150,6 +151,16 @@ public final class ClusterQueueCache {
   /** Whether the nodes of all flavors are, so that pod sets needn't ask for it. */
   public boolean impliesTopology() {
     return impliesTopology;
+  }
+
+  /** Whether the queue admits nothing until the pods of its admitted Workloads are ready. */
+  public boolean waitsForPods() {
+    return waitsForPods;
+  }
+
+  /** Sets whether pods of admitted Workloads are not ready; matters where the rules say so. */
+  public void awaitsPods(boolean anyUnready) {
+    waitsForPods = anyUnready && spec.rules().blocksUntilReady();
   }
 
   /** The resource groups. */

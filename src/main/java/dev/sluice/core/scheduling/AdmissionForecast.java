@@ -84,6 +84,7 @@ public final class AdmissionForecast {
         || demand.needsTopology()
         || demand.guaranteed()
         || queueHead.item().flavorProgress() != null
+        || queue.spec().rules().blocksUntilReady()
         || queue.node().limitsWorkloads()
         || !fits(queue.node(), request)
         || isIneligible.test(queueHead)) {

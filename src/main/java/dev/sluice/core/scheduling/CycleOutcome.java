@@ -21,8 +21,11 @@ public sealed interface CycleOutcome {
   record Admitted(QueuedWorkload item, ClusterQueueCache queue, Assignment assignment)
       implements CycleOutcome {}
 
-  /** The head may not get quota, because its queue or a cohort has as many Workloads as it may. */
-  record AtWorkloadLimit(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+  /**
+   * The queue may not admit: it or a cohort has as many Workloads with quota as it may, or the pods
+   * of its admitted Workloads are not ready. The head blocks the queue until that changes.
+   */
+  record QueueBlocked(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
       implements CycleOutcome {}
 
   /**

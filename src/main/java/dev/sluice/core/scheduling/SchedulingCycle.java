@@ -56,6 +56,13 @@ public final class SchedulingCycle {
           List.of(),
           "it fits, but no workload is admitted until the pods of all admitted workloads are ready");
 
+  private static final Explanation QUEUE_WAITS_FOR_PODS =
+      new Explanation(
+          PendingReason.WAITING_FOR_PODS_READY,
+          List.of(),
+          "the ClusterQueue admits no workload until the pods of all its admitted workloads are"
+              + " ready");
+
   /** How many Workloads a cycle may admit. */
   public enum Admissions {
     /** All that fit. */
@@ -129,8 +136,8 @@ public final class SchedulingCycle {
           Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
           if (ineligibility.isPresent()) {
             cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, ineligibility.get()));
-          } else if (queue.node().atWorkloadLimit() != null) {
-            cycleOutcomes.add(atWorkloadLimit(head, queue));
+          } else if (queue.waitsForPods() || queue.node().atWorkloadLimit() != null) {
+            cycleOutcomes.add(queueBlocked(head, queue));
           } else {
             nominated.add(nominator.nominate(head, queue));
           }
@@ -144,9 +151,12 @@ public final class SchedulingCycle {
     return cycleOutcomes;
   }
 
-  private static CycleOutcome atWorkloadLimit(QueuedWorkload head, ClusterQueueCache queue) {
+  private static CycleOutcome queueBlocked(QueuedWorkload head, ClusterQueueCache queue) {
+    if (queue.waitsForPods()) {
+      return new CycleOutcome.QueueBlocked(head, queue, QUEUE_WAITS_FOR_PODS);
+    }
     QuotaNode node = Objects.requireNonNull(queue.node().atWorkloadLimit());
-    return new CycleOutcome.AtWorkloadLimit(
+    return new CycleOutcome.QueueBlocked(
         head,
         queue,
         new Explanation(
@@ -164,7 +174,7 @@ public final class SchedulingCycle {
     QuotaNode node = entry.queue().node();
     if (node.atWorkloadLimit() != null) {
       restoreProgress(entry);
-      return atWorkloadLimit(entry.item(), entry.queue());
+      return queueBlocked(entry.item(), entry.queue());
     }
     if (!entry.succeeds()) {
       return noFit(entry);

@@ -213,7 +213,7 @@ final class PodGroupPolicy {
     if (rules.reclaimablePods() && more && workload.admitted()) {
       return status(job, workload, WorkloadStatuses.reclaimable(reclaimable), "reclaimable pods");
     }
-    if (!rules.podsReady()) {
+    if (!rules.podsReady(workload)) {
       return List.of();
     }
     boolean ready =
@@ -269,7 +269,7 @@ final class PodGroupPolicy {
               workload,
               evicted,
               WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
-              rules.podsReady(),
+              rules.podsReady(workload),
               situation.now());
       return status(job, workload, status, "reservation dropped");
     }

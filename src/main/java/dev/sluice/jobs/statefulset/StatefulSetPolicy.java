@@ -262,7 +262,7 @@ final class StatefulSetPolicy {
     StatusPatch patch =
         StatusPatch.of(workload, reconcileContext.now())
             .dropReservation("OnHold", "The StatefulSet is scaled to 0");
-    if (rules.podsReady()) {
+    if (rules.podsReady(workload)) {
       PodsReady.initial(patch);
     }
     Evictions.resetPlacement(patch, workload, reconcileContext.now());

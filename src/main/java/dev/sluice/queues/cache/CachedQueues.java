@@ -1,5 +1,6 @@
 package dev.sluice.queues.cache;
 
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.StopPolicy;
@@ -39,7 +40,12 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
     return new QueueLookup(
         state(local.orElse(null)),
         state(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
-        required.of(clusterQueue, admission.map(CachedQueues::flavors)));
+        required.of(clusterQueue, admission.map(CachedQueues::flavors)),
+        informerCaches
+            .clusterQueues()
+            .find(clusterQueue)
+            .map(queue -> StartRules.of(queue.getMetadata().getAnnotations()))
+            .orElse(StartRules.NONE));
   }
 
   private static Set<String> flavors(CachedWorkload.Admission admission) {

@@ -58,7 +58,8 @@ final class PendingWorkloadPolicy {
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
     }
-    if (rules.podsReady().isPresent() && workload.owned() && !patch.isEmpty()) {
+    boolean awaitsPods = rules.podsReady().isPresent() || queueLookup.startRules().awaitPods();
+    if (awaitsPods && workload.owned() && !patch.isEmpty()) {
       PodsReady.initial(patch);
     }
     LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);

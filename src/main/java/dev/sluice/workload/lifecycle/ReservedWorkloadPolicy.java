@@ -1,5 +1,7 @@
 package dev.sluice.workload.lifecycle;
 
+import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
@@ -70,8 +72,26 @@ final class ReservedWorkloadPolicy {
       return LifecyclePolicy.action(patch, "checks in step", List.of());
     }
     return mayEvict
-        ? PodsReadyPolicy.decide(workload, rules.podsReady(), now).or(this::timeLimit)
+        ? PodsReadyPolicy.decide(workload, startRules(), now).or(this::timeLimit)
         : LifecycleAction.NOTHING;
+  }
+
+  /** The rules of the queue, which stand in for those of the configuration; or the latter. */
+  private Optional<WaitForPodsReady> startRules() {
+    StartRules ofQueue = queueLookup.startRules();
+    return ofQueue
+        .timeout()
+        .map(
+            timeout ->
+                new WaitForPodsReady(
+                    timeout,
+                    false,
+                    Duration.ZERO,
+                    false,
+                    Optional.empty(),
+                    ofQueue.backoff(),
+                    ofQueue.backoff()))
+        .or(rules::podsReady);
   }
 
   private LifecycleAction evict(String reason, String message) {

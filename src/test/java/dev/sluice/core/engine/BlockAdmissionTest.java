@@ -3,11 +3,13 @@ package dev.sluice.core.engine;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.SchedulerEvent;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -39,6 +41,33 @@ class BlockAdmissionTest {
     schedulerFixture.podsReady("first", true);
 
     assertThat(schedulerFixture.admitted()).containsExactly("second");
+  }
+
+  @Test
+  void aQueueOfItsOwnMayWaitUntilItsPodsAreReadyWhileOthersGoOn() {
+    SchedulerFixture world = new SchedulerFixture();
+    world.flavor("f");
+    world.queue(
+        "waits",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.blockingUntilReady(),
+        quota("f", 10));
+    world.queue("other", "", quota("f", 10));
+    world.submit("first", "waits", 2, 0, 1);
+    world.submit("second", "waits", 2, 0, 2);
+    world.submit("third", "other", 2, 0, 1);
+    world.submit("fourth", "other", 2, 0, 2);
+
+    assertThat(world.admitted()).containsExactlyInAnyOrder("first", "third", "fourth");
+    assertThat(world.waitsFor("second")).contains(PendingReason.WAITING_FOR_PODS_READY);
+    assertThat(world.engine.idle()).isTrue();
+    world.podsReady("third", true);
+    assertThat(world.admitted()).isEmpty();
+
+    world.podsReady("first", true);
+
+    assertThat(world.admitted()).containsExactly("second");
   }
 
   @Test

@@ -7,10 +7,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -23,6 +26,34 @@ class PodsReadyPolicyTest {
   private Duration timeout = Duration.ofSeconds(60);
   private Duration recovery = Duration.ofSeconds(20);
   private Optional<Integer> limit = Optional.empty();
+
+  private QueueLookup queues = OPEN;
+
+  @Test
+  void haveTheTimeOfTheirQueueInsteadAndTheSameBackoffEachTimeWithoutLimit() {
+    limit = Optional.of(1);
+    queues =
+        new QueueLookup(
+            QueueState.OPEN,
+            QueueState.OPEN,
+            Optional.empty(),
+            StartRules.of(
+                Map.of(
+                    QueueAnnotations.START_TIMEOUT, "5m", QueueAnnotations.START_BACKOFF, "2m")));
+
+    assertThat(at(299, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(300));
+    for (int before : new int[] {1, 2, 9}) {
+      ObjectNode status =
+          status(
+              at(
+                  300,
+                  notReady("WaitForStart").status("requeueState: {count: %d}".formatted(before))));
+      assertThat(condition(status, "Evicted")).isEqualTo("True PodsReadyTimeout");
+      assertThat(status.at("/requeueState/requeueAt").asText()).isEqualTo("2026-03-01T10:07:00Z");
+    }
+    // pods that were ready once have all the time
+    assertThat(at(6000, notReady("WaitForRecovery"))).isEqualTo(LifecycleAction.NOTHING);
+  }
 
   private LifecycleAction at(int second, GivenWorkload workload) {
     LifecycleOptions rules =
@@ -40,7 +71,7 @@ class PodsReadyPolicyTest {
             true,
             false);
     Instant now = SINCE.plusSeconds(second).plusMillis(700);
-    return LifecyclePolicy.decide(workload.get(), OPEN, rules, now);
+    return LifecyclePolicy.decide(workload.get(), queues, rules, now);
   }
 
   private static ObjectNode status(LifecycleAction lifecycleAction) {
