@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** All objects that are installed in addition to the CustomResourceDefinitions. */
 public final class InstallManifests {
@@ -69,14 +70,15 @@ public final class InstallManifests {
 
   /** The objects of the base manifest, for another namespace. */
   private static List<HasMetadata> base(String namespace) {
+    return objects(documents().stream(), namespace);
+  }
+
+  private static List<HasMetadata> objects(Stream<String> documents, String namespace) {
     KubernetesSerialization serialization = new KubernetesSerialization();
-    List<HasMetadata> objects = new ArrayList<>();
-    for (String document : documents()) {
-      HasMetadata object =
-          serialization.unmarshal(document.replace(NAMESPACE, namespace), HasMetadata.class);
-      objects.add(object);
-    }
-    return objects;
+    return documents
+        .map(text -> text.replace(NAMESPACE, namespace))
+        .<HasMetadata>map(text -> serialization.unmarshal(text, HasMetadata.class))
+        .toList();
   }
 
   /** The base manifest, one element per document, for the shipped namespace. */
@@ -103,10 +105,24 @@ public final class InstallManifests {
         .collect(Collectors.joining());
   }
 
+  /** What the operator may do besides where it makes queues from the quotas of Kube Queue. */
+  static List<HasMetadata> kubeQueuePermissions(String namespace) {
+    return objects(Stream.of(kubeQueueText().split("(?m)^---\n", -1)), namespace);
+  }
+
+  /** The same as text, for the shipped namespace. */
+  static String kubeQueueText() {
+    return text("kube-queue.yaml");
+  }
+
   private static String baseText() {
-    try (InputStream in = InstallManifests.class.getResourceAsStream("base.yaml")) {
+    return text("base.yaml");
+  }
+
+  private static String text(String file) {
+    try (InputStream in = InstallManifests.class.getResourceAsStream(file)) {
       if (in == null) {
-        throw new IllegalStateException("base.yaml is missing beside " + InstallManifests.class);
+        throw new IllegalStateException(file + " is missing beside " + InstallManifests.class);
       }
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

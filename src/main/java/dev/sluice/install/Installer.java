@@ -76,6 +76,9 @@ public final class Installer {
     for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {
       apply(object);
     }
+    if (configuration.kubeQueue().enabled()) {
+      InstallManifests.kubeQueuePermissions(configuration.namespace()).forEach(this::apply);
+    }
     for (String plural : PLURALS) {
       apply(definition(plural));
     }
@@ -113,7 +116,9 @@ public final class Installer {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration());
     client.resource(webhooks.mutating()).delete();
     client.resource(webhooks.validating()).delete();
-    List<HasMetadata> objects = InstallManifests.permissions(configuration.namespace());
+    List<HasMetadata> objects =
+        new ArrayList<>(InstallManifests.permissions(configuration.namespace()));
+    objects.addAll(InstallManifests.kubeQueuePermissions(configuration.namespace()));
     for (HasMetadata object : objects.reversed()) {
       if (definitions || !object.getKind().equals("Namespace")) {
         client.resource(object).delete();

@@ -1,6 +1,7 @@
 package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.kubequeue.ElasticQuotaReader.QuotaObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,10 +44,14 @@ final class ResourceQuotaReader {
   /** The tree of one quota. */
   static QuotaReading read(QuotaObject object) {
     List<String> faults = new ArrayList<>();
-    Map<String, Long> all = new AmountReader(faults).amounts(object.spec().path("hard"), "hard");
+    AmountReader reader = new AmountReader(faults);
     Map<String, Long> hard = new TreeMap<>();
-    all.forEach(
-        (name, amount) -> resource(name).ifPresent(it -> hard.merge(it, amount, Math::min)));
+    for (var entry : object.spec().path("hard").properties()) {
+      resource(entry.getKey())
+          .<JsonNode>map(name -> JsonNodeFactory.instance.objectNode().set(name, entry.getValue()))
+          .map(one -> reader.amounts(one, "hard"))
+          .ifPresent(one -> one.forEach((name, amount) -> hard.merge(name, amount, Math::min)));
+    }
     QuotaSource source = object.source();
     String path = source.namespace() + "/" + source.name();
     QuotaDeclaration quota =

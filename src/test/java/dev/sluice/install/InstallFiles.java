@@ -48,6 +48,9 @@ final class InstallFiles {
       spec:
       """;
 
+  private static final Path KUBE_QUEUE_DEFINITIONS =
+      Path.of("src/main/resources/dev/sluice/install/kube-queue");
+
   private static final String TEMPLATES = "helm/sluice/templates/";
   private static final String HEADER =
       "Generated from dev.sluice.install; see docs/develop.md for how to renew it.";
@@ -103,10 +106,44 @@ final class InstallFiles {
             + "{{- if .Values.rolesForPeople }}\n"
             + documents(UserClusterRoles.all())
             + "{{- end }}\n");
+    files.put(TEMPLATES + "kube-queue.yaml", TEMPLATE + kubeQueueTemplate());
+    files.put("deploy/kube-queue.yaml", RENEW + kubeQueue());
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
     files.put(VALUES, values());
     files.put(SCHEMA, schema());
     return files;
+  }
+
+  /** Rights and definitions for clusters in which queues are made from quotas. */
+  private static String kubeQueue() throws IOException {
+    StringBuilder text = new StringBuilder(InstallManifests.kubeQueueText());
+    try (Stream<Path> files = Files.list(KUBE_QUEUE_DEFINITIONS)) {
+      for (Path file : files.sorted().toList()) {
+        text.append("---\n").append(Files.readString(file));
+      }
+    }
+    return text.toString();
+  }
+
+  /** A definition that is in the cluster is left out: it may be somebody else's. */
+  private static String kubeQueueTemplate() {
+    return """
+        {{- if (.Values.config.kubeQueue).enabled }}
+        ROLE
+        {{- if .Values.crds.install }}
+        {{- range $path, $bytes := .Files.Glob "files/kube-queue/*.yaml" }}
+        {{- $definition := fromYaml (toString $bytes) }}
+        {{- if not (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $definition.metadata.name) }}
+        {{- $annotations := merge (dict "helm.sh/resource-policy" "keep") ($definition.metadata.annotations | default dict) }}
+        {{- $_ := set $definition.metadata "annotations" $annotations }}
+        ---
+        {{ toYaml $definition }}
+        {{- end }}
+        {{- end }}
+        {{- end }}
+        {{- end }}
+        """
+        .replace("ROLE\n", inReleaseNamespace(InstallManifests.kubeQueueText()));
   }
 
   private String plain() {
