@@ -134,22 +134,31 @@ final class RemovedQueues {
       waiting = true;
       return true;
     }
-    boolean onHold = object.spec().path("stopPolicy").asText().equals("Hold");
-    if (onHold && !object.inUse() && object.annotations().containsKey(QueueManifests.REMOVED)) {
-      removed.add(object.id());
-      return false;
-    }
-    waiting = true;
     Optional<String> cohort =
         object.id().kind() == ObjectKind.CLUSTER_QUEUE
             ? object.mark().flatMap(mark -> livingCohort.apply(mark.identity()))
             : Optional.empty();
+    boolean onHold =
+        object.spec().path("stopPolicy").asText().equals("Hold")
+            && object.annotations().containsKey(QueueManifests.REMOVED);
+    if (onHold && !object.inUse() && (cohort.isEmpty() || hasNothing(object.spec()))) {
+      removed.add(object.id());
+      return false;
+    }
+    waiting = true;
     if (cohort.isPresent()) {
       heirs.computeIfAbsent(cohort.get(), any -> new ArrayList<>()).add(object);
     } else {
       held.add(held(object, held(object)));
     }
     return true;
+  }
+
+  /** Whether nothing is given when the queue goes: its quota was given back before. */
+  private static boolean hasNothing(JsonNode spec) {
+    return spec.isObject()
+        && quotas((ObjectNode) spec).entrySet().stream()
+            .allMatch(each -> amount(each.getKey(), each.getValue()) == 0);
   }
 
   /** The spec of an object on hold, otherwise as it is. */
@@ -179,17 +188,19 @@ final class RemovedQueues {
     Map<String, ObjectNode> quotas = quotas(spec);
     for (ExistingObject queue : queues) {
       ObjectNode kept = held(queue).put("cohortName", object.id().name());
-      quotas(kept).forEach((resource, quota) -> keep(resource, quota, quotas.get(resource)));
+      quotas(kept)
+          .forEach((resource, quota) -> keep(resource, quota, quotas.get(resource), queue.inUse()));
       held.add(held(queue, kept));
     }
     return new PlannedObject(object.id(), object.annotations(), spec);
   }
 
-  /** Takes from the Cohort's own quota what the queue keeps of its own. */
-  private static void keep(String resource, ObjectNode quota, @Nullable ObjectNode cohort) {
+  /** Takes from the Cohort's own quota what the queue keeps of its own while it is in use. */
+  private static void keep(
+      String resource, ObjectNode quota, @Nullable ObjectNode cohort, boolean inUse) {
     long had = amount(resource, quota);
     long has = cohort == null ? 0 : amount(resource, cohort);
-    long kept = Math.min(had, has);
+    long kept = inUse ? Math.min(had, has) : 0;
     quota.put("nominalQuota", Quantities.format(resource, kept));
     quota.remove(List.of("borrowingLimit", "lendingLimit"));
     if (cohort != null) {

@@ -229,6 +229,7 @@ class QuotaPlannerTest {
         .doesNotContainKey("sluice.dev/source-removed");
 
     cluster.use(queue("root-a"), false);
+    assertThat(quota(cluster.carryOut(less), queue("root-a"), "cpu")).isEqualTo("0 - -");
     assertThat(cluster.carryOut(less).removed()).containsExactly(queue("root-a"));
     assertThat(quota(cluster.plan(less), cohort("root"), "cpu")).isEqualTo("1 - -");
     cluster.use(local("a", "root-a"), false);
