@@ -19,7 +19,8 @@ public final class KubeQueueKeys {
 
   private static final List<String> PREFIXES = List.of("koord-queue/", "kube-queue/");
 
-  private static final List<String> PREEMPTIBLE =
+  /** The labels that say whether a job may be preempted; an earlier one wins. */
+  public static final List<String> PREEMPTIBLE =
       List.of(
           "quota.scheduling.alibabacloud.com/preemptible",
           "quota.scheduling.koordinator.sh/preemptible",

@@ -1,18 +1,22 @@
 package dev.sluice.app;
 
+import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.KubeQueue;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
+import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Owner;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Workloads whose job somebody attends to: an integration that is turned on, another controller
@@ -33,12 +37,34 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
   AttendedKinds(Configuration configuration, Predicate<FeatureGate> gates) {
     List<Integration> all = BuiltInIntegrations.all(new PodIndex());
     integrated =
-        new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
-            .enabled().stream().map(Integration::kind).toList();
+          Stream.concat(
+                  new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
+                      .enabled().stream().map(Integration::kind),
+                  acceptsUnits(configuration) ? Stream.of(ForeignQueueUnit.KIND) : Stream.empty())
+              .toList();
     turnedOff =
         all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();
     external =
         configuration.integrations().externalFrameworks().stream().map(JobKind::parse).toList();
+  }
+
+  /** Whether the configuration has QueueUnits queued that others make. */
+  static boolean acceptsUnits(Configuration configuration) {
+    KubeQueue kubeQueue = configuration.kubeQueue();
+    return kubeQueue.enabled() && kubeQueue.foreignUnits() == KubeQueue.ForeignUnits.ACCEPT;
+  }
+
+  /**
+   * Whether somebody stops the job if the Workload is preempted. Extensions of Kube Queue don't
+   * know preemption by others, so their QueueUnits have to say that they may be preempted.
+   */
+  boolean mayBePreempted(CachedWorkload workload) {
+    boolean unit =
+        workload
+            .owner()
+            .filter(owner -> ForeignQueueUnit.KIND.is(owner.apiVersion(), owner.kind()))
+            .isPresent();
+    return test(workload) && (!unit || KubeQueueKeys.preemptible(workload.labels()).orElse(false));
   }
 
   @Override

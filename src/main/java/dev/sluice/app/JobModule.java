@@ -4,6 +4,7 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
+import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobControllers;
@@ -23,14 +24,17 @@ import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.CachedJobIntake;
+import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,14 +79,7 @@ final class JobModule implements OperatorModule {
             .options()
             .jobs(this::namespaceLabels)
             .withStartRules(new CachedStartRules(informers.caches()));
-    IntegrationRegistry registry =
-        IntegrationRegistry.of(
-            BuiltInIntegrations.all(podIndex),
-            context.configuration().integrations().frameworks(),
-            context.configuration().integrations().externalFrameworks().stream()
-                .map(JobKind::parse)
-                .toList(),
-            context::isEnabled);
+    IntegrationRegistry registry = registry(context, podIndex);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);
     StatefulSetWorkloads statefulSetWorkloads =
         new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());
@@ -106,6 +103,31 @@ final class JobModule implements OperatorModule {
             new AttendedKinds(context)::isExternal);
     controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
     definitions.observe(controllers::definitionChanged);
+  }
+
+  private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {
+    List<Integration> integrations = new ArrayList<>(BuiltInIntegrations.all(podIndex));
+    List<String> frameworks = new ArrayList<>(context.configuration().integrations().frameworks());
+    List<JobKind> external =
+        context.configuration().integrations().externalFrameworks().stream()
+            .map(JobKind::parse)
+            .toList();
+    if (context.configuration().kubeQueue().enabled()) {
+      IntegrationRegistry jobs =
+          IntegrationRegistry.of(integrations, frameworks, external, context::isEnabled);
+      integrations.add(
+          Integration.of(new ForeignQueueUnit(unitsOf(context, jobs), context.clock())));
+      frameworks.add(ForeignQueueUnit.KIND.framework());
+    }
+    return IntegrationRegistry.of(integrations, frameworks, external, context::isEnabled);
+  }
+
+  /** Whether units of jobs of a kind are left alone; they are watched in any case. */
+  private static BiPredicate<String, String> unitsOf(
+      OperatorContext context, IntegrationRegistry jobs) {
+    return AttendedKinds.acceptsUnits(context.configuration())
+        ? jobs::covers
+        : (apiVersion, kind) -> true;
   }
 
   private static boolean isCached(

@@ -72,7 +72,7 @@ final class SchedulerModule implements OperatorModule {
                     informers
                         .localClusters()
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
-            new AttendedKinds(context),
+            new AttendedKinds(context)::mayBePreempted,
             new CachedStartRules(informers.caches()));
     connectFeed(new WorkloadEventFeed(translator, workloads.cache(), engine), informers);
     NewerVersionWaiter newerVersions =

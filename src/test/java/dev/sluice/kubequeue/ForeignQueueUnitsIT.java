@@ -1,0 +1,135 @@
+package dev.sluice.kubequeue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * QueueUnits that an extension makes for jobs of its kind, on a real control plane. The test plays
+ * the extension: its jobs are ConfigMaps.
+ */
+@OperatorTest(configuration = "kubeQueue: {enabled: true, sources: []}")
+class ForeignQueueUnitsIT {
+
+  private static final String UNIT = "scheduling.x-k8s.io/v1alpha1/QueueUnit";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private TestCluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private QueuedJobs api;
+
+  @BeforeEach
+  void look(TestCluster own) {
+    cluster = own;
+    api = new QueuedJobs(own);
+    api.givenQueues(2);
+  }
+
+  private void submit(String name, String metadata, String spec) {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: %1$s}
+        ---
+        apiVersion: scheduling.x-k8s.io/v1alpha1
+        kind: QueueUnit
+        metadata: {name: %1$s, labels: {kueue.x-k8s.io/queue-name: lq %2$s}}
+        spec:
+          consumerRef: {apiVersion: v1, kind: ConfigMap, name: %1$s}
+          %3$s
+        """
+            .formatted(name, metadata, spec));
+  }
+
+  private void answer(String name, String phase) {
+    cluster
+        .client()
+        .genericKubernetesResources("scheduling.x-k8s.io/v1alpha1", "QueueUnit")
+        .inNamespace(cluster.namespace())
+        .withName(name)
+        .subresource("status")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"status\":{\"phase\":\"%s\",\"message\":\"by the extension\"}}".formatted(phase));
+  }
+
+  private JsonNode awaitPhase(String name, String phase) {
+    await(name + " " + phase)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(api.get(UNIT, name).at("/status/phase").asText())
+                    .as(() -> api.get(UNIT, name).toPrettyString())
+                    .isEqualTo(phase));
+    return api.get(UNIT, name);
+  }
+
+  @Test
+  void aUnitFromItsCreationToItsEnd() {
+    submit("one", "", "request: {cpu: 2}");
+    JsonNode dequeued = awaitPhase("one", "Dequeued");
+    assertThat(dequeued.at("/status/attempts").asInt()).isEqualTo(1);
+    assertThat(dequeued.at("/status/admissions/0/replicas").asInt()).isEqualTo(1);
+    String workload = api.workloadOf(UNIT, "one");
+
+    submit(
+        "two",
+        "",
+        "podSet: [{name: w, count: 2, template: {spec: {containers: [{name: c, image: i,"
+            + " resources: {requests: {cpu: 1}}}]}}}]");
+    String waiting = api.workloadOf(UNIT, "two");
+    api.awaitCondition(QueuedJobs.WORKLOAD, waiting, "QuotaReserved", "False");
+    assertThat(api.get(UNIT, "two").at("/status/phase").asText()).isEmpty();
+
+    answer("one", "Running");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
+    answer("one", "Succeed");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+    awaitPhase("two", "Dequeued");
+    assertThat(api.workloads()).hasSize(2);
+  }
+
+  @Test
+  void aUnitThatIsPreemptedStaysChargedUntilItAnswers() {
+    submit("low", ", quota.scheduling.alibabacloud.com/preemptible: \"true\"", "request: {cpu: 1}");
+    String low = api.workloadOf(UNIT, "low");
+    awaitPhase("low", "Dequeued");
+    answer("low", "Running");
+    submit("firm", "", "request: {cpu: 1}");
+    awaitPhase("firm", "Dequeued");
+    answer("firm", "Running");
+
+    submit("high", ", kueue.x-k8s.io/priority-class: \"high-${suffix}\"", "request: {cpu: 1}");
+    String high = api.workloadOf(UNIT, "high");
+    awaitPhase("low", "Preempted");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "Evicted", "True");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "QuotaReserved", "True");
+    api.awaitCondition(QueuedJobs.WORKLOAD, high, "QuotaReserved", "False");
+
+    answer("low", "Enqueued");
+    awaitPhase("high", "Dequeued");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "QuotaReserved", "False");
+
+    answer("high", "TimeoutBackoff");
+    awaitPhase("low", "Dequeued");
+    api.awaitCondition(QueuedJobs.WORKLOAD, high, "QuotaReserved", "False");
+    answer("low", "Failed");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "Finished", "True");
+    answer("high", "Enqueued");
+    awaitPhase("high", "Dequeued");
+    assertThat(api.get(UNIT, "firm").at("/status/phase").asText()).isEqualTo("Running");
+    assertThat(api.workloads()).hasSize(3);
+  }
+}
