@@ -25,6 +25,7 @@ import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.CachedJobIntake;
 import dev.sluice.kubequeue.ForeignQueueUnit;
+import dev.sluice.kubequeue.QueueUnitMirror;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
@@ -34,6 +35,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -47,6 +49,9 @@ final class JobModule implements OperatorModule {
   /** Every request of a controller ends within a minute, and one reconciliation makes a few. */
   private static final Duration STUCK_AFTER = Duration.ofMinutes(10);
 
+  /** How many QueueUnits are written at the same time. */
+  private static final int UNITS_AT_A_TIME = 2;
+
   private final OperatorContext context;
   private final InformerModule informers;
   private final MetricsModule metrics;
@@ -56,6 +61,7 @@ final class JobModule implements OperatorModule {
   private final ServedDefinitions definitions;
   private final JobControllers controllers;
   private final OwnerlessWorkloads ownerless;
+  private final Optional<QueueUnitMirror> mirror;
 
   /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
   private volatile boolean started;
@@ -103,6 +109,8 @@ final class JobModule implements OperatorModule {
             new AttendedKinds(context)::isExternal);
     controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
     definitions.observe(controllers::definitionChanged);
+    mirror = mirror(registry, workloads);
+    mirror.ifPresent(workloads.reflector()::listen);
   }
 
   private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {
@@ -176,6 +184,22 @@ final class JobModule implements OperatorModule {
         : JobIntake.NONE;
   }
 
+  private Optional<QueueUnitMirror> mirror(IntegrationRegistry registry, WorkloadModule workloads) {
+    KubeQueue kubeQueue = context.configuration().kubeQueue();
+    return kubeQueue.enabled() && kubeQueue.queueUnits() == KubeQueue.QueueUnits.MIRROR
+        ? Optional.of(
+            new QueueUnitMirror(
+                new QueueUnitMirror.Dependencies(
+                    workloads.cache(),
+                    workloads.writer(),
+                    informers.caches(),
+                    registry,
+                    context.requests(UNITS_AT_A_TIME),
+                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    () -> started && context.leadership().leading())))
+        : Optional.empty();
+  }
+
   private Map<String, String> namespaceLabels(String namespace) {
     return clusterLookup.namespaceLabels(namespace);
   }
@@ -212,6 +236,7 @@ final class JobModule implements OperatorModule {
   public void leadershipStarted() {
     started = true;
     controllers.leadershipStarted();
+    mirror.ifPresent(QueueUnitMirror::enqueueAll);
     ownerless.leadershipStarted();
   }
 
@@ -231,5 +256,6 @@ final class JobModule implements OperatorModule {
     definitions.close();
     controllers.close(context.executor());
     ownerless.close();
+    mirror.ifPresent(QueueUnitMirror::close);
   }
 }

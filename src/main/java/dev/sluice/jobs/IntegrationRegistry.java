@@ -1,15 +1,18 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.kube.reading.GuardedListeners;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The kinds of jobs that the configuration turns on: makes their controllers, and finds their jobs
@@ -19,6 +22,16 @@ public final class IntegrationRegistry {
 
   private final List<Integration> enabled;
   private final Map<JobKind, Finder> finders = new ConcurrentHashMap<>();
+
+  private final GuardedListeners<JobListener> listeners = new GuardedListeners<>();
+
+  /** Is told of jobs that the controllers of their kinds see. */
+  @FunctionalInterface
+  public interface JobListener {
+
+    /** A job appeared ({@code before} is null), changed, or went ({@code after} is null). */
+    void changed(@Nullable CachedJob before, @Nullable CachedJob after);
+  }
 
   /** Looks up jobs of one kind by name. */
   @FunctionalInterface
@@ -80,6 +93,22 @@ public final class IntegrationRegistry {
   /** From now on jobs of this kind are found by {@code finder}. */
   public void register(JobKind kind, Finder finder) {
     finders.put(kind, finder);
+  }
+
+  /** Adds a listener, called on the threads of informers. */
+  public void observe(JobListener listener) {
+    listeners.add(listener);
+  }
+
+  /** Tells the listeners; called by the controller of the kind after its store has the change. */
+  void changed(@Nullable CachedJob before, @Nullable CachedJob after) {
+    CachedJob job = Objects.requireNonNull(after == null ? before : after);
+    listeners.tell(job.ref(), listener -> listener.changed(before, after));
+  }
+
+  /** The job of this name, if its kind is known and the job exists. */
+  public Optional<CachedJob> find(JobKind kind, String namespace, String name) {
+    return Optional.ofNullable(finders.get(kind)).flatMap(finder -> finder.find(namespace, name));
   }
 
   /** From now on no jobs of this kind are found: the API server doesn't serve it any more. */

@@ -29,6 +29,7 @@ public final class JobController implements JobKindController, WorkloadListener 
   private final JobReconciler reconciler;
   private final OwnerChainResolver ownerChainResolver;
   private final WorkloadLister workloads;
+  private final IntegrationRegistry registry;
   private final BooleanSupplier leading;
   private final ReferencedObjects referenced;
   private final JobStore jobs;
@@ -63,6 +64,7 @@ public final class JobController implements JobKindController, WorkloadListener 
             context.intake(),
             dependencies,
             JobControllerContext.WRITES_AT_A_TIME);
+    this.registry = context.registry();
     this.jobs = new JobStore(integration, referenced::resolved);
     this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
@@ -75,7 +77,7 @@ public final class JobController implements JobKindController, WorkloadListener 
     jobs.observe(this::jobChanged);
     referenced.observe(this::enqueueIn);
     Runnable unobserve = context.intake().observe(this::enqueueIn);
-    context.registry().register(kind, jobs::find);
+    registry.register(kind, jobs::find);
     AdmissionCheckEvents checkEvents =
         new AdmissionCheckEvents(kind, dependencies.events(), leading);
     this.unlisten =
@@ -173,6 +175,7 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   /** Called on the informer's thread. */
   private void jobChanged(@Nullable JobObject before, @Nullable JobObject after) {
+    registry.changed(before == null ? null : before.view(), after == null ? null : after.view());
     if (before != null && (after == null || !uid(before).equals(uid(after)))) {
       jobDeleted(before.view());
     }

@@ -6,13 +6,16 @@ import static dev.sluice.jobs.GivenObject.status;
 import static dev.sluice.jobs.GivenObject.stopped;
 import static dev.sluice.jobs.GivenObject.with;
 import static dev.sluice.jobs.GivenObject.yaml;
+import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.CachedJobParser;
+import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.testing.Mutations;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -143,6 +146,7 @@ class ForeignQueueUnitTest {
   /** Nothing that a stranger writes may make a reader of units throw. */
   @Test
   void hostileUnitsAreReadToTheEnd() throws StartConflictException {
+    CachedWorkload workload = workloadOf(GivenJob.job()).get();
     ObjectNode sample =
         with(
             inPhase("Running", true),
@@ -166,6 +170,7 @@ class ForeignQueueUnitTest {
         assertThat(KIND.start(unit, List.of())).hasSize(2);
         assertThat(KIND.nextStopStep(unit, Optional.empty())).isNotNull();
         assertThat(KIND.neverStarted(unit)).isIn(true, false);
+        assertThat(UnitEdit.patch(unit, workload)).isNotNull();
       }
     }
     assertThat(fed).isGreaterThan(3000);

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 class IntakeIT {
 
   private static final String JOB = "batch/v1/Job";
+  private static final String UNIT = "scheduling.x-k8s.io/v1alpha1/QueueUnit";
   private static final String LABEL = "/metadata/labels/kueue.x-k8s.io~1queue-name";
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
@@ -118,6 +119,10 @@ class IntakeIT {
     assertThat(api.get(JOB, "early").at("/spec/template/spec/nodeSelector/pool").asText())
         .isEqualTo("spot");
 
+    await("unit of early")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(phase("early")).isEqualTo("Succeed"));
+
     submit("running", "", false, "1s");
     submit(
         "labelled",
@@ -162,6 +167,55 @@ class IntakeIT {
                           assertThat(event.getMessage()).isEqualTo("there is no quota nobody");
                         }));
     assertThat(api.workloads()).hasSize(1);
+  }
+
+  private String phase(String unit) {
+    return api.find(UNIT, unit).map(it -> it.at("/status/phase").asText()).orElse("absent");
+  }
+
+  private void awaitPhase(String unit, String phase) {
+    await(unit + " " + phase)
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(phase(unit)).isEqualTo(phase));
+  }
+
+  @Test
+  void aUnitShowsTheWorkloadAndPeopleSteerByIt() {
+    api.givenQueues(0);
+    givenQuotas("video");
+    givenLocalQueue("video");
+    submit("first", "", true, "10m");
+    submit("second", "", true, "10m");
+    awaitPhase("first", "Running");
+    awaitPhase("second", "Running");
+    submit("third", "", true, "10m");
+    awaitPhase("third", "Enqueued");
+    assertThat(api.get(UNIT, "third").at("/status/message").asText()).isNotEmpty();
+
+    api.patch(UNIT, "third", "{'spec': {'priority': 9, 'consumerRef': {'name': 'other'}}}");
+    String third = api.workloadOf(JOB, "third");
+    await("boost")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(
+                      api.get(QueuedJobs.WORKLOAD, third)
+                          .at("/metadata/annotations/kueue.x-k8s.io~1priority-boost")
+                          .asText())
+                  .isEqualTo("9");
+              assertThat(api.get(UNIT, "third").at("/spec/consumerRef/name").asText())
+                  .isEqualTo("third");
+              assertThat(api.get(UNIT, "third").at("/spec/priority").asInt()).isEqualTo(9);
+            });
+
+    api.patch(UNIT, "first", "{'spec': {'active': false}}");
+    awaitPhase("third", "Running");
+    awaitPhase("first", "Enqueued");
+    assertThat(api.get(JOB, "first").at("/spec/suspend").asBoolean()).isTrue();
+    api.delete(UNIT, "second");
+    awaitPhase("second", "Running");
+    api.delete(JOB, "second");
+    api.awaitGone(UNIT, "second");
   }
 
   private String suffix() {
