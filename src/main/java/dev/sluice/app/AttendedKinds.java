@@ -37,11 +37,11 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
   AttendedKinds(Configuration configuration, Predicate<FeatureGate> gates) {
     List<Integration> all = BuiltInIntegrations.all(new PodIndex());
     integrated =
-          Stream.concat(
-                  new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
-                      .enabled().stream().map(Integration::kind),
-                  acceptsUnits(configuration) ? Stream.of(ForeignQueueUnit.KIND) : Stream.empty())
-              .toList();
+        Stream.concat(
+                new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
+                    .enabled().stream().map(Integration::kind),
+                acceptsUnits(configuration) ? Stream.of(ForeignQueueUnit.KIND) : Stream.empty())
+            .toList();
     turnedOff =
         all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();
     external =

@@ -130,12 +130,15 @@ public final class IntegrationRegistry {
         || enabled.stream().anyMatch(entry -> entry.kind().is(apiVersion, kind));
   }
 
-  /** The job that an owner reference names, if its kind is known and the job exists. */
+  /**
+   * The job that an owner reference names, if its kind is known and the job exists. An owner
+   * without UID, which no reference in the API is, is found by its name alone.
+   */
   public Optional<CachedJob> find(String namespace, CachedJob.Controller owner) {
     return kindOf(owner.apiVersion(), owner.kind())
         .flatMap(kind -> Optional.ofNullable(finders.get(kind)))
         .flatMap(finder -> finder.find(namespace, owner.name()))
-        .filter(job -> job.ref().uid().equals(owner.uid()));
+        .filter(job -> owner.uid().isEmpty() || job.ref().uid().equals(owner.uid()));
   }
 
   private Optional<JobKind> kindOf(String apiVersion, String kind) {

@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -85,6 +86,53 @@ public interface JobKindDescription {
    */
   default Set<JobKind> watches() {
     return Set.of();
+  }
+
+  /**
+   * Whether the kind's own controller creates objects of another kind. An object that names a job
+   * as its controller is not taken for a part of the job if that can't have created it.
+   *
+   * @param kind the kind of the object
+   */
+  default boolean creates(String kind) {
+    return true;
+  }
+
+  /**
+   * Whether a pod that names a job of this kind as its controller, and that no controller of the
+   * cluster created, is a pod of the job all the same. A controller ignores pods that it didn't
+   * create and that its selector doesn't match, so such a pod would run without its job's quota.
+   *
+   * @param labels labels of the pod
+   * @param uid the UID of the job
+   */
+  default boolean adopts(Map<String, String> labels, String uid) {
+    return true;
+  }
+
+  /**
+   * The name of the job of this kind behind an object whose controller is a part of that job and
+   * not a job itself; empty if the object belongs to no job of this kind.
+   *
+   * @param owner the kind of the object's controller
+   * @param kind the kind of the object
+   * @param labels labels of the object
+   */
+  default Optional<String> jobBehind(String owner, String kind, Map<String, String> labels) {
+    return Optional.empty();
+  }
+
+  /**
+   * Whether objects of the kind own their Workload beside other objects, and none of them as its
+   * controller.
+   */
+  default boolean sharesWorkload() {
+    return false;
+  }
+
+  /** Whether a job may name a Workload that was made for it. */
+  default boolean acceptsPrebuiltWorkload() {
+    return true;
   }
 
   /** The access to the API that the operator needs for objects of the kind. */

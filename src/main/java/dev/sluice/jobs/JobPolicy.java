@@ -36,6 +36,7 @@ public final class JobPolicy {
   private final WorkloadSynchronizer upkeep;
   private final SlicePolicy slices;
   private final RemoteExecutionCheck remoteExecutionCheck;
+  private final PrebuiltWorkloads prebuiltWorkloads;
 
   /**
    * Creates the policy for jobs of one kind.
@@ -43,9 +44,13 @@ public final class JobPolicy {
    * @param adapter the kind
    * @param rules the options of the job framework
    * @param remoteExecutionCheck whether a status from another cluster is to be believed
+   * @param prebuiltWorkloads knows Workloads that jobs name as made for them
    */
-  public JobPolicy(
-      JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
+  JobPolicy(
+      JobIntegration adapter,
+      JobOptions rules,
+      RemoteExecutionCheck remoteExecutionCheck,
+      PrebuiltWorkloads prebuiltWorkloads) {
     this.adapter = adapter;
     this.rules = rules;
     this.composer = new WorkloadFactory(rules);
@@ -53,6 +58,13 @@ public final class JobPolicy {
     this.upkeep = new WorkloadSynchronizer();
     this.slices = new SlicePolicy(adapter, rules, composer);
     this.remoteExecutionCheck = remoteExecutionCheck;
+    this.prebuiltWorkloads = prebuiltWorkloads;
+  }
+
+  /** The policy where no owner has a Workload unless it is its controller. */
+  public JobPolicy(
+      JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
+    this(adapter, rules, remoteExecutionCheck, new PrebuiltWorkloads(owner -> false));
   }
 
   /** The name of the Workload that the framework creates for a job. */
@@ -73,7 +85,7 @@ public final class JobPolicy {
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
       case ManagementStatus.Own own ->
-          reconcileContext.job().prebuiltWorkload().isEmpty()
+          reconcileContext.job().prebuiltWorkload().isEmpty() || !adapter.acceptsPrebuiltWorkload()
               ? own(reconcileContext)
               : prebuilt(reconcileContext);
     };
@@ -146,7 +158,7 @@ public final class JobPolicy {
   private List<JobAction> prebuilt(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
     Optional<CachedWorkload> prebuilt = reconcileContext.prebuilt();
-    if (prebuilt.filter(PrebuiltWorkloads::isFree).isPresent()) {
+    if (prebuilt.filter(prebuiltWorkloads::isFree).isPresent()) {
       return List.of(PrebuiltWorkloads.adopt(prebuilt.get(), job));
     }
     boolean ours =
@@ -162,7 +174,7 @@ public final class JobPolicy {
     }
     return notStopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
-        : PrebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
+        : prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
   }
 
   private List<JobAction> own(ReconcileContext given) {

@@ -95,7 +95,12 @@ public final class JobReconciler {
     this.intake = new JobIntakePolicy(adapter, rules, intake);
     this.adapter = adapter;
     this.ownerChainResolver = ownerChainResolver;
-    this.decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
+    this.decisions =
+        new JobPolicy(
+            adapter,
+            rules,
+            remoteExecutionCheck,
+            new PrebuiltWorkloads(ownerChainResolver.believed()::sharesWorkload));
     this.workloads = around.workloads();
     this.objects = around.objects();
     this.flavors = around.flavors();

@@ -8,7 +8,7 @@ import java.util.Optional;
 /**
  * Finds the managed ancestor of a job along its controlling owners. The walk passes through kinds
  * that the registry knows; an owner of any other kind ends it, and so does one that can't have
- * created what names it ({@link ControllerKinds}).
+ * created what names it ({@link BelievedOwners}).
  */
 public final class OwnerChainResolver {
 
@@ -17,12 +17,15 @@ public final class OwnerChainResolver {
   private final JobOptions rules;
   private final WorkloadLister workloads;
   private final IntegrationRegistry jobs;
+  private final BelievedOwners believed;
 
   /** A resolver that walks through the kinds of the registry. */
   public OwnerChainResolver(JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs) {
     this.rules = rules;
     this.workloads = workloads;
     this.jobs = jobs;
+    this.believed =
+        new BelievedOwners(jobs.enabled().stream().map(Integration::description).toList());
   }
 
   /** Whether this owner of something in the namespace is a job that is managed, or below one. */
@@ -75,12 +78,14 @@ public final class OwnerChainResolver {
             || !job.prebuiltWorkload().isEmpty());
   }
 
+  /** Which owners are believed. */
+  BelievedOwners believed() {
+    return believed;
+  }
+
   private Optional<CachedJob> parent(CachedJob job) {
     return job.controller()
-        .filter(
-            owner ->
-                ControllerKinds.mayCreate(
-                    owner.apiVersion(), owner.kind(), job.ref().kind().kind()))
+        .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()))
         .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
   }
 

@@ -11,7 +11,7 @@ import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Workloads that a job names as made for it. The job becomes the controller of one that nothing
@@ -19,23 +19,26 @@ import java.util.Set;
  */
 final class PrebuiltWorkloads {
 
-  /** Kinds whose objects own their Workload without being its controller. */
-  private static final Set<String> OWNERS_BESIDE_OTHERS =
-      Set.of("Pod", "StatefulSet", "LeaderWorkerSet");
+  private final Predicate<CachedWorkload.Owner> sharing;
 
-  private PrebuiltWorkloads() {}
+  /**
+   * Knows Workloads that are nobody's.
+   *
+   * @param sharing the owners of a Workload that have it although none is its controller
+   */
+  PrebuiltWorkloads(Predicate<CachedWorkload.Owner> sharing) {
+    this.sharing = sharing;
+  }
 
   /** Whether a job that names this Workload may become its controller. */
-  static boolean isFree(CachedWorkload workload) {
+  boolean isFree(CachedWorkload workload) {
     return !workload.deleting() && holder(workload).isEmpty();
   }
 
   /** Whose Workload this is, for people; empty when a job may have it. */
-  private static Optional<String> holder(CachedWorkload workload) {
+  private Optional<String> holder(CachedWorkload workload) {
     Optional<CachedWorkload.Owner> beside =
-        workload.coOwners().stream()
-            .filter(owner -> OWNERS_BESIDE_OTHERS.contains(owner.kind()))
-            .findFirst();
+        workload.coOwners().stream().filter(sharing).findFirst();
     Optional<String> owner =
         workload.owner().or(() -> beside).map(found -> found.kind() + " " + found.name());
     boolean ofGroup = "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD));
@@ -43,7 +46,7 @@ final class PrebuiltWorkloads {
   }
 
   /** Waits for the Workload; says so where another has it. */
-  static List<JobAction> awaited(Optional<CachedWorkload> prebuilt, Duration retry) {
+  List<JobAction> awaited(Optional<CachedWorkload> prebuilt, Duration retry) {
     Requeue requeue = new Requeue(retry);
     return prebuilt
         .flatMap(

@@ -7,13 +7,18 @@ import dev.sluice.api.QueueNames;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.jobs.ControllerKinds;
+import dev.sluice.jobs.BelievedOwners;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.WebhookRules.Review.SuspendField;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import java.util.Optional;
 import java.util.function.Predicate;
 
 /** Sets default values when a job of any kind is created. */
 final class JobDefaults {
+
+  private static final BelievedOwners BELIEVED =
+      new BelievedOwners(BuiltInIntegrations.descriptions());
 
   private final WebhookSettings settings;
   private final ClusterLookup cluster;
@@ -124,19 +129,43 @@ final class JobDefaults {
     }
     for (JsonNode owner : JsonFields.list(request.object(), "metadata", "ownerReferences")) {
       if (JsonFields.at(owner, "controller").asBoolean()) {
-        return ControllerKinds.mayCreate(
-                JsonFields.text(owner, "apiVersion"),
-                JsonFields.text(owner, "kind"),
-                request.kind())
-            && cluster.isManaged(
-                request.namespace(),
-                new ClusterLookup.Owner(
-                    JsonFields.text(owner, "apiVersion"),
-                    JsonFields.text(owner, "kind"),
-                    JsonFields.text(owner, "name"),
-                    JsonFields.text(owner, "uid")));
+        return BELIEVED
+            .of(controller(owner), request.kind(), JsonFields.labels(request.object()))
+            .filter(
+                it ->
+                    cluster.isManaged(
+                        request.namespace(),
+                        new ClusterLookup.Owner(it.apiVersion(), it.kind(), it.name(), it.uid())))
+            .isPresent();
       }
     }
     return false;
+  }
+
+  private static CachedJob.Controller controller(JsonNode owner) {
+    return new CachedJob.Controller(
+        JsonFields.text(owner, "apiVersion"),
+        JsonFields.text(owner, "kind"),
+        JsonFields.text(owner, "name"),
+        JsonFields.text(owner, "uid"));
+  }
+
+  /**
+   * Whether the object is a pod that names a controller of the cluster as its own, and that neither
+   * such a controller created nor the owner's counts.
+   */
+  static boolean hasMadeUpOwner(AdmissionRequest request) {
+    return request.isCreate()
+        && !isClusterController(request.user())
+        && JsonFields.list(request.object(), "metadata", "ownerReferences").stream()
+            .filter(owner -> JsonFields.at(owner, "controller").asBoolean())
+            .anyMatch(
+                owner -> !BELIEVED.adopts(controller(owner), JsonFields.labels(request.object())));
+  }
+
+  /** The controllers of built-in kinds, in one process or each with an account of its own. */
+  private static boolean isClusterController(String user) {
+    return user.equals("system:kube-controller-manager")
+        || user.startsWith("system:serviceaccount:kube-system:");
   }
 }

@@ -3,31 +3,66 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
 
 /** Validates the labels and annotations through which a job of any kind addresses its queue. */
 final class JobMetadataValidation {
 
   private final WebhookSettings settings;
   private final ClusterLookup cluster;
+  private static final String ELASTIC_KINDS =
+      BuiltInIntegrations.descriptions().stream()
+          .filter(JobKindDescription::canBeElastic)
+          .map(description -> description.kind().kind())
+          .sorted()
+          .collect(Collectors.joining(", "))
+          .replaceFirst(", (\\w+)$", " and $1");
+
   private final boolean canBeElastic;
+  private final boolean acceptsPrebuiltWorkload;
 
   /**
-   * Creates a validation for one kind.
+   * Creates a validation for one kind, whose jobs may name a Workload that was made for them.
    *
    * @param canBeElastic whether jobs of this kind may change their size while they run
    */
   JobMetadataValidation(WebhookSettings settings, ClusterLookup cluster, boolean canBeElastic) {
+    this(settings, cluster, canBeElastic, true);
+  }
+
+  private JobMetadataValidation(
+      WebhookSettings settings,
+      ClusterLookup cluster,
+      boolean canBeElastic,
+      boolean acceptsPrebuiltWorkload) {
     this.settings = settings;
     this.cluster = cluster;
     this.canBeElastic = canBeElastic;
+    this.acceptsPrebuiltWorkload = acceptsPrebuiltWorkload;
+  }
+
+  /** Creates a validation by what is known of a kind. */
+  static JobMetadataValidation of(
+      JobKindDescription kind, WebhookSettings settings, ClusterLookup cluster) {
+    return new JobMetadataValidation(
+        settings, cluster, kind.canBeElastic(), kind.acceptsPrebuiltWorkload());
   }
 
   /** Validates a job at creation and at every update. */
   void validateObject(JobMetadata job, FieldErrors bad) {
     job.prebuilt()
-        .ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
+        .ifPresent(
+            name -> {
+              bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name));
+              if (!acceptsPrebuiltWorkload) {
+                bad.forbidden(
+                    job.prebuiltPath(), "a Workload is always made for objects of this kind");
+              }
+            });
     maxExecTime(job, bad);
     validateBasicObject(job, bad);
   }
@@ -39,7 +74,7 @@ final class JobMetadataValidation {
     if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
       bad.forbidden(
           JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
-          "only Job, RayCluster, RayJob and RayService can be elastic");
+          "only " + ELASTIC_KINDS + " can be elastic");
     }
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       AdmissionGateValidation.validateObject(job.annotations(), bad);

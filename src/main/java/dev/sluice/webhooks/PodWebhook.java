@@ -30,7 +30,7 @@ final class PodWebhook implements KindWebhook {
 
   PodWebhook(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
-    this.defaults = new JobDefaults(settings, cluster, PodOwners::isMadeUp);
+    this.defaults = new JobDefaults(settings, cluster, JobDefaults::hasMadeUpOwner);
     this.keys = new JobMetadataValidation(settings, cluster, false);
     this.topology = new TopologyValidation(settings);
   }

@@ -29,7 +29,7 @@ final class SuspendFieldWebhook implements KindWebhook {
     this.kind = kind;
     this.settings = settings;
     this.defaults = new JobDefaults(settings, cluster);
-    this.keys = new JobMetadataValidation(settings, cluster, kind.canBeElastic());
+    this.keys = JobMetadataValidation.of(kind, settings, cluster);
     this.topology = new TopologyValidation(settings);
     this.notices = new JobWarnings(settings);
   }

@@ -20,6 +20,7 @@ import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -844,7 +845,11 @@ class JobPolicyTest {
 
   private List<JobAction> decide(GivenJob job) {
     return new JobPolicy(
-            new BatchJob(), rules, RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
+            new BatchJob(),
+            rules,
+            RemoteExecutionCheck.whereMarked(() -> true, sent -> false),
+            new PrebuiltWorkloads(
+                new BelievedOwners(BuiltInIntegrations.descriptions())::sharesWorkload))
         .decide(
             new ReconcileContext(
                 job.view(),

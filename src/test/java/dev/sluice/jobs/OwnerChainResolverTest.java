@@ -4,6 +4,8 @@ import static dev.sluice.jobs.GivenJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.pod.PodIndex;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -14,7 +16,8 @@ class OwnerChainResolverTest {
   private static final JobKind GROUPED = JobKind.of("example.com", "v1", "Grouped");
 
   private final IntegrationRegistry registry =
-      new IntegrationRegistry(List.of(), List.of(), gate -> true);
+      new IntegrationRegistry(
+          BuiltInIntegrations.all(new PodIndex()), List.of("batch/job", "pod"), gate -> true);
   private final OwnerChainResolver resolver =
       new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), registry);
 

@@ -267,6 +267,13 @@ class KindRulesTest {
         .singleElement()
         .asString()
         .startsWith("spec.dynamicAllocation.enabled: Invalid value: true: ");
+    String prebuilt = "/metadata/annotations";
+    String made = "{kueue.x-k8s.io/prebuilt-workload-name: made}";
+    assertThat(refused(create(edited(spark, set(prebuilt, made)))))
+        .containsExactly(
+            "metadata.annotations[kueue.x-k8s.io/prebuilt-workload-name]: Forbidden: a Workload is"
+                + " always made for objects of this kind");
+    assertThat(refused(create(edited(JOB_SET, set(prebuilt, made))))).isEmpty();
     String size = "{kueue.x-k8s.io/podset-slice-size: \"2\"}";
     assertThat(refused(create(edited(spark, set("/spec/executor/annotations", size)))))
         .isNotEmpty()

@@ -91,7 +91,8 @@ final class CapabilityDecoder {
   }
 
   Integrations integrations(ObjectFieldReader fields) {
-    fields.defaultTo("frameworks", JsonNodeFactory.instance.arrayNode().add("batch/job"));
+    fields.defaultTo(
+        "frameworks", JsonNodeFactory.instance.arrayNode().add(JobFrameworks.BATCH_JOB));
     List<String> frameworks = fields.texts("frameworks");
     List<String> known = JobFrameworks.known();
     checkAll(fields, "frameworks", frameworks, known::contains, String.join(", ", known));
@@ -99,8 +100,8 @@ final class CapabilityDecoder {
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
       fields.refuse(
           "frameworks",
-          "sparkoperator.k8s.io/sparkapplication needs the feature gate"
-              + " SparkApplicationIntegration, which is off");
+          JobFrameworks.SPARK
+              + " needs the feature gate SparkApplicationIntegration, which is off");
     }
     List<String> external = fields.texts("externalFrameworks");
     checkAll(

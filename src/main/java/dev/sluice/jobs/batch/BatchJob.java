@@ -17,6 +17,7 @@ import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
 import dev.sluice.jobs.WebhookRules;
+import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,9 +44,28 @@ public final class BatchJob implements JobIntegration {
           "job-name",
           "batch.kubernetes.io/job-name");
 
+  private static final List<String> UID_LABELS =
+      OWN_LABELS.stream().filter(label -> label.endsWith("controller-uid")).toList();
+
   @Override
   public JobKind kind() {
     return KIND;
+  }
+
+  @Override
+  public boolean canBeElastic() {
+    return true;
+  }
+
+  @Override
+  public boolean creates(String kind) {
+    return kind.equals(SinglePod.KIND.kind());
+  }
+
+  /** Its controller counts a pod that its selector matches, and deletes it if it has too many. */
+  @Override
+  public boolean adopts(Map<String, String> labels, String uid) {
+    return UID_LABELS.stream().anyMatch(key -> uid.equals(labels.get(key)));
   }
 
   @Override

@@ -61,6 +61,11 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
   }
 
   @Override
+  public boolean sharesWorkload() {
+    return true;
+  }
+
+  @Override
   public Set<JobKind> watches() {
     return Set.of(SinglePod.KIND);
   }

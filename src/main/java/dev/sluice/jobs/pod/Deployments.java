@@ -5,6 +5,7 @@ import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.WebhookRules;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Deployments: each of their pods is a job of its own, so they need no controller. */
@@ -22,6 +23,18 @@ public final class Deployments implements GatedKind {
   @Override
   public WebhookRules webhooks() {
     return WebhookRules.atUpdatesToo(new WebhookRules.Review.GatedTemplate(false));
+  }
+
+  /** Its controller creates nothing but pods. */
+  @Override
+  public boolean creates(String kind) {
+    return kind.equals(SinglePod.KIND.kind());
+  }
+
+  /** Its controller ignores pods that it didn't create. */
+  @Override
+  public boolean adopts(Map<String, String> labels, String uid) {
+    return false;
   }
 
   @Override

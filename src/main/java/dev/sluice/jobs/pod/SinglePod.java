@@ -52,6 +52,17 @@ public final class SinglePod implements JobIntegration, GatedKind {
     return WebhookRules.atCreation(new WebhookRules.Review.GatedPod());
   }
 
+  /** A pod is no controller. */
+  @Override
+  public boolean creates(String kind) {
+    return false;
+  }
+
+  @Override
+  public boolean sharesWorkload() {
+    return true;
+  }
+
   /**
    * Fields that the manager's API server, scheduler and webhooks wrote are dropped; the worker
    * writes its own. The volume with the token of the service account is copied, so that the remote

@@ -11,8 +11,10 @@ import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.ReviewedPodSet;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.SuspendableJob;
+import dev.sluice.jobs.pod.SinglePod;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -26,6 +28,9 @@ public final class SparkApplication extends SuspendableJob {
   public static final JobKind KIND =
       JobKind.of("sparkoperator.k8s.io", "v1beta2", "SparkApplication");
 
+  private static final String ROLE = "spark-role";
+  private static final String EXECUTOR = "executor";
+  private static final String APPLICATION = "sparkoperator.k8s.io/app-name";
   private static final String CLUSTER_MODE = "cluster";
   private static final String RUNNING = "RUNNING";
   private static final String COMPLETED = "COMPLETED";
@@ -51,6 +56,20 @@ public final class SparkApplication extends SuspendableJob {
   @Override
   public boolean validatesQueuedUpdatesOnly() {
     return true;
+  }
+
+  @Override
+  public boolean acceptsPrebuiltWorkload() {
+    return false;
+  }
+
+  /** The driver's pod creates the executors, and is their controller. */
+  @Override
+  public Optional<String> jobBehind(String owner, String kind, Map<String, String> labels) {
+    String pod = SinglePod.KIND.kind();
+    return owner.equals(pod) && kind.equals(pod) && EXECUTOR.equals(labels.get(ROLE))
+        ? Optional.ofNullable(labels.get(APPLICATION))
+        : Optional.empty();
   }
 
   @Override

@@ -54,6 +54,23 @@ public final class StatefulSets implements JobIntegration, GatedKind {
         MultiKueueRules.byPods(MultiKueueRules.Dropped.NOTHING, MultiKueueRules.Pods.MADE));
   }
 
+  /** Its controller creates nothing but pods. */
+  @Override
+  public boolean creates(String kind) {
+    return kind.equals(SinglePod.KIND.kind());
+  }
+
+  /** Its controller ignores pods that it didn't create. */
+  @Override
+  public boolean adopts(Map<String, String> labels, String uid) {
+    return false;
+  }
+
+  @Override
+  public boolean sharesWorkload() {
+    return true;
+  }
+
   @Override
   public Set<JobKind> watches() {
     return Set.of(SinglePod.KIND);

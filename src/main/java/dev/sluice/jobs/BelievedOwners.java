@@ -1,0 +1,75 @@
+package dev.sluice.jobs;
+
+import dev.sluice.workload.CachedWorkload;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Which job an object is a part of, by its controller owner reference: anybody can write one, so it
+ * is believed only as far as the descriptions of kinds say. A kind without a description is taken
+ * to create what those of its group do, and is believed if the group has none.
+ */
+public final class BelievedOwners {
+
+  private final List<JobKindDescription> kinds;
+
+  /** By the descriptions of these kinds. */
+  public BelievedOwners(List<JobKindDescription> kinds) {
+    this.kinds = List.copyOf(kinds);
+  }
+
+  /**
+   * The owner that an object is a part of: the one that it names, or the job behind that one; empty
+   * if the one that it names can't have created it. A job behind another owner has no UID here.
+   *
+   * @param named the owner that the object names as its controller
+   * @param kind the kind of the object
+   * @param labels labels of the object
+   */
+  public Optional<CachedJob.Controller> of(
+      CachedJob.Controller named, String kind, Map<String, String> labels) {
+    return mayCreate(named, kind)
+        ? Optional.of(named)
+        : kinds.stream()
+            .flatMap(
+                it ->
+                    it.jobBehind(named.kind(), kind, labels).stream()
+                        .map(
+                            name ->
+                                new CachedJob.Controller(
+                                    it.kind().apiVersion(), it.kind().kind(), name, "")))
+            .findFirst();
+  }
+
+  private boolean mayCreate(CachedJob.Controller owner, String kind) {
+    Optional<JobKindDescription> known = describing(owner.apiVersion(), owner.kind());
+    if (known.isPresent()) {
+      return known.get().creates(kind);
+    }
+    List<JobKindDescription> ofGroup =
+        kinds.stream().filter(it -> it.kind().is(owner.apiVersion(), it.kind().kind())).toList();
+    return ofGroup.isEmpty() || ofGroup.stream().anyMatch(it -> it.creates(kind));
+  }
+
+  /**
+   * Whether a pod that no controller of the cluster created is a pod of the owner that it names as
+   * its controller.
+   */
+  public boolean adopts(CachedJob.Controller named, Map<String, String> labels) {
+    return describing(named.apiVersion(), named.kind())
+        .filter(it -> !it.adopts(labels, named.uid()))
+        .isEmpty();
+  }
+
+  /** Whether an owner of a Workload has the Workload although it is not its controller. */
+  public boolean sharesWorkload(CachedWorkload.Owner owner) {
+    return describing(owner.apiVersion(), owner.kind())
+        .filter(JobKindDescription::sharesWorkload)
+        .isPresent();
+  }
+
+  private Optional<JobKindDescription> describing(String apiVersion, String kind) {
+    return kinds.stream().filter(it -> it.kind().is(apiVersion, kind)).findFirst();
+  }
+}
