@@ -1,5 +1,7 @@
 package dev.sluice.kinds;
 
+import static dev.sluice.testing.ManagerAndWorkers.ONSITE;
+import static dev.sluice.testing.ManagerAndWorkers.REMOTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.player.KindPlayer;
@@ -8,11 +10,16 @@ import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.player.PlayedLeaderWorkerSet;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
@@ -20,6 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -34,6 +43,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1) // long ones begin early
 class EveryKindMultiKueueIT {
+
+  /** Who reads it needs both workers. */
+  private static final String WORKERS = "dev.sluice.kinds.workers";
 
   private static final String LONG = "30m";
   private static final String SHORT = "1s";
@@ -57,7 +69,10 @@ class EveryKindMultiKueueIT {
   void start() {
     running =
         ManagerAndWorkers.start(
-            new ManagerAndWorkers.Options(EveryKindIT.FRAMEWORKS, EveryKindIT.FRAMEWORKS, true));
+            new ManagerAndWorkers.Options(
+                EveryKindIT.FRAMEWORKS + "\nmultiKueue: {workerLostTimeout: 60s, gcInterval: 2s}\n",
+                EveryKindIT.FRAMEWORKS,
+                true));
     PlayedKinds.all().forEach(played -> PlayedDefinitions.install(running.manager(), played));
     sets = new KindPlayer(running.manager(), new PlayedLeaderWorkerSet());
     players =
@@ -84,6 +99,7 @@ class EveryKindMultiKueueIT {
         .addAll(List.of(situations));
   }
 
+  @ResourceLock(value = WORKERS, mode = ResourceAccessMode.READ)
   @ParameterizedTest
   @MethodSource("kinds")
   void aJobIsSentIsStoppedHereIsSentAgainAndEndsWell(KindRow row) {
@@ -113,6 +129,7 @@ class EveryKindMultiKueueIT {
     }
   }
 
+  @ResourceLock(value = WORKERS, mode = ResourceAccessMode.READ)
   @ParameterizedTest
   @MethodSource("kinds")
   void aJobThatItsWorkerPreemptsRunsInTheOtherAndIsDeleted(KindRow row) {
@@ -131,6 +148,7 @@ class EveryKindMultiKueueIT {
     }
   }
 
+  @ResourceLock(value = WORKERS, mode = ResourceAccessMode.READ)
   @Test
   void theGroupsOfASetAreInOneWorkerAndChangeThere() {
     KindRow row =
@@ -152,12 +170,51 @@ class EveryKindMultiKueueIT {
     }
   }
 
+  /** One outage for jobs of all kinds, when nobody else needs the worker. */
+  @ResourceLock(WORKERS)
+  @Test
+  void jobsOfALostWorkerRunInTheOtherAndOnlyThereOnceItIsBack() {
+    Map<KindRow, RemoteLife> lives = new LinkedHashMap<>();
+    List<MultiCluster> shares = new ArrayList<>();
+    try {
+      for (KindRow row : kinds()) {
+        shares.add(running.share());
+        RemoteLife life = new RemoteLife(shares.getLast(), row);
+        life.hold(REMOTE, true);
+        life.submit(row.manifest().runningFor(LONG));
+        lives.put(row, life);
+      }
+      lives.values().forEach(life -> life.awaitRunningIn(ONSITE));
+
+      running.cutOff(ONSITE);
+      lives.values().forEach(life -> life.hold(REMOTE, false));
+      lives.values().forEach(life -> life.awaitAllIn(REMOTE));
+      Map<KindRow, Set<String>> pods = new HashMap<>();
+      lives.forEach((row, life) -> pods.put(row, life.podsIn(REMOTE)));
+
+      running.reconnect(ONSITE);
+      lives.values().forEach(life -> life.awaitNothingLeftIn(ONSITE));
+      lives.forEach(
+          (row, life) -> {
+            life.awaitRunningIn(REMOTE);
+            life.awaitStatus();
+            assertThat(life.podsIn(REMOTE)).as(row.name()).isEqualTo(pods.get(row));
+            show(row, RemoteSituation.LOST);
+          });
+    } finally {
+      try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        shares.forEach(share -> threads.execute(share::close));
+      }
+    }
+  }
+
   static List<KindRow> kindsThatFail() {
     return kinds().stream()
         .filter(row -> row.remoteSituations().contains(RemoteSituation.FAILED))
         .toList();
   }
 
+  @ResourceLock(value = WORKERS, mode = ResourceAccessMode.READ)
   @ParameterizedTest
   @MethodSource("kindsThatFail")
   void aJobThatFailsThereHasFailedHere(KindRow row) {

@@ -17,6 +17,9 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.net.HttpURLConnection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /** The life of one job, of whatever kind, in a manager and two workers. */
 final class RemoteLife {
@@ -117,22 +120,51 @@ final class RemoteLife {
   String awaitRunning(int workloads) {
     eventually(
         () -> {
-          assertThat(cluster()).isNotEmpty();
-          List<JsonNode> here = workloads(clusters.manager());
-          assertThat(here).hasSize(workloads);
-          int wanted =
-              here.stream()
-                  .flatMap(workload -> workload.at("/spec/podSets").valueStream())
-                  .mapToInt(set -> set.path("count").asInt())
-                  .sum();
-          KubernetesClient worker = clusters.worker(cluster());
-          assertThat(podsThatMayRun(worker))
-              .hasSize(wanted)
-              .allSatisfy(pod -> assertThat(pod.at("/status/phase").asText()).isEqualTo("Running"));
-          assertThat(podsThatMayRun(clusters.manager())).isEmpty();
+          assertRunning(workloads);
           assertThat(pods(clusters.worker(MultiCluster.other(cluster())))).isEmpty();
         });
     return cluster();
+  }
+
+  private void assertRunning(int workloads) {
+    assertThat(cluster()).isNotEmpty();
+    List<JsonNode> here = workloads(clusters.manager());
+    assertThat(here).hasSize(workloads);
+    int wanted =
+        here.stream()
+            .flatMap(workload -> workload.at("/spec/podSets").valueStream())
+            .mapToInt(set -> set.path("count").asInt())
+            .sum();
+    KubernetesClient worker = clusters.worker(cluster());
+    assertThat(podsThatMayRun(worker))
+        .hasSize(wanted)
+        .allSatisfy(pod -> assertThat(pod.at("/status/phase").asText()).isEqualTo("Running"));
+    assertThat(podsThatMayRun(clusters.manager())).isEmpty();
+  }
+
+  /** Awaits that all pods run in this worker; the other one may not be there at all. */
+  void awaitAllIn(String worker) {
+    eventually(
+        () -> {
+          assertThat(cluster()).isEqualTo(worker);
+          assertRunning(row.workloads());
+        });
+  }
+
+  /** The UIDs of the pods that run in a worker. */
+  Set<String> podsIn(String worker) {
+    return pods(clusters.worker(worker)).stream()
+        .map(pod -> pod.at("/metadata/uid").asText())
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** Has a worker admit nothing, or all again. */
+  void hold(String worker, boolean held) {
+    clusters
+        .worker(worker)
+        .genericKubernetesResources(WORKLOADS, "ClusterQueue")
+        .withName(clusters.name(MultiCluster.CLUSTER_QUEUE))
+        .patch(MERGE, "{\"spec\":{\"stopPolicy\":\"" + (held ? "Hold" : "None") + "\"}}");
   }
 
   /** Awaits that all pods run in this worker. */
@@ -202,7 +234,7 @@ final class RemoteLife {
     ManagerAndWorkers.WORKERS.forEach(this::awaitNothingLeftIn);
   }
 
-  private void awaitNothingLeftIn(String name) {
+  void awaitNothingLeftIn(String name) {
     KubernetesClient worker = clusters.worker(name);
     eventually(
         () -> {

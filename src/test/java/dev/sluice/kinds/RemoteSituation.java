@@ -8,6 +8,7 @@ enum RemoteSituation {
   STATUS("its status in the manager is that of the worker"),
   STOPPED("switched off in the manager, it waits there, and nothing of it is left in workers"),
   SENT_AGAIN("switched on, it is sent again"),
+  LOST("its worker is away for too long: it runs in the other one, and only there later on"),
   MOVED("preempted in its worker, it is taken back and runs in the other worker"),
   FINISHED("it ends well in the worker, and so says its Workload here; nothing is left there"),
   FAILED("it ends badly in the worker, and so says its Workload here; nothing is left there"),
