@@ -51,7 +51,7 @@ final class PlanDifference {
   }
 
   private static boolean isNothing(JsonNode node) {
-    return node.isMissingNode() || node.isNull() || node.isArray() && node.isEmpty();
+    return node.isMissingNode() || node.isNull() || (node.isArray() && node.isEmpty());
   }
 
   private static boolean contains(JsonNode whole, JsonNode part) {

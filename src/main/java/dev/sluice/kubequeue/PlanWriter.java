@@ -102,6 +102,6 @@ final class PlanWriter {
               "{} {}=false code={} reason=\"{}\"", id, what, refused.code(), refused.message());
     }
     return outcome instanceof ApiOutcome.Written
-        || outcome instanceof ApiOutcome.Gone && what.equals("deleted");
+        || (outcome instanceof ApiOutcome.Gone && what.equals("deleted"));
   }
 }

@@ -21,16 +21,6 @@ final class QuotaFaults {
         .toList();
   }
 
-  /** What is unusual, one sentence each. */
-  static List<String> warnings(QuotaTree tree) {
-    return tree.resources().stream()
-        .flatMap(
-            resource ->
-                warnings(tree.root(), resource, QuotaArithmetic.limits(tree.root(), resource))
-                    .stream())
-        .toList();
-  }
-
   private static List<String> of(
       QuotaDeclaration root, String resource, Map<String, Limits> limits) {
     List<String> faults = new ArrayList<>();
@@ -63,25 +53,5 @@ final class QuotaFaults {
           }
         });
     return faults;
-  }
-
-  private static List<String> warnings(
-      QuotaDeclaration root, String resource, Map<String, Limits> limits) {
-    List<String> warnings = new ArrayList<>();
-    root.visit(
-        quota -> {
-          long min = quota.min().getOrDefault(resource, 0L);
-          long guaranteed = Objects.requireNonNull(limits.get(quota.path())).guaranteed();
-          if (quota != root && quota.inner() && guaranteed > min) {
-            warnings.add(
-                "%s: the quotas below it are guaranteed %s of %s, more than its min %s"
-                    .formatted(
-                        quota.path(),
-                        Quantities.format(resource, guaranteed),
-                        resource,
-                        Quantities.format(resource, min)));
-          }
-        });
-    return warnings;
   }
 }

@@ -74,9 +74,9 @@ final class ResourceQuotaReader {
     boolean counts =
         PLAIN.contains(plain)
             || plain.startsWith("hugepages-")
-            || plain.indexOf('/') >= 0
+            || (plain.indexOf('/') >= 0
                 && !plain.startsWith("count/")
-                && !plain.contains(".storageclass.storage.k8s.io/");
+                && !plain.contains(".storageclass.storage.k8s.io/"));
     return counts ? Optional.of(plain) : Optional.empty();
   }
 }

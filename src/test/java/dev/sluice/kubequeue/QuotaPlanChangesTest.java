@@ -144,7 +144,7 @@ class QuotaPlanChangesTest {
       Random random, String path, int depth, List<String> namespaces) {
     List<QuotaDeclaration> result = new ArrayList<>();
     for (String name : List.of("x", "y", "z")) {
-      if (random.nextInt(3) > 0 || result.isEmpty() && name.equals("z") && path.equals("root")) {
+      if (random.nextInt(3) > 0 || (result.isEmpty() && name.equals("z") && path.equals("root"))) {
         String below = path + "/" + name;
         List<QuotaDeclaration> children =
             depth > 1 && random.nextInt(2) == 0

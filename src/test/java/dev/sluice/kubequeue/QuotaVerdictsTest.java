@@ -48,7 +48,7 @@ class QuotaVerdictsTest {
       throw new AssertionError(seed + ": " + QuotaFaults.of(tree));
     }
     Cluster cluster = new Cluster();
-    cluster.settings = QuotaTrees.settings(rate, QuotaLabel.LISTED);
+    cluster.settings = QuotaTrees.settings((double) rate, QuotaLabel.LISTED);
     MappedEngine engine = new MappedEngine(cluster.plan(tree));
     NaiveQuotaTree rules = new NaiveQuotaTree(tree.root(), rate);
     List<String> paths = new ArrayList<>();
