@@ -44,6 +44,15 @@ class EngineAgainstReferenceTest {
   }
 
   @Test
+  void slicesOfElasticJobsShareTheSame() {
+    play(
+        "slices",
+        6_000,
+        (seed, length) -> new RandomWorld(seed, true, false, Pods.SLICES).steps(length),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
+  @Test
   void whileNotAllPodsAreReadyTheSameAreTurnedAway() {
     EngineOptions rules = new EngineOptions(Optional.empty(), true);
     play(

@@ -68,8 +68,8 @@ final class PreemptionChecks {
   }
 
   /** Nobody is given more than the tree allows, with all who are on their way out still there. */
-  private static void withinQuota(Admission admission, ReferenceTree tree) {
-    Map<FlavorResource, Long> usage = ReferenceEntry.usage(admission.podSets());
+  private void withinQuota(Admission admission, ReferenceTree tree) {
+    Map<FlavorResource, Long> usage = before.charged(admission);
     usage.forEach(
         (pair, amount) ->
             require(

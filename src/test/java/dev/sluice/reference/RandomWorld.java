@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
@@ -8,6 +9,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -34,7 +36,9 @@ final class RandomWorld {
     /** Many Workloads may start with fewer. */
     FEWER,
     /** Some get ready, some don't. */
-    GET_READY
+    GET_READY,
+    /** Many Workloads are slices of elastic jobs. */
+    SLICES
   }
 
   RandomWorld(long seed, boolean cohorts, boolean preempting, Pods pods) {
@@ -233,7 +237,29 @@ final class RandomWorld {
         dice.below(4));
   }
 
+  /** One of few Workloads that often meet in a queue, and replace one another. */
+  private Step.Submit submitSlice() {
+    int number = number();
+    String queue = "lq-" + number / 4 % size.queues();
+    String replaces = dice.chance(20) ? "" : "w" + (number / 4 * 4 + dice.below(4));
+    JobSlice slice = new JobSlice("job-" + number / 4, "w" + number, replaces);
+    return new Step.Submit(
+        number,
+        "ns-0",
+        dice.chance(95) ? queue : localQueueName(),
+        shapes.shape().withSlice(Optional.of(slice)),
+        dice.below(3),
+        dice.below(20),
+        false,
+        0,
+        false,
+        false);
+  }
+
   private Step.Submit submit() {
+    if (size.elastic() && dice.chance(70)) {
+      return submitSlice();
+    }
     return new Step.Submit(
         number(),
         "ns-" + dice.below(2),

@@ -8,6 +8,7 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
@@ -121,6 +122,11 @@ final class ReferenceAssigner {
   private boolean competing;
   private boolean guaranteed;
 
+  /** What the slice that is replaced holds; nothing if none is. */
+  private List<PodSetAssignment> replaced = List.of();
+
+  private Map<FlavorResource, Long> held = Map.of();
+
   /**
    * @param only the flavors that may be given; everything when it is empty
    * @param simulation how preemption is simulated; without it, what would need it doesn't fit
@@ -149,6 +155,18 @@ final class ReferenceAssigner {
 
   Result assign(RequestShape shape) {
     guaranteed = shape.guaranteed() && queue.rules().countsPreemptible();
+    replaced = shape.replaced().map(ReplacedSlice::podSets).orElse(List.of());
+    held = new HashMap<>();
+    for (PodSetAssignment podSet : replaced) {
+      podSet
+          .usage()
+          .forEach(
+              (resource, amount) ->
+                  held.merge(
+                      new FlavorResource(podSet.flavors().getOrDefault(resource, ""), resource),
+                      Math.max(0, amount),
+                      ResourceAmounts::add));
+    }
     Map<FlavorResource, Long> usage = new HashMap<>();
     Map<Progress, Integer> progress = new HashMap<>();
     Set<FlavorResource> needed = new HashSet<>();
@@ -209,6 +227,7 @@ final class ReferenceAssigner {
         assigned[index] = assignment(shape.podSets().get(index), chosen);
       }
     }
+    usage.replaceAll(this::beyondHeld);
     return uncovered
         ? new Result(
             Mode.NO_FIT, 0, Map.of(), Set.of(), Map.of(), List.of(), Map.of(), lacks, competing)
@@ -257,6 +276,9 @@ final class ReferenceAssigner {
       SortedMap<String, Long> part,
       Map<FlavorResource, Long> earlier) {
     Flavor flavor = flavors.get(name);
+    if (sets.stream().anyMatch(set -> hasAnother(set, part.keySet(), name))) {
+      return Optional.empty();
+    }
     if (flavor == null || sets.stream().anyMatch(set -> !eligible(flavor, set.nodeConstraints()))) {
       return Optional.empty();
     }
@@ -264,7 +286,7 @@ final class ReferenceAssigner {
     for (var request : part.entrySet()) {
       FlavorResource pair = new FlavorResource(name, request.getKey());
       long before = earlier.getOrDefault(pair, 0L);
-      long val = ResourceAmounts.add(request.getValue(), before);
+      long val = beyondHeld(pair, ResourceAmounts.add(request.getValue(), before));
       Grade grade = grade(pair, val);
       if (grade.mode() != Mode.FIT) {
         lacks.add(new Lack(pair, val));
@@ -277,6 +299,18 @@ final class ReferenceAssigner {
     }
     Grade worst = each.values().stream().min(preference).orElseThrow();
     return Optional.of(new Choice(name, worst, each));
+  }
+
+  private long beyondHeld(FlavorResource pair, long amount) {
+    return Math.max(0, amount - held.getOrDefault(pair, 0L));
+  }
+
+  /** Whether the slice that is replaced has another flavor for this pod set. */
+  private boolean hasAnother(PodSetRequest set, Set<String> resources, String flavor) {
+    return replaced.stream()
+        .filter(podSet -> podSet.name().equals(set.name()))
+        .flatMap(podSet -> podSet.flavors().entrySet().stream())
+        .anyMatch(has -> resources.contains(has.getKey()) && !has.getValue().equals(flavor));
   }
 
   /** Whether the search goes on behind a flavor that fits so well. */

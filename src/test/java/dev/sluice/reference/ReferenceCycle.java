@@ -312,7 +312,8 @@ final class ReferenceCycle {
             false,
             workload.evictable(),
             workload.shape().guaranteed(),
-            Optional.of(workload.version()));
+            Optional.of(workload.version()),
+            workload.shape().slice());
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 

@@ -56,6 +56,7 @@ final class ReferenceEngine {
       Optional<FairSharing> sharing) {}
 
   private final ReferenceQueues world = new ReferenceQueues();
+  private final ReferenceSlices slices = new ReferenceSlices(world);
   private final Map<String, Long> generations = new HashMap<>();
   private final ReferenceParking parking;
   private final Duration refusedPause;
@@ -216,8 +217,23 @@ final class ReferenceEngine {
     }
     freed.stream().filter(this::isLimited).forEach(id -> returned.addAll(world.freed(id)));
     freed.clear();
+    share();
     parking.forgetThePassed();
     turnedAway &= world.awaitsPods();
+  }
+
+  /** Slices that share quota are charged anew, and replacements ask for what they have more. */
+  private void share() {
+    slices.share(
+        entry -> {
+          String queue = entry.holder().queue();
+          world.changed(queue);
+          generations.merge(queue, 1L, Long::sum);
+          if (world.queues.containsKey(queue)) {
+            parking.released(queue);
+          }
+        },
+        this::reenter);
   }
 
   private void namespaceChanged(String name) {
@@ -373,6 +389,7 @@ final class ReferenceEngine {
     List<Decided> decided = cycle.run();
     looked = cycle.looked();
     turnedAway = cycle.turnedAway();
+    share();
     parking.forgetThePassed();
     return decided;
   }

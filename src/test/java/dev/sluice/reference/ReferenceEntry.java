@@ -1,9 +1,11 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
@@ -35,7 +37,8 @@ final class ReferenceEntry {
       boolean podsReady,
       boolean evictable,
       boolean guaranteed,
-      Optional<Long> decidedAt) {
+      Optional<Long> decidedAt,
+      Optional<JobSlice> slice) {
 
     /** What the API server says that a Workload holds. */
     static Holding of(ReservingWorkload workload) {
@@ -51,7 +54,8 @@ final class ReferenceEntry {
           workload.podsReady(),
           workload.evictable(),
           workload.guaranteed(),
-          Optional.empty());
+          Optional.empty(),
+          workload.slice());
     }
 
     /** The same once the decision is written. */
@@ -68,7 +72,8 @@ final class ReferenceEntry {
           podsReady,
           evictable,
           guaranteed,
-          Optional.empty());
+          Optional.empty(),
+          slice);
     }
 
     /**
@@ -108,6 +113,23 @@ final class ReferenceEntry {
 
   /** The version at which it was decided to evict it, until that is seen or refused. */
   Optional<Long> eviction = Optional.empty();
+
+  /** What makes it a slice, as it was last said, and where. */
+  Optional<JobSlice> slice = Optional.empty();
+
+  @Nullable LocalQueueId sliceQueue;
+
+  /** The slice that it replaces, with what that holds. */
+  Optional<ReplacedSlice> replaced = Optional.empty();
+
+  /** Whether it has to wait for the slice that it replaces. */
+  boolean waitsForSlice;
+
+  /** What it holds together with the slice that it replaces; that one is charged for it. */
+  Map<FlavorResource, Long> shared = Map.of();
+
+  /** Whether its replacement is admitted, so that its eviction would be in vain. */
+  boolean succeeded;
 
   ReferenceEntry(WorkloadId id) {
     this.id = id;
@@ -174,8 +196,20 @@ final class ReferenceEntry {
     return Objects.requireNonNull(pending);
   }
 
+  /** What it asks for, in place of the slice that it replaces. */
+  RequestShape shape() {
+    return workload().shape().replacing(replaced);
+  }
+
+  /** What it holds beyond what it shares. */
+  Map<FlavorResource, Long> charged() {
+    Map<FlavorResource, Long> charged = new HashMap<>(Objects.requireNonNull(holding).usage());
+    charged.replaceAll((pair, amount) -> Math.max(0, amount - shared.getOrDefault(pair, 0L)));
+    return charged;
+  }
+
   EquivalenceClass equivalenceClass() {
-    return new EquivalenceClass(workload().shape(), workload().priority());
+    return new EquivalenceClass(shape(), workload().priority());
   }
 
   /** As preemption sees it; it must hold quota. */
@@ -185,12 +219,12 @@ final class ReferenceEntry {
         id,
         version,
         held.clusterQueue(),
-        held.usage(),
+        charged(),
         held.priority(),
         held.queuedAt(),
         held.reservedAt(),
         held.evicted() || eviction.isPresent(),
-        held.evictable(),
+        held.evictable() && !succeeded,
         held.guaranteed());
   }
 }

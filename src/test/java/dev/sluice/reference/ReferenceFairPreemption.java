@@ -102,7 +102,10 @@ final class ReferenceFairPreemption {
                     || (policies.reclaimWithinCohort() == ReclaimWithinCohort.LOWER_PRIORITY
                         && lower));
       }
-      if (allowed && holder.evictable() && holder.usesAnyOf(needed)) {
+      if (allowed
+          && holder.evictable()
+          && holder.usesAnyOf(needed)
+          && !holder.id().uid().equals(preemptor.spared())) {
         candidates.add(holder);
       }
     }

@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
@@ -29,8 +30,8 @@ final class ReferenceNominator {
       Map<ReferenceAssigner.Place, String> only) {
     Function<RequestShape, ReferenceNominated> attempt =
         shape -> attempt(entry, queue, snapshot, resume, only, shape);
-    ReferenceNominated full = attempt.apply(entry.workload().shape());
-    ReferenceReduction reduction = new ReferenceReduction(entry.workload().shape());
+    ReferenceNominated full = attempt.apply(entry.shape());
+    ReferenceReduction reduction = new ReferenceReduction(entry.shape());
     if (!full.inVain() || !reduction.isPossible()) {
       return full;
     }
@@ -69,7 +70,11 @@ final class ReferenceNominator {
   }
 
   private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
-    return new Preemptor(queue, entry.workload().priority(), entry.workload().queuedAt());
+    return new Preemptor(
+        queue,
+        entry.workload().priority(),
+        entry.workload().queuedAt(),
+        entry.replaced.map(ReplacedSlice::uid).orElse(""));
   }
 
   static ReferenceAssigner assigner(

@@ -22,8 +22,8 @@ import java.util.Set;
  */
 final class ReferencePreemption {
 
-  /** Who wants room. */
-  record Preemptor(ClusterQueueSpec queue, long priority, Instant queuedAt) {}
+  /** Who wants room; not that of the slice that it replaces. */
+  record Preemptor(ClusterQueueSpec queue, long priority, Instant queuedAt, String spared) {}
 
   /** One that has to go, and why. */
   record Victim(ReferenceHolder holder, PreemptionReason reason) {}
@@ -129,7 +129,9 @@ final class ReferencePreemption {
 
   /** Whether it has what is needed, and somebody stops its pods. */
   private boolean mayGo(ReferenceHolder holder) {
-    return holder.evictable() && holder.usesAnyOf(needed);
+    return holder.evictable()
+        && holder.usesAnyOf(needed)
+        && !holder.id().uid().equals(preemptor.spared());
   }
 
   /** The walk from the parent to the root. */

@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
@@ -121,7 +122,7 @@ final class ReferenceQuestions {
                     .assign(shape)
                     .mode()
                 == Mode.FIT;
-    RequestShape shape = entry.workload().shape();
+    RequestShape shape = entry.shape();
     return fits.test(shape)
         || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }
@@ -268,5 +269,17 @@ final class ReferenceQuestions {
       }
     }
     return new Counts(pending, reserving, admitted);
+  }
+
+  /** What is charged for an admission: without what the slice that is replaced holds. */
+  Map<FlavorResource, Long> charged(Decided.Admission admission) {
+    Map<FlavorResource, Long> usage = ReferenceEntry.usage(admission.podSets());
+    Map<FlavorResource, Long> held =
+        Optional.ofNullable(world.workloads.get(admission.id().uid()))
+            .flatMap(entry -> entry.replaced)
+            .map(replaced -> ReferenceEntry.usage(replaced.podSets()))
+            .orElse(Map.of());
+    usage.replaceAll((pair, amount) -> Math.max(0, amount - held.getOrDefault(pair, 0L)));
+    return usage;
   }
 }

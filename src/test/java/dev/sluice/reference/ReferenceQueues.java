@@ -199,6 +199,7 @@ final class ReferenceQueues {
 
   boolean backingOff(ReferenceEntry entry) {
     return entry.workload().held()
+        || entry.waitsForSlice
         || entry.awaitsNews
         || entry.workload().notBefore().filter(until -> until.isAfter(now)).isPresent()
         || (entry.retryAt != null && entry.retryAt.isAfter(now));

@@ -34,7 +34,7 @@ record ReferenceReduction(RequestShape shape) {
           new PodSetRequest(
               set.name(), count, set.minCount(), set.perPod(), set.nodeConstraints(), set.group()));
     }
-    return new RequestShape(sets, shape.guaranteed());
+    return shape.withPodSets(sets);
   }
 
   /** With the fewest pods. */

@@ -78,7 +78,7 @@ final class Rerun extends Stage {
   private void checkQuota(List<Admission> decided) {
     ReferenceTree tree = asked().tree();
     for (Admission admission : decided) {
-      Map<FlavorResource, Long> usage = ReferenceEntry.usage(admission.podSets());
+      Map<FlavorResource, Long> usage = asked().charged(admission);
       usage.forEach(
           (pair, amount) ->
               require(

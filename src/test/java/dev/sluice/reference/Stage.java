@@ -320,7 +320,7 @@ abstract class Stage {
                 held.decidedAt().isPresent() ? now : held.reservedAt(),
                 attended.getOrDefault(uid, held.evictable()),
                 held.guaranteed(),
-                Optional.empty())));
+                held.slice())));
   }
 
   private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {

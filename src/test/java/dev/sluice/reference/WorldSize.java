@@ -11,6 +11,7 @@ import dev.sluice.reference.RandomWorld.Pods;
  * @param weighted whether they have weights
  * @param memory how often, of a hundred times, a pod set asks for memory in a preempting world
  * @param calm whether declarations rarely change
+ * @param elastic whether many Workloads are slices that replace one another
  * @param gated whether many have a preemption gate that is closed, and opened later
  * @param policies whether queues have rules beyond the fields of their API
  */
@@ -25,6 +26,7 @@ record WorldSize(
     int workloads,
     int memory,
     boolean calm,
+    boolean elastic,
     boolean gated,
     boolean policies) {
 
@@ -41,6 +43,7 @@ record WorldSize(
         workloads,
         memory,
         calm,
+        elastic,
         gated,
         true);
   }
@@ -57,6 +60,7 @@ record WorldSize(
         3 + dice.below(20),
         dice.below(3) == 0 ? 40 : 0,
         dice.chanceOfHalf(),
+        pods == Pods.SLICES,
         preempting && dice.below(3) == 0,
         false);
   }

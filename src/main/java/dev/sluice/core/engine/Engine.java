@@ -333,6 +333,7 @@ public final class Engine {
         changedTrees.addAll(specRegistry.topologyTrees);
       }
     }
+    workloads.cycleEnded();
     changedTrees.forEach(activeQueues::activate);
     return true;
   }

@@ -6,8 +6,10 @@ import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,13 +25,15 @@ final class JobSlices {
   private final Map<Key, WorkloadEntry> slices = new HashMap<>();
   private final Map<Key, WorkloadEntry> replacements = new HashMap<>();
 
-  /** Records what a Workload says of itself. */
+  /** Whether a Workload says of itself what it said before. */
+  boolean isKnown(WorkloadEntry entry, Optional<JobSlice> slice) {
+    return Optional.ofNullable(entry.slice).equals(slice);
+  }
+
+  /** Records what a Workload without quota says of itself. */
   void known(WorkloadEntry entry, Optional<JobSlice> slice) {
-    JobSlice now = slice.orElse(null);
-    if (now == null ? entry.slice == null : now.equals(entry.slice)) {
-      return;
-    }
     forget(entry);
+    JobSlice now = slice.orElse(null);
     entry.slice = now;
     if (now != null) {
       slices.put(key(entry, now.name()), entry);
@@ -54,20 +58,38 @@ final class JobSlices {
     return new Key(entry.id.namespace(), slice == null ? "" : slice.job(), name);
   }
 
-  /** The replacement that shares quota with a Workload; null if there is none. */
+  /** The first Workload that names this one as replaced; null if none does. */
   @Nullable WorkloadEntry replacementOf(WorkloadEntry entry) {
-    WorkloadEntry found =
-        entry.slice == null ? null : replacements.get(key(entry, entry.slice.name()));
-    return found != null && found.localQueue == entry.localQueue ? found : null;
+    return entry.slice == null ? null : replacements.get(key(entry, entry.slice.name()));
   }
 
   /** The slice that a Workload replaces and shares quota with; null if there is none. */
   @Nullable WorkloadEntry replacedBy(WorkloadEntry entry) {
-    if (entry.slice == null || replacements.get(key(entry, entry.slice.replaces())) != entry) {
-      return null;
+    WorkloadEntry found = named(entry);
+    return found != null && found.localQueue == entry.localQueue && !isInCircle(entry)
+        ? found
+        : null;
+  }
+
+  /** The slice that a Workload names and that it was the first to name. */
+  @Nullable WorkloadEntry named(WorkloadEntry entry) {
+    return entry.slice != null && replacements.get(key(entry, entry.slice.replaces())) == entry
+        ? slices.get(key(entry, entry.slice.replaces()))
+        : null;
+  }
+
+  /** Slices that replace each other in a circle share nothing: each would count for the others. */
+  private boolean isInCircle(WorkloadEntry entry) {
+    Set<WorkloadEntry> seen = new HashSet<>();
+    for (WorkloadEntry slice = named(entry); slice != null; slice = named(slice)) {
+      if (slice == entry) {
+        return true;
+      }
+      if (!seen.add(slice)) {
+        return false;
+      }
     }
-    WorkloadEntry found = slices.get(key(entry, entry.slice.replaces()));
-    return found != null && found.localQueue == entry.localQueue ? found : null;
+    return false;
   }
 
   /** The reservation of a Workload with what is charged for it. */
@@ -80,6 +102,7 @@ final class JobSlices {
     return reservation.charged(
         replaced == null ? null : replaced.reservation,
         replacement != null
+            && replacedBy(replacement) == entry
             && replacement.reservation != null
             && replacement.reservation.admitted());
   }

@@ -49,7 +49,7 @@ final class QuotaAccounting {
     change(entry, reservation == null ? null : slices.charged(entry, reservation), inTree);
     if (entry.slice != null) {
       chargeAgain(slices.replacementOf(entry));
-      chargeAgain(slices.replacedBy(entry));
+      chargeAgain(slices.named(entry));
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.engine.WorkloadEntry.Stage;
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ReservingWorkload;
@@ -9,7 +10,9 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -35,6 +38,7 @@ final class WorkloadTable {
   private final JobSlices slices;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
+  private final List<WorkloadEntry> evicted = new ArrayList<>();
   private Instant now = Instant.EPOCH;
 
   WorkloadTable(
@@ -87,7 +91,7 @@ final class WorkloadTable {
       return;
     }
     withdraw(entry);
-    slices.known(entry, workload.shape().slice());
+    setSlice(entry, workload.shape().slice());
     enqueue(entry, workload, item);
     requeueReplacement(entry);
   }
@@ -126,7 +130,7 @@ final class WorkloadTable {
       entry.evictionDecided = WorkloadEntry.NO_VERSION;
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
-    slices.known(entry, workload.slice());
+    setSlice(entry, workload.slice());
     quotaAccounting.set(
         entry,
         Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
@@ -150,7 +154,7 @@ final class WorkloadTable {
     }
     entry.evictionDecided = entry.version;
     quotaAccounting.set(entry, reservation.evicting(true), true);
-    requeueReplacement(entry);
+    evicted.add(entry);
     return entry.version;
   }
 
@@ -199,7 +203,6 @@ final class WorkloadTable {
     entry.stage = Stage.ASSUMED;
     quotaAccounting.set(entry, reservation, true);
     usageLedger.quotaReserved(entry, Objects.requireNonNull(entry.reservation));
-    requeueReplacement(entry);
   }
 
   void written(WorkloadId id, long version, boolean admitted) {
@@ -236,6 +239,25 @@ final class WorkloadTable {
     entry.refusalBackoffUntil = superseded ? Instant.MAX : now.plus(REFUSAL_BACKOFF);
     enqueue(entry, retained, null);
     requeueReplacement(entry);
+  }
+
+  /** Records what a Workload says of itself; those that it shared quota with are charged anew. */
+  private void setSlice(WorkloadEntry entry, Optional<JobSlice> slice) {
+    if (slices.isKnown(entry, slice)) {
+      return;
+    }
+    if (entry.reservation != null) {
+      quotaAccounting.set(entry, null, false);
+    }
+    WorkloadEntry former = slices.replacementOf(entry);
+    slices.known(entry, slice);
+    requeue(former);
+  }
+
+  /** Ends a cycle: replacements of slices whose eviction was decided in it have to wait. */
+  void cycleEnded() {
+    evicted.forEach(this::requeueReplacement);
+    evicted.clear();
   }
 
   /** Enqueues the replacement of a slice again, if that waits, since the slice has changed. */

@@ -124,7 +124,7 @@ public final class ResourceDemand {
     if (group.flavors().size() != 1 || !group.resources().containsAll(amounts.keySet())) {
       return null;
     }
-    if (!mayUse(bundles.getFirst(), group.flavors().getFirst())) {
+    if (otherFlavor(bundles.getFirst(), group, group.flavors().getFirst()) != null) {
       return null;
     }
     int[] pairs = new int[amounts.size()];
@@ -170,11 +170,10 @@ public final class ResourceDemand {
   }
 
   /**
-   * The flavor that a bundle of pod sets must take for the resources of the group of {@code
-   * flavor}, because the replaced slice has it, where it differs from {@code flavor}; null if
-   * {@code flavor} may be used.
+   * The flavor that a bundle of pod sets has to take in a resource group, because the replaced
+   * slice has it, where it differs from {@code flavor}; null if {@code flavor} may be used.
    */
-  public @Nullable String otherFlavor(Bundle bundle, String flavor) {
+  public @Nullable String otherFlavor(Bundle bundle, ClusterQueueCache.Group group, String flavor) {
     ReplacedSlice replaced = shape.replaced().orElse(null);
     if (replaced == null) {
       return null;
@@ -183,7 +182,9 @@ public final class ResourceDemand {
       for (PodSetAssignment podSet : replaced.podSets()) {
         if (podSet.name().equals(shape.podSets().get(member).name())) {
           for (Map.Entry<String, String> has : podSet.flavors().entrySet()) {
-            if (!has.getValue().equals(flavor) && isSameGroup(bundle, has.getKey(), flavor)) {
+            if (!has.getValue().equals(flavor)
+                && group.resources().contains(has.getKey())
+                && bundle.amounts().containsKey(has.getKey())) {
               return has.getValue();
             }
           }
@@ -191,17 +192,6 @@ public final class ResourceDemand {
       }
     }
     return null;
-  }
-
-  private boolean isSameGroup(Bundle bundle, String resource, String flavor) {
-    int group = queue.groupOf(resource);
-    return group >= 0
-        && bundle.amounts().containsKey(resource)
-        && queue.groups().get(group).flavors().contains(flavor);
-  }
-
-  private boolean mayUse(Bundle bundle, String flavor) {
-    return otherFlavor(bundle, flavor) == null;
   }
 
   /**

@@ -213,4 +213,14 @@ class JobSlicesTest {
     world.submit("c", "r", SchedulerFixture.shape(11).withSlice(slice("c", "a")), 0);
     assertThat(world.admitted()).isEmpty();
   }
+
+  @Test
+  void slicesThatReplaceEachOtherShareNothing() {
+    world.queue("q", "", quota("f", 10));
+    reserving("a", "b", "f", 4, true, false);
+    reserving("b", "a", "f", 4, true, false);
+    assertFree(2);
+    reserving("b", "", "f", 4, true, false);
+    assertFree(6);
+  }
 }

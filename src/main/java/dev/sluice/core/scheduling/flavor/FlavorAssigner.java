@@ -264,7 +264,7 @@ public final class FlavorAssigner {
   /** Why the flavor can't be used whatever the quota; null if it can. */
   private @Nullable FlavorRejection ineligible(
       ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, String name) {
-    String other = resourceDemand.otherFlavor(bundle, name);
+    String other = resourceDemand.otherFlavor(bundle, group, name);
     if (other != null) {
       return new FlavorRejection.ReplacedSliceFlavor(other);
     }

@@ -1,0 +1,178 @@
+package dev.sluice.jobs;
+
+import static dev.sluice.jobs.GivenWorkload.workloadOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobAction.CreateSlice;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.OpenGates;
+import dev.sluice.jobs.JobAction.ResizeSlice;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.workload.CachedWorkload;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** What a change of the size of an elastic job leads to (docs/elastic-jobs.md#slices). */
+class SlicePolicyTest {
+
+  private final GivenCluster cluster = GivenCluster.cluster();
+
+  /** An elastic Job of so many pods in its third generation. */
+  private static GivenJob job(int pods) {
+    return GivenJob.job()
+        .annotation(KueueConstants.ELASTIC_JOB, "true")
+        .with("/metadata", "generation", "3")
+        .spec("parallelism", "" + pods)
+        .spec("completions", "100");
+  }
+
+  private static GivenWorkload slice(String name, int pods) {
+    return workloadOf(job(pods)).named(name).annotation(KueueConstants.ELASTIC_JOB, "true");
+  }
+
+  private static GivenWorkload replacement(String name, int pods, String replaced) {
+    return slice(name, pods)
+        .annotation(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR, "team/" + replaced);
+  }
+
+  private List<JobAction> decide(GivenJob job, GivenWorkload... workloads) {
+    List<CachedWorkload> owned = List.of(workloads).stream().map(GivenWorkload::get).toList();
+    return new JobPolicy(
+            new BatchJob(),
+            JobOptions.defaults("kueue-system"),
+            RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
+        .decide(
+            new ReconcileContext(
+                job.view(),
+                new ManagementStatus.Own(),
+                owned,
+                Optional.empty(),
+                cluster,
+                cluster,
+                GivenCluster.NOW));
+  }
+
+  private static <A extends JobAction> A only(Class<A> kind, List<JobAction> actions) {
+    assertThat(actions).singleElement().isInstanceOf(kind);
+    return kind.cast(actions.getFirst());
+  }
+
+  private static void assertFinished(List<JobAction> actions, String name, String reason) {
+    FinishWorkload finish = only(FinishWorkload.class, actions);
+    assertThat(finish.workload().id().name()).isEqualTo(name);
+    assertThat(finish.reason()).isEqualTo(reason);
+  }
+
+  @Test
+  void theNameOfASliceTellsTheGeneration() {
+    CreateWorkload create = only(CreateWorkload.class, decide(job(3)));
+    assertThat(create.workload().at("/metadata/name").asText()).isEqualTo("job-sample-388c3");
+    assertThat(
+            create
+                .workload()
+                .path("metadata")
+                .path("annotations")
+                .path(KueueConstants.WORKLOAD_SLICE_NAME)
+                .asText())
+        .isEqualTo("job-sample-388c3");
+  }
+
+  @Test
+  void aJobThatGrowsGetsAReplacementAndRunsOn() {
+    CreateSlice create =
+        only(CreateSlice.class, decide(job(5).running(3), slice("a", 3).admitted("plain")));
+    assertThat(create.name()).isEqualTo("job-sample-388c3");
+    assertThat(create.replaced().id().name()).isEqualTo("a");
+    assertThat(create.counts()).isEqualTo(Map.of("main", 5));
+  }
+
+  @Test
+  void whileTheReplacementWaitsGatesOpenForTheSliceThatHasQuota() {
+    OpenGates open =
+        only(
+            OpenGates.class,
+            decide(job(5).running(5), slice("a", 3).admitted("plain"), replacement("b", 5, "a")));
+    assertThat(open.slice().id().name()).isEqualTo("a");
+  }
+
+  @Test
+  void anAdmittedReplacementEndsTheSliceThatItReplaces() {
+    assertFinished(
+        decide(
+            job(5).running(3),
+            slice("a", 3).admitted("plain"),
+            replacement("b", 5, "a").admitted("plain")),
+        "a",
+        "WorkloadSliceReplaced");
+  }
+
+  @Test
+  void aJobThatShrinksShrinksItsSliceWhenItsPodsAreGone() {
+    ResizeSlice resize =
+        only(ResizeSlice.class, decide(job(2).running(3), slice("a", 3).admitted("plain")));
+    assertThat(resize.counts()).isEqualTo(Map.of("main", 2));
+    assertThat(resize.waitsForPods()).isTrue();
+  }
+
+  @Test
+  void aReplacementThatWaitsIsResized() {
+    ResizeSlice resize =
+        only(
+            ResizeSlice.class,
+            decide(job(6).running(3), slice("a", 3).admitted("plain"), replacement("b", 5, "a")));
+    assertThat(resize.slice().id().name()).isEqualTo("b");
+    assertThat(resize.waitsForPods()).isFalse();
+  }
+
+  @Test
+  void aReplacementThatIsNotNeededAnyMoreEnds() {
+    assertFinished(
+        decide(job(3).running(3), slice("a", 3).admitted("plain"), replacement("b", 5, "a")),
+        "b",
+        "OutOfSync");
+    assertFinished(
+        decide(
+            job(7).running(3),
+            slice("a", 3).admitted("plain"),
+            replacement("b", 5, "a").reserved("plain")),
+        "b",
+        "OutOfSync");
+  }
+
+  @Test
+  void anEvictionTakesTheReplacementAlong() {
+    GivenWorkload evicted = slice("a", 3).admitted("plain").evicted("Preempted", "make room");
+    assertFinished(decide(job(5).running(3), evicted, replacement("b", 5, "a")), "b", "OutOfSync");
+    only(Stop.class, decide(job(5).running(3), evicted));
+  }
+
+  @Test
+  void aSliceThatNobodyNeedsEnds() {
+    assertFinished(
+        decide(job(3).running(3), slice("a", 3).admitted("plain"), slice("stray", 3)),
+        "stray",
+        "OutOfSync");
+  }
+
+  @Test
+  void aJobThatEndsEndsItsReplacementFirst() {
+    GivenJob ended = job(5).ended("Complete", "done");
+    assertFinished(
+        decide(ended, slice("a", 3).admitted("plain"), replacement("b", 5, "a")), "b", "OutOfSync");
+    assertFinished(decide(ended, slice("a", 3).admitted("plain")), "a", "Succeeded");
+  }
+
+  @Test
+  void anotherTemplateStopsTheJob() {
+    only(
+        Stop.class,
+        decide(
+            job(3).running(3).pods("containers", "[{name: other, image: x}]"),
+            slice("a", 3).admitted("plain")));
+  }
+}
