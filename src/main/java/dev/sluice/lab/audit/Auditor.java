@@ -22,6 +22,8 @@ public final class Auditor {
   private final Map<String, JobTimeline> jobs = new LinkedHashMap<>();
   private final Map<String, WorkloadState> workloads = new HashMap<>();
   private final Map<String, PodState> pods = new HashMap<>();
+  private final Map<String, SliceLedger> slices = new HashMap<>();
+  private final Map<String, QuotaLedger> open = new HashMap<>();
   private long changes;
   private long last;
 
@@ -94,11 +96,18 @@ public final class Auditor {
   private void workload(ObjectChange objectChange) {
     JsonNode workload = objectChange.object();
     String uid = ObjectReader.uid(workload);
-    JobTimeline job = of(ObjectReader.controllingJob(workload));
+    String jobUid = ObjectReader.controllingJob(workload);
+    JobTimeline job = of(jobUid);
     Map<FlavorResourcePair, BigDecimal> held =
         objectChange.deleted() ? Map.of() : ObjectReader.held(workload);
+    boolean isSlice = ObjectReader.isSlice(workload) && !jobUid.isEmpty();
+    if (isSlice) {
+      SliceLedger ledger = slices.computeIfAbsent(jobUid, key -> new SliceLedger());
+      ledger.set(workload, held);
+      held = ledger.held();
+    }
     admitted.set(
-        uid,
+        isSlice ? jobUid : uid,
         held,
         (flavorResourcePair, sum) ->
             within(Rule.QUOTA_KEPT, flavorResourcePair, sum, objectChange, "held by Workloads"));
@@ -110,10 +119,16 @@ public final class Auditor {
       job.evicted();
     }
     workloads.put(uid, new WorkloadState(evicted, ObjectReader.pairs(workload)));
-    if (live && !job.claim(uid)) {
+    if (isSlice && !ObjectReader.pairs(workload).isEmpty()) {
+      workloads.put(jobUid, new WorkloadState(evicted, ObjectReader.pairs(workload)));
+    }
+    if (isSlice) {
+      job.claimForSlices(jobUid);
+      withinSlices(jobUid, objectChange);
+    } else if (live && !job.claim(uid)) {
       violate(Rule.ONE_WORKLOAD, objectChange, "the Job " + job.name() + " has another one");
     }
-    if (!live) {
+    if (!live && !isSlice) {
       job.release(uid);
     }
     if (!holds(job) && job.runs()) {
@@ -160,9 +175,16 @@ public final class Auditor {
     }
     file = new PodState(file.requests(), terminating, ended);
     pods.put(uid, file);
+    boolean runs = !file.ended() && !ObjectReader.isGated(pod);
+    String jobUid = ObjectReader.controllingJob(pod);
+    if (slices.containsKey(jobUid)) {
+      open.computeIfAbsent(jobUid, key -> new QuotaLedger())
+          .set(uid, runs ? file.requests() : Map.of(), (pair, sum) -> {});
+      withinSlices(jobUid, objectChange);
+    }
     running.set(
         uid,
-        file.ended() ? Map.of() : file.requests(),
+        runs ? file.requests() : Map.of(),
         (flavorResourcePair, sum) ->
             within(
                 Rule.PODS_WITHIN_QUOTA,
@@ -199,6 +221,28 @@ public final class Auditor {
   /** The timeline of a Job; a new, unregistered timeline for objects without a Job. */
   private JobTimeline of(String uid) {
     return uid.isEmpty() ? new JobTimeline() : jobs.computeIfAbsent(uid, key -> new JobTimeline());
+  }
+
+  /** Compares the open pods of an elastic Job with what its slices hold. */
+  private void withinSlices(String jobUid, ObjectChange objectChange) {
+    Map<FlavorResourcePair, BigDecimal> held =
+        slices.computeIfAbsent(jobUid, key -> new SliceLedger()).held();
+    QuotaLedger pods = open.get(jobUid);
+    if (pods == null) {
+      return;
+    }
+    pods.sums()
+        .forEach(
+            (pair, sum) -> {
+              BigDecimal quota = held.getOrDefault(pair, BigDecimal.ZERO);
+              if (sum.compareTo(quota) > 0 && !of(jobUid).isLeaving()) {
+                violate(
+                    Rule.PODS_WITHIN_SLICES,
+                    objectChange,
+                    "%s: %s requested by open pods, %s held"
+                        .formatted(pair, sum.toPlainString(), quota.toPlainString()));
+              }
+            });
   }
 
   private boolean holds(JobTimeline job) {

@@ -63,6 +63,11 @@ final class JobTimeline {
     return free;
   }
 
+  /** Records that the Job has slices; all of them together stand for its Workload. */
+  void claimForSlices(String holder) {
+    workload = holder;
+  }
+
   void release(String workloadUid) {
     if (workload.equals(workloadUid)) {
       workload = "";

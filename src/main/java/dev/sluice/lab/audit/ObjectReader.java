@@ -37,6 +37,30 @@ final class ObjectReader {
     return "";
   }
 
+  /** Whether a Workload is a slice of an elastic job. */
+  static boolean isSlice(JsonNode workload) {
+    return annotation(workload, "kueue.x-k8s.io/elastic-job").equals("true");
+  }
+
+  /** The slice that a Workload replaces, as namespace and name; empty if it replaces none. */
+  static String replacedSlice(JsonNode workload) {
+    return annotation(workload, "kueue.x-k8s.io/workload-slice-replacement-for");
+  }
+
+  private static String annotation(JsonNode object, String key) {
+    return object.path("metadata").path("annotations").path(key).asText();
+  }
+
+  /** Whether a pod waits for the gate of elastic jobs to be opened. */
+  static boolean isGated(JsonNode pod) {
+    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
+      if (gate.path("name").asText().equals("kueue.x-k8s.io/elastic-job")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   static boolean isTrue(JsonNode object, String conditionType) {
     for (JsonNode condition : object.path("status").path("conditions")) {
       if (condition.path("type").asText().equals(conditionType)) {
@@ -93,7 +117,8 @@ final class ObjectReader {
     String queue = admission.path("clusterQueue").asText();
     for (JsonNode podSet : admission.path("podSetAssignments")) {
       long count = podSet.path("count").asLong(1);
-      long needed = count - reclaimable(workload, podSet.path("name").asText());
+      String name = podSet.path("name").asText();
+      long needed = Math.min(count, specified(workload, name)) - reclaimable(workload, name);
       for (Map.Entry<String, JsonNode> usage : podSet.path("resourceUsage").properties()) {
         BigDecimal amount =
             count == 0
@@ -106,6 +131,16 @@ final class ObjectReader {
       }
     }
     return held;
+  }
+
+  /** The pods that the spec has: fewer than admitted, after an elastic job became smaller. */
+  private static long specified(JsonNode workload, String podSet) {
+    for (JsonNode each : workload.path("spec").path("podSets")) {
+      if (each.path("name").asText().equals(podSet)) {
+        return each.path("count").asLong(1);
+      }
+    }
+    return Long.MAX_VALUE;
   }
 
   private static long reclaimable(JsonNode workload, String podSet) {

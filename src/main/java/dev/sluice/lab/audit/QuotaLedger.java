@@ -36,6 +36,10 @@ final class QuotaLedger {
         });
   }
 
+  Map<FlavorResourcePair, BigDecimal> sums() {
+    return Map.copyOf(sums);
+  }
+
   boolean holds(String holder) {
     return byHolder.containsKey(holder);
   }

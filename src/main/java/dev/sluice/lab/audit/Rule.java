@@ -6,6 +6,8 @@ public enum Rule {
   QUOTA_KEPT("quota was exceeded"),
   /** At any time, the pods that had not ended requested at most the quota. */
   PODS_WITHIN_QUOTA("running pods exceeded the quota"),
+  /** At any time, the open pods of an elastic Job requested at most what its slices held. */
+  PODS_WITHIN_SLICES("an elastic Job had more open pods than its slices had quota for"),
   /** A Job was unsuspended only while its Workload held quota. */
   HELD_UNTIL_ADMITTED("a Job was unsuspended without quota"),
   /**
