@@ -243,7 +243,7 @@ final class TopologyWorld {
     } else if (what < 70 && !names.isEmpty()) {
       String name = names.get(dice.below(names.size()));
       others.put(name, new TreeMap<>(Map.of("cpu", (long) dice.below(3), "pods", 1L)));
-      tell(nodes.get(name));
+      tell(known(nodes, name));
     } else if (what < 75 && !names.isEmpty()) {
       String name = names.get(dice.below(names.size()));
       nodes.remove(name);
@@ -251,7 +251,7 @@ final class TopologyWorld {
     } else if (what < 80) {
       String name = "m" + step;
       node(name);
-      tell(nodes.get(name));
+      tell(known(nodes, name));
     } else if (what < 83) {
       engine = new EngineProbe();
       declare();
@@ -277,7 +277,7 @@ final class TopologyWorld {
   private void submit(int step) {
     List<String> queues = List.copyOf(flavorOf.keySet());
     String queue = queues.get(dice.below(queues.size()));
-    List<String> levels = topologies.get(flavorOf.get(queue)).levels();
+    List<String> levels = topology(flavor(queue)).levels();
     String level = levels.get(dice.below(2));
     boolean led = dice.chance(15);
     TopologyRequest asked =
@@ -314,7 +314,7 @@ final class TopologyWorld {
   private void judge() {
     Set<String> targets = new HashSet<>();
     for (Decision decision : engine.takeDecisions()) {
-      Job job = jobs.get(decision.id().uid());
+      Job job = known(jobs, decision.id().uid());
       String what = "seed " + seed + ": " + decision;
       switch (decision) {
         case Decision.Admit admit -> {
@@ -335,7 +335,7 @@ final class TopologyWorld {
           }
           claims.add(job.id.uid());
           for (String uid : gone) {
-            assertThat(jobs.get(uid).priority).as(what).isLessThan(job.priority);
+            assertThat(known(jobs, uid).priority).as(what).isLessThan(job.priority);
           }
           targets.addAll(gone);
         }
@@ -347,15 +347,15 @@ final class TopologyWorld {
   /** Targets stop at once, and queue again. */
   private void stop(Set<String> gone) {
     for (String uid : gone) {
-      Job target = jobs.get(uid);
+      Job target = known(jobs, uid);
       target.places = List.of();
       tell(target);
     }
   }
 
   private void judge(Job job, List<PodSetAssignment> podSets, String what) {
-    String flavor = flavorOf.get(job.queue);
-    TopologySpec spec = topologies.get(flavor);
+    String flavor = flavor(job.queue);
+    TopologySpec spec = topology(flavor);
     Map<String, SortedMap<String, Long>> used = used(flavor, Set.of());
     Set<String> racks = new HashSet<>();
     for (int i = 0; i < podSets.size(); i++) {
@@ -386,12 +386,12 @@ final class TopologyWorld {
       for (TopologyAssignment.Domain domain :
           podSet.topology().assignment().orElseThrow().domains()) {
         String leaf = leaf(flavor, domain);
-        used.get(leaf)
+        known(used, leaf)
             .forEach(
                 (resource, amount) ->
                     assertThat(amount)
                         .as(what + ": " + leaf + " " + resource)
-                        .isLessThanOrEqualTo(room.get(leaf).getOrDefault(resource, 0L)));
+                        .isLessThanOrEqualTo(known(room, leaf).getOrDefault(resource, 0L)));
       }
     }
   }
@@ -410,9 +410,7 @@ final class TopologyWorld {
       return "/" + String.join("/", domain.values());
     }
     ClusterNode node = nodes.get(domain.values().getFirst());
-    return node == null
-        ? ""
-        : ReferenceTopology.path(topologies.get(flavor).levels(), node).orElse("");
+    return node == null ? "" : ReferenceTopology.path(topology(flavor).levels(), node).orElse("");
   }
 
   private List<ClusterNode> members(String flavor) {
@@ -425,7 +423,7 @@ final class TopologyWorld {
   private Map<String, SortedMap<String, Long>> capacity(String flavor) {
     Map<String, SortedMap<String, Long>> capacity = new HashMap<>();
     for (ClusterNode node : members(flavor)) {
-      String path = ReferenceTopology.path(topologies.get(flavor).levels(), node).orElseThrow();
+      String path = ReferenceTopology.path(topology(flavor).levels(), node).orElseThrow();
       SortedMap<String, Long> sums = capacity.computeIfAbsent(path, p -> new TreeMap<>());
       node.allocatable().forEach((resource, amount) -> sums.merge(resource, amount, Long::sum));
     }
@@ -436,14 +434,14 @@ final class TopologyWorld {
   private Map<String, SortedMap<String, Long>> used(String flavor, Set<String> gone) {
     Map<String, SortedMap<String, Long>> used = new HashMap<>();
     for (ClusterNode node : members(flavor)) {
-      String path = ReferenceTopology.path(topologies.get(flavor).levels(), node).orElseThrow();
+      String path = ReferenceTopology.path(topology(flavor).levels(), node).orElseThrow();
       SortedMap<String, Long> sums = used.computeIfAbsent(path, p -> new TreeMap<>());
       others
           .getOrDefault(node.name(), new TreeMap<>())
           .forEach((resource, amount) -> sums.merge(resource, amount, Long::sum));
     }
     for (Job job : jobs.values()) {
-      String own = flavorOf.get(job.queue);
+      String own = flavor(job.queue);
       if (gone.contains(job.id.uid()) || own.equals("h") != flavor.equals("h")) {
         continue;
       }
@@ -468,10 +466,10 @@ final class TopologyWorld {
   }
 
   private Optional<ReferenceTopology.Places> place(Job job, Set<String> gone) {
-    String flavor = flavorOf.get(job.queue);
+    String flavor = flavor(job.queue);
     ReferenceTopology reference =
         new ReferenceTopology(
-            topologies.get(flavor).levels(), true, members(flavor), used(flavor, gone), List.of());
+            topology(flavor).levels(), true, members(flavor), used(flavor, gone), List.of());
     List<PodSetRequest> podSets = job.shape.podSets();
     PodSetRequest last = podSets.getLast();
     return reference.place(
@@ -487,5 +485,21 @@ final class TopologyWorld {
     assertThat(place(job, Set.of()))
         .as("seed " + seed + ": " + job.id + " waits for " + job.shape)
         .isEmpty();
+  }
+
+  private String flavor(String queue) {
+    return known(flavorOf, queue);
+  }
+
+  private TopologySpec topology(String flavor) {
+    return known(topologies, flavor);
+  }
+
+  private static <T> T known(Map<String, T> map, String key) {
+    T value = map.get(key);
+    if (value == null) {
+      throw new AssertionError(key + " is not known");
+    }
+    return value;
   }
 }

@@ -55,16 +55,26 @@ final class Capacity {
     return arrays;
   }
 
-  /** Counts what fits. */
+  /**
+   * Counts what fits.
+   *
+   * @param closed leaves that don't count; only without leader
+   */
   void count(
       PlacementRequest request,
       Levels levels,
       ToIntFunction<String> resources,
       boolean empty,
-      boolean scored) {
+      boolean scored,
+      boolean[] closed) {
     int last = tree.levels() - 1;
     Pods leader = request.leader();
     fits(request.pods(), resources, empty, null, pods[last]);
+    for (int i = 0; i < closed.length; i++) {
+      if (closed[i]) {
+        pods[last][i] = 0;
+      }
+    }
     if (leader == null) {
       podsBesideLeader = pods;
       slicesBesideLeader = slices;

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -307,5 +308,25 @@ public final class TopologyCache {
    */
   public Placement place(TopologyTree tree, PlacementRequest request, boolean empty) {
     return TopologyPlacer.place(tree, options, this::resource, request, empty);
+  }
+
+  /**
+   * Finds places for the pods of lost nodes, and keeps all others
+   * (docs/topology.md#when-a-node-is-lost); the usage of the pod set has to count.
+   *
+   * @param current the places so far
+   * @param together the places of the other pod set of the group; null without
+   * @param lost names of the lost nodes
+   * @return all places; null if the places that stay don't exist any more
+   */
+  public @Nullable Placement replace(
+      TopologyTree tree,
+      PlacementRequest.Pods pods,
+      TopologyRequest request,
+      TopologyAssignment current,
+      @Nullable TopologyAssignment together,
+      Set<String> lost) {
+    return Replacement.replace(
+        tree, options, this::resource, pods, request, current, together, lost);
   }
 }

@@ -64,11 +64,26 @@ final class TopologyPlacer {
       ToIntFunction<String> resources,
       PlacementRequest request,
       boolean empty) {
+    return place(tree, options, resources, request, empty, NodeFilter.NONE);
+  }
+
+  /**
+   * Finds places, but none in closed leaves.
+   *
+   * @param closed by number of the leaf
+   */
+  static Placement place(
+      TopologyTree tree,
+      TopologyOptions options,
+      ToIntFunction<String> resources,
+      PlacementRequest request,
+      boolean empty,
+      boolean[] closed) {
     Levels levels = Levels.of(request.topology(), tree.spec());
     if (levels == null) {
       throw new IllegalArgumentException("levels of " + request.topology() + " don't exist");
     }
-    return new TopologyPlacer(tree, options, resources, request, levels).place(empty);
+    return new TopologyPlacer(tree, options, resources, request, levels).place(empty, closed);
   }
 
   private boolean isUnconstrained() {
@@ -76,12 +91,12 @@ final class TopologyPlacer {
     return mode != Mode.REQUIRED && mode != Mode.PREFERRED;
   }
 
-  private Placement place(boolean empty) {
+  private Placement place(boolean empty, boolean[] closed) {
     boolean scored =
         options.preferredAffinity()
             && tree.spec().endsAtNodes()
             && !request.pods().constraints().preferred().isEmpty();
-    capacity.count(request, levels, resources, empty, scored);
+    capacity.count(request, levels, resources, empty, scored, closed);
     if (request.pods().count() % levels.sliceSize() != 0) {
       return failed();
     }

@@ -29,6 +29,7 @@ public final class TopologyTree {
   private final int[][] firstChildren;
   private final List<List<ClusterNode>> nodes = new ArrayList<>();
   private final Map<String, Integer> leafOfNode = new HashMap<>();
+  private final Map<String, Integer> leafOfHost = new HashMap<>();
   private final NodeFilter filter;
   private long[][] capacity = {};
   private long[][] free = {};
@@ -74,6 +75,7 @@ public final class TopologyTree {
       }
       nodes.getLast().add(member.node);
       leafOfNode.put(member.node.name(), sizes[levels - 1] - 1);
+      leafOfHost.put(member.path[levels - 1], sizes[levels - 1] - 1);
       before = member.path;
     }
     for (int i = 0; i < levels; i++) {
@@ -148,6 +150,25 @@ public final class TopologyTree {
   /** The leaf of a node; -1 if the node isn't in the tree. */
   int leafOf(String node) {
     return leafOfNode.getOrDefault(node, -1);
+  }
+
+  /** The leaf with a hostname, in a topology that ends at nodes; -1 if there is none. */
+  int leafOfHost(String hostname) {
+    return leafOfHost.getOrDefault(hostname, -1);
+  }
+
+  /** The domain of a level that contains a leaf. */
+  int ancestor(int level, int leaf) {
+    int domain = leaf;
+    for (int i = levels() - 1; i > level; i--) {
+      domain = parents[i][domain];
+    }
+    return domain;
+  }
+
+  /** Whether two leaves are in one domain of a level. */
+  boolean isTogether(int level, int one, int two) {
+    return ancestor(level, one) == ancestor(level, two);
   }
 
   List<ClusterNode> nodesOf(int leaf) {
