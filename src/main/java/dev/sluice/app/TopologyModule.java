@@ -58,11 +58,15 @@ final class TopologyModule implements OperatorModule {
             pods,
             context.requests(WRITES_AT_A_TIME),
             WorkQueueSettings.of(context.executor(), context::schedule),
-            () -> leading && context.leadership().leading() && readers.isSynced());
+            this::mayAct);
     if (context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       workloads.reflector().listen(ungater);
       informers.caches().flavors().observe((before, after) -> flavorsChanged());
     }
+  }
+
+  private boolean mayAct() {
+    return leading && context.leadership().leading() && readers.isSynced();
   }
 
   private void podChanged(PodStore.Key workload) {

@@ -4,6 +4,7 @@ import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.TopologyLevel;
 import dev.sluice.core.model.TopologySpec;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
 /** Maps Topologies to the scheduler's model. */
@@ -11,14 +12,17 @@ public final class TopologyMapper {
 
   private TopologyMapper() {}
 
-  /** Maps a Topology; empty if it has no levels, which the API server does not accept. */
+  /**
+   * Maps a Topology; empty if it has no levels, or one without a label, which the API server does
+   * not accept.
+   */
   public static Optional<TopologySpec> translate(Topology topology) {
     if (topology.getSpec() == null) {
       return Optional.empty();
     }
     List<String> levels =
         topology.getSpec().levels().stream().map(TopologyLevel::nodeLabel).toList();
-    return levels.isEmpty()
+    return levels.isEmpty() || levels.stream().anyMatch(Objects::isNull)
         ? Optional.empty()
         : Optional.of(new TopologySpec(topology.getMetadata().getName(), levels));
   }
