@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.install.InstallManifests;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
@@ -187,6 +188,9 @@ public final class OperatorRunner {
             InternalCertificates.serviceHosts(
                 configuration.internalCertManagement().webhookServiceName(),
                 configuration.namespace()));
+    hosts.addAll(
+        InternalCertificates.serviceHosts(
+            InstallManifests.VISIBILITY_SERVICE, configuration.namespace()));
     if (!inCluster(options)) {
       hosts.add(options.webhookHost());
       hosts.add("localhost");

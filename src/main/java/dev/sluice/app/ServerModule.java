@@ -2,24 +2,25 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.server.AccessReviews;
 import dev.sluice.server.CachingRequestAuthorizer;
 import dev.sluice.server.ClientAuthority;
-import dev.sluice.server.ClientCertificateAuthorizer;
-import dev.sluice.server.ClusterClientAuthorities;
 import dev.sluice.server.ExplainEndpoint;
 import dev.sluice.server.HealthEndpoint;
 import dev.sluice.server.HttpService;
 import dev.sluice.server.KubernetesRequestAuthorizer;
 import dev.sluice.server.MetricsEndpoint;
 import dev.sluice.server.ReloadableKeyManager;
-import dev.sluice.server.RequestAuthorizer;
+import dev.sluice.server.RequestUsers;
 import dev.sluice.server.Response;
 import dev.sluice.server.TlsSettings;
 import dev.sluice.server.UnverifiedClients;
+import dev.sluice.server.VisibilityEndpoint;
 import dev.sluice.server.WebhookEndpoint;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.WebhookRouter;
@@ -34,11 +35,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** What the operator serves: webhooks, health, metrics, and explanations of pending Workloads. */
+/** What the operator serves: webhooks, health, metrics, the visibility API, and explanations. */
 final class ServerModule implements OperatorModule {
 
   private static final Duration GRACE = Duration.ofSeconds(5);
-  private static final Duration SCRAPER_MEMORY = Duration.ofMinutes(1);
+  private static final Duration USER_MEMORY = Duration.ofMinutes(1);
   private static final Duration REFUSAL_MEMORY = Duration.ofSeconds(10);
 
   private final OperatorContext context;
@@ -98,7 +99,7 @@ final class ServerModule implements OperatorModule {
     serveHealth();
     webhookPort = serveWebhooks(tls).port();
     serveMetrics(tls);
-    serveExplanations(tls);
+    serveVisibility(tls);
   }
 
   private void serveHealth() throws IOException {
@@ -142,32 +143,30 @@ final class ServerModule implements OperatorModule {
     }
   }
 
-  private void serveExplanations(TlsSettings tls) throws IOException, GeneralSecurityException {
+  private void serveVisibility(TlsSettings tls) throws IOException, GeneralSecurityException {
     var visibility = configuration.visibilityServer();
+    RequestUsers users =
+        new RequestUsers(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
+    AccessReviews access =
+        new AccessReviews(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
+    ExplainEndpoint explanations = new ExplainEndpoint(users, access, workloads, queries);
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
             keys.context(new UnverifiedClients()),
             tls,
-            new ExplainEndpoint(
-                authorizer(ExplainEndpoint.PREFIX),
-                new ClientCertificateAuthorizer(
-                    new ClusterClientAuthorities(context.client(), context.clock()),
-                    cached(
-                        new KubernetesRequestAuthorizer(context.client(), ExplainEndpoint.PREFIX)
-                            .ofUsers())),
-                workloads,
-                queries),
+            configuration.featureGates().enabled(FeatureGate.VISIBILITY_ON_DEMAND)
+                ? new VisibilityEndpoint(users, access, workloads, queries, explanations)
+                : explanations,
             GRACE));
   }
 
   private CachingRequestAuthorizer authorizer(String path) {
-    return cached(new KubernetesRequestAuthorizer(context.client(), path));
-  }
-
-  private CachingRequestAuthorizer cached(RequestAuthorizer authorizer) {
     return new CachingRequestAuthorizer(
-        authorizer, SCRAPER_MEMORY, REFUSAL_MEMORY, context.clock());
+        new KubernetesRequestAuthorizer(context.client(), path),
+        USER_MEMORY,
+        REFUSAL_MEMORY,
+        context.clock());
   }
 
   private Response exposition() {

@@ -26,6 +26,9 @@ public final class InstallManifests {
   /** The Service through which the API server reaches the webhooks. */
   public static final String WEBHOOK_SERVICE = "kueue-webhook-service";
 
+  /** The Service through which the API server reaches the visibility API. */
+  public static final String VISIBILITY_SERVICE = "visibility-server";
+
   /** The operator's service account. */
   public static final String SERVICE_ACCOUNT = "kueue-controller-manager";
 

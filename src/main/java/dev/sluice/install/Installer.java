@@ -2,8 +2,10 @@ package dev.sluice.install;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfigBuilder;
@@ -116,6 +118,7 @@ public final class Installer {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration());
     client.resource(webhooks.mutating()).delete();
     client.resource(webhooks.validating()).delete();
+    removeVisibility();
     List<HasMetadata> objects =
         new ArrayList<>(InstallManifests.permissions(configuration.namespace()));
     objects.addAll(InstallManifests.kubeQueuePermissions(configuration.namespace()));
@@ -145,6 +148,25 @@ public final class Installer {
               .get();
       if (found != null && convertsAtAddress(found)) {
         apply(definition(plural));
+      }
+    }
+  }
+
+  /**
+   * An APIService whose server is gone would make clients of the whole cluster stumble when they
+   * discover its groups, and hold up the deletion of namespaces.
+   */
+  private void removeVisibility() {
+    for (String version : VisibilityApi.VERSIONS) {
+      var service =
+          client
+              .genericKubernetesResources("apiregistration.k8s.io/v1", "APIService")
+              .withName(version + "." + VisibilityApi.GROUP);
+      GenericKubernetesResource found = service.get();
+      if (found != null
+          && InstallManifests.VISIBILITY_SERVICE.equals(found.get("spec", "service", "name"))
+          && configuration.namespace().equals(found.get("spec", "service", "namespace"))) {
+        service.delete();
       }
     }
   }

@@ -11,6 +11,7 @@ import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.Optional;
@@ -33,26 +34,23 @@ public final class ExplainEndpoint implements HttpHandler {
   private static final Pattern PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
-  private static final String BEARER = "Bearer ";
+  private static final UserAction READ = new UserAction.OnPath("get", PREFIX);
 
-  private final RequestAuthorizer authorizer;
-  private final ClientCertificateAuthorizer certificates;
+  private final RequestUsers users;
+  private final AccessReviews access;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
 
   /**
    * Creates the endpoint.
    *
-   * @param authorizer decides by token who may get {@link #PREFIX}
-   * @param certificates decides by certificate
+   * @param users tells who asks
+   * @param access decides who may get {@link #PREFIX}
    */
   public ExplainEndpoint(
-      RequestAuthorizer authorizer,
-      ClientCertificateAuthorizer certificates,
-      WorkloadLister workloads,
-      SchedulerQueries engine) {
-    this.authorizer = authorizer;
-    this.certificates = certificates;
+      RequestUsers users, AccessReviews access, WorkloadLister workloads, SchedulerQueries engine) {
+    this.users = users;
+    this.access = access;
     this.workloads = workloads;
     this.engine = engine;
   }
@@ -77,28 +75,26 @@ public final class ExplainEndpoint implements HttpHandler {
     if (!request.method().equals("GET")) {
       return Response.text(405, "method " + request.method() + " is not allowed, use GET");
     }
-    String header = request.header("authorization").orElse("");
-    String token = header.startsWith(BEARER) ? header.substring(BEARER.length()).strip() : "";
-    if (token.isEmpty() && request.certificates().isEmpty()) {
-      return Response.text(401, "Unauthorized: a bearer token or a client certificate is needed");
-    }
     try {
-      return switch (token.isEmpty()
-          ? certificates.decide(request.certificates())
-          : authorizer.decide(token)) {
-        case UNAUTHENTICATED ->
-            Response.text(
-                401,
-                token.isEmpty()
-                    ? "Unauthorized: the certificate is not one for clients of this cluster, or not"
-                        + " valid now"
-                    : "Unauthorized");
-        case FORBIDDEN -> Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
-        case ALLOWED -> explain(path.group(1), path.group(2));
-      };
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return Response.text(401, unauthorized(request));
+      }
+      return access.isAllowed(user.get(), READ)
+          ? explain(path.group(1), path.group(2))
+          : Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
     } catch (KubernetesClientException e) {
       return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
     }
+  }
+
+  private static String unauthorized(Request request) {
+    if (request.header("authorization").isPresent()) {
+      return "Unauthorized";
+    }
+    return request.certificates().isEmpty()
+        ? "Unauthorized: a bearer token or a client certificate is needed"
+        : "Unauthorized: the certificate is not one for clients of this cluster, or not valid now";
   }
 
   private Response explain(String namespace, String name) {

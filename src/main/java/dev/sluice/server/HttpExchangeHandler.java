@@ -78,7 +78,7 @@ final class HttpExchangeHandler implements AutoCloseable {
   private record Head(
       HttpHandler.Head known,
       String query,
-      Map<String, String> headers,
+      Map<String, List<String>> headers,
       long length,
       List<X509Certificate> certificates) {
     Request with(RequestBody requestBody) {
@@ -176,9 +176,9 @@ final class HttpExchangeHandler implements AutoCloseable {
   }
 
   private static Head head(HttpExchange exchange) {
-    Map<String, String> headers = new HashMap<>();
+    Map<String, List<String>> headers = new HashMap<>();
     Headers sent = exchange.getRequestHeaders();
-    sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
+    sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), List.copyOf(values)));
     String query = exchange.getRequestURI().getRawQuery();
     String path = exchange.getRequestURI().getPath();
     List<X509Certificate> certificates = certificates(exchange);
@@ -194,10 +194,10 @@ final class HttpExchangeHandler implements AutoCloseable {
   /**
    * The HTTP server has verified that the value is a number and that only one length is declared.
    */
-  private static long length(Map<String, String> headers) {
+  private static long length(Map<String, List<String>> headers) {
     return headers.containsKey("transfer-encoding")
         ? -1
-        : Long.parseLong(headers.getOrDefault("content-length", "0").strip());
+        : Long.parseLong(headers.getOrDefault("content-length", List.of("0")).getFirst().strip());
   }
 
   private static List<X509Certificate> certificates(HttpExchange exchange) {

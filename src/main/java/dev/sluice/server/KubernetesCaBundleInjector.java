@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -19,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the certificate authorities into the webhook configurations and into the
- * CustomResourceDefinitions that use a conversion webhook. Skips missing objects, which may be
- * created later.
+ * Writes the certificate authorities into the webhook configurations, the CustomResourceDefinitions
+ * that use a conversion webhook, and the APIServices of the visibility API. Skips missing objects,
+ * which may be created later.
  */
 public final class KubernetesCaBundleInjector implements CaBundleInjector {
 
@@ -74,6 +75,24 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     configuration("ValidatingWebhookConfiguration", "validating", encoded);
     for (String definition : definitions) {
       definition(definition, encoded);
+    }
+    for (String version : VisibilityApi.VERSIONS) {
+      service(version + "." + VisibilityApi.GROUP, encoded);
+    }
+  }
+
+  /** An APIService whose server is not to be verified is left as it is. */
+  private void service(String name, String caBundle) {
+    var resource = resource("apiregistration.k8s.io", "APIService", "apiservices", name);
+    GenericKubernetesResource found = resource.get();
+    if (found == null) {
+      return;
+    }
+    JsonNode spec = JsonMappers.JSON.valueToTree(found.getAdditionalProperties()).path("spec");
+    if (!spec.path("insecureSkipTLSVerify").asBoolean()) {
+      ArrayNode patch = guarded(found);
+      add(patch, spec, "/spec", caBundle);
+      apply(resource, patch, "APIService", found);
     }
   }
 

@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param method in upper case
  * @param path decoded, without query
  * @param query the raw query, empty if absent
- * @param headers first value of each header, names in lower case
+ * @param headers all values of each header, names in lower case
  * @param requestBody the body, empty if absent
  * @param certificates what the client presented, its own certificate first; empty if nothing
  */
@@ -19,7 +19,7 @@ public record Request(
     String method,
     String path,
     String query,
-    Map<String, String> headers,
+    Map<String, List<String>> headers,
     RequestBody requestBody,
     List<X509Certificate> certificates) {
 
@@ -28,13 +28,18 @@ public record Request(
       String method,
       String path,
       String query,
-      Map<String, String> headers,
+      Map<String, List<String>> headers,
       RequestBody requestBody) {
     this(method, path, query, headers, requestBody, List.of());
   }
 
   /** The first value of a header; the name must be in lower case. */
   public Optional<String> header(String name) {
-    return Optional.ofNullable(headers.get(name));
+    return headerValues(name).stream().findFirst();
+  }
+
+  /** All values of a header, in the order in which they were sent; the name in lower case. */
+  public List<String> headerValues(String name) {
+    return headers.getOrDefault(name, List.of());
   }
 }

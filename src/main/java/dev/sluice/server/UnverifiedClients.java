@@ -7,9 +7,9 @@ import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
  * Lets a handshake succeed with any certificate of a client: TLS then only proves that the client
- * has its key. Who the client is, {@link ClientCertificateAuthorizer} decides for each request, so
- * that a stranger gets an answer that says what is wrong, and a new authority of the cluster counts
- * at once. Never for an endpoint that doesn't ask it.
+ * has its key. Who the client is, {@link RequestUsers} decides for each request, so that a stranger
+ * gets an answer that says what is wrong, and a new authority of the cluster counts at once. Never
+ * for an endpoint that doesn't ask it.
  */
 public final class UnverifiedClients extends X509ExtendedTrustManager {
 

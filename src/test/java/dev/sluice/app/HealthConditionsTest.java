@@ -40,13 +40,13 @@ class HealthConditionsTest {
     }
 
     @Override
-    public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+    public CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
         String clusterQueue, int offset, int limit) {
       throw new AssertionError("not asked");
     }
 
     @Override
-    public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+    public CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
         LocalQueueId queue, int offset, int limit) {
       throw new AssertionError("not asked");
     }

@@ -98,7 +98,9 @@ final class InstallFiles {
             + RULE_HEAD
             + Files.readString(RULES).indent(2));
     files.put(TEMPLATES + "permissions.yaml", TEMPLATE + template(PERMISSIONS::contains));
-    files.put(TEMPLATES + "services.yaml", TEMPLATE + template("Service"::equals));
+    files.put(
+        TEMPLATES + "services.yaml",
+        TEMPLATE + template(Set.of("Service", "APIService")::contains));
     files.put(TEMPLATES + "policies.yaml", TEMPLATE + template(POLICIES::contains));
     files.put(
         TEMPLATES + "roles-for-people.yaml",

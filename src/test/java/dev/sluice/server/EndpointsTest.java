@@ -3,6 +3,7 @@ package dev.sluice.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -13,7 +14,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EndpointsTest {
 
   private static Request get(String path, Map<String, String> headers) {
-    return new Request("GET", path, "", headers, RequestBody.EMPTY);
+    Map<String, List<String>> sent = new HashMap<>();
+    headers.forEach((name, value) -> sent.put(name, List.of(value)));
+    return new Request("GET", path, "", sent, RequestBody.EMPTY);
   }
 
   private static MetricsEndpoint metrics(RequestAuthorizer authorizer) {

@@ -17,9 +17,9 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -29,13 +29,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+@EnableKubernetesMockClient
 class ExplainEndpointTest {
 
   private static final String PATH = "/explain/v1/namespaces/team/workloads/wl";
   private static final WorkloadId ID = new WorkloadId("uid", "team", "wl");
 
-  /** Never asked, since no client has a certificate here. */
-  private static final KubernetesClient NO_CLUSTER = new KubernetesClientBuilder().build();
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesMockServer server;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
 
   @Test
   void aWorkloadThatWaitsIsExplained() throws Exception {
@@ -69,23 +73,14 @@ class ExplainEndpointTest {
   }
 
   private static Request get(String path, String authorization) {
-    return new Request("GET", path, "", Map.of("authorization", authorization), RequestBody.EMPTY);
+    return new Request(
+        "GET", path, "", Map.of("authorization", List.of(authorization)), RequestBody.EMPTY);
   }
 
-  private static ExplainEndpoint endpoint() {
-    RequestAuthorizer authorizer =
-        token ->
-            switch (token) {
-              case "good" -> RequestAuthorizer.Decision.ALLOWED;
-              case "poor" -> RequestAuthorizer.Decision.FORBIDDEN;
-              default -> RequestAuthorizer.Decision.UNAUTHENTICATED;
-            };
+  private ExplainEndpoint endpoint() {
+    FakeReviews reviews = new FakeReviews(server);
     return new ExplainEndpoint(
-        authorizer,
-        new ClientCertificateAuthorizer(
-            new ClusterClientAuthorities(NO_CLUSTER, InstantSource.system()), authorizer),
-        new OneWorkload(),
-        new OneAnswer());
+        reviews.users(client), reviews.access(client), new OneWorkload(), new OneAnswer());
   }
 
   /** Knows {@code team/wl}. */
@@ -140,15 +135,15 @@ class ExplainEndpointTest {
   private static final class OneAnswer implements SchedulerQueries {
 
     @Override
-    public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+    public CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
         String clusterQueue, int offset, int limit) {
-      return CompletableFuture.completedFuture(List.of());
+      return CompletableFuture.completedFuture(Optional.empty());
     }
 
     @Override
-    public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+    public CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
         LocalQueueId queue, int offset, int limit) {
-      return CompletableFuture.completedFuture(List.of());
+      return CompletableFuture.completedFuture(Optional.empty());
     }
 
     @Override

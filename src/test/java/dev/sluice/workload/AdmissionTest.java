@@ -385,13 +385,13 @@ class AdmissionTest {
       }
 
       @Override
-      public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+      public CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
           String clusterQueue, int offset, int limit) {
         throw new AssertionError("not asked");
       }
 
       @Override
-      public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+      public CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
           LocalQueueId queue, int offset, int limit) {
         throw new AssertionError("not asked");
       }

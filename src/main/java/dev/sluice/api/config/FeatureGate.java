@@ -140,7 +140,7 @@ public enum FeatureGate {
   UNADMITTED_WORKLOADS_OBSERVABILITY("UnadmittedWorkloadsObservability", true, BETA, ON),
   VALIDATE_RAY_AND_SPARK_JOB_UPDATES("ValidateRayAndSparkJobUpdates", true, BETA, EITHER),
   VECTORIZED_RESOURCE_REQUESTS("VectorizedResourceRequests", true, BETA, EITHER),
-  VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, BETA, OFF),
+  VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, BETA, EITHER),
   WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, BETA, EITHER),
   WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, BETA, EITHER),
   WORKLOAD_REQUEST_USE_MERGE_PATCH("WorkloadRequestUseMergePatch", false, ALPHA, EITHER),

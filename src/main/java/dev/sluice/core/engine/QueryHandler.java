@@ -76,6 +76,16 @@ public final class QueryHandler {
     return result;
   }
 
+  /** Whether there is such a ClusterQueue. */
+  boolean isKnown(String clusterQueue) {
+    return specRegistry.clusterQueues.containsKey(clusterQueue);
+  }
+
+  /** Whether there is such a LocalQueue. */
+  boolean isKnown(LocalQueueId localQueue) {
+    return specRegistry.localQueues.containsKey(localQueue);
+  }
+
   List<PendingPosition> pendingIn(LocalQueueId localQueue) {
     LocalQueueState queue = specRegistry.localQueues.get(localQueue);
     if (queue == null) {

@@ -15,12 +15,18 @@ import java.util.concurrent.CompletableFuture;
  */
 public interface SchedulerQueries {
 
-  /** The pending Workloads of a ClusterQueue in queue order, from {@code offset} on. */
-  CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+  /**
+   * The pending Workloads of a ClusterQueue in queue order, from {@code offset} on; empty if the
+   * ClusterQueue is unknown.
+   */
+  CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
       String clusterQueue, int offset, int limit);
 
-  /** The pending Workloads of a LocalQueue in queue order, from {@code offset} on. */
-  CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+  /**
+   * The pending Workloads of a LocalQueue in queue order, from {@code offset} on; empty if the
+   * LocalQueue is unknown.
+   */
+  CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
       LocalQueueId queue, int offset, int limit);
 
   /** Why a Workload is pending; empty when it is not pending. */

@@ -218,15 +218,23 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   @Override
-  public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+  public CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
       String clusterQueue, int offset, int limit) {
-    return submitQuery(state -> page(state.queries().pendingIn(clusterQueue), offset, limit));
+    return submitQuery(
+        state ->
+            state.queries().isKnown(clusterQueue)
+                ? Optional.of(page(state.queries().pendingIn(clusterQueue), offset, limit))
+                : Optional.empty());
   }
 
   @Override
-  public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+  public CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
       LocalQueueId queue, int offset, int limit) {
-    return submitQuery(state -> page(state.queries().pendingIn(queue), offset, limit));
+    return submitQuery(
+        state ->
+            state.queries().isKnown(queue)
+                ? Optional.of(page(state.queries().pendingIn(queue), offset, limit))
+                : Optional.empty());
   }
 
   private static List<PendingPosition> page(

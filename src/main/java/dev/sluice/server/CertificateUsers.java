@@ -1,15 +1,9 @@
 package dev.sluice.server;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.certificates.Pem;
-import dev.sluice.server.RequestAuthorizer.Decision;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.api.model.authentication.UserInfoBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
@@ -26,45 +20,34 @@ import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x500.style.BCStyle;
 
 /**
- * Decides about clients by their certificate, as an API server does: an authority of the cluster
- * has to have signed it for clients, the common name is the user, the organizations are the groups.
- * The chain is judged for each request; what the user may do is asked through another authorizer.
+ * Users by their client certificates, as an API server knows them: the common name is the user, the
+ * organizations are the groups.
  */
-public final class ClientCertificateAuthorizer {
+final class CertificateUsers {
 
   private static final String AUTHENTICATED = "system:authenticated";
 
   /** Type of a key exchange; only the algorithms of the chain are judged. */
   private static final String ANY_KEY = "UNKNOWN";
 
-  private final ClusterClientAuthorities authorities;
-  private final RequestAuthorizer access;
+  private CertificateUsers() {}
 
   /**
-   * Creates an authorizer.
+   * The user of a certificate that one of these authorities signed for clients, and that is valid
+   * now; empty for others, and for a certificate without common name.
    *
-   * @param access decides about a user, which is passed as written by {@link #text}
+   * @param chain what the client presented, its own certificate first
+   * @param authorities PEM, empty if there is none
    */
-  public ClientCertificateAuthorizer(
-      ClusterClientAuthorities authorities, RequestAuthorizer access) {
-    this.authorities = authorities;
-    this.access = access;
+  static Optional<UserInfo> of(List<X509Certificate> chain, String authorities) {
+    return !chain.isEmpty() && isSigned(chain, authorities)
+        ? user(chain.getFirst())
+        : Optional.empty();
   }
 
-  /**
-   * Decides about a client.
-   *
-   * @param chain what the client presented, its own certificate first; not empty
-   * @throws KubernetesClientException when the cluster can't be asked
-   */
-  public Decision decide(List<X509Certificate> chain) {
-    Optional<UserInfo> user = isSigned(chain) ? user(chain.getFirst()) : Optional.empty();
-    return user.map(known -> access.decide(text(known))).orElse(Decision.UNAUTHENTICATED);
-  }
-
-  private boolean isSigned(List<X509Certificate> chain) {
+  private static boolean isSigned(List<X509Certificate> chain, String authorities) {
     try {
-      trust(authorities.pem()).checkClientTrusted(chain.toArray(X509Certificate[]::new), ANY_KEY);
+      trust(authorities).checkClientTrusted(chain.toArray(X509Certificate[]::new), ANY_KEY);
       return true;
     } catch (GeneralSecurityException | IllegalArgumentException notTrusted) {
       return false;
@@ -92,7 +75,6 @@ public final class ClientCertificateAuthorizer {
     }
   }
 
-  /** The user of a certificate; empty if it has no common name. */
   private static Optional<UserInfo> user(X509Certificate certificate) {
     String name = "";
     List<String> groups = new ArrayList<>();
@@ -115,27 +97,5 @@ public final class ClientCertificateAuthorizer {
 
   private static String string(AttributeTypeAndValue value) {
     return value.getValue() instanceof ASN1String text ? text.getString() : "";
-  }
-
-  /** A user as text: the key of cached decisions. */
-  static String text(UserInfo user) {
-    ObjectNode text = JsonMappers.JSON.createObjectNode().put("user", user.getUsername());
-    user.getGroups().forEach(text.withArray("groups")::add);
-    return text.toString();
-  }
-
-  /** The user that {@link #text} wrote. */
-  static UserInfo user(String text) {
-    try {
-      JsonNode user = JsonMappers.JSON.readTree(text);
-      List<String> groups = new ArrayList<>();
-      user.path("groups").forEach(group -> groups.add(group.asText()));
-      return new UserInfoBuilder()
-          .withUsername(user.path("user").asText())
-          .withGroups(groups)
-          .build();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

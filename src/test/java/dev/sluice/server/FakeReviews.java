@@ -1,0 +1,70 @@
+package dev.sluice.server;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import io.fabric8.mockwebserver.http.RecordedRequest;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.InstantSource;
+
+/**
+ * A cluster that knows the tokens {@code good} and {@code poor} as users of these names, and allows
+ * everything to the one and nothing to the other.
+ */
+final class FakeReviews {
+
+  private static final Duration SHORT = Duration.ofSeconds(1);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  FakeReviews(KubernetesMockServer server) {
+    server
+        .expect()
+        .post()
+        .withPath("/apis/authentication.k8s.io/v1/tokenreviews")
+        .andReply(201, FakeReviews::token)
+        .always();
+    server
+        .expect()
+        .post()
+        .withPath("/apis/authorization.k8s.io/v1/subjectaccessreviews")
+        .andReply(201, FakeReviews::access)
+        .always();
+  }
+
+  RequestUsers users(KubernetesClient client) {
+    return new RequestUsers(client, SHORT, SHORT, InstantSource.system());
+  }
+
+  AccessReviews access(KubernetesClient client) {
+    return new AccessReviews(client, SHORT, SHORT, InstantSource.system());
+  }
+
+  private static String token(RecordedRequest request) {
+    ObjectNode review = read(request);
+    String token = review.path("spec").path("token").asText();
+    ObjectNode status = review.putObject("status");
+    if (token.equals("good") || token.equals("poor")) {
+      status.put("authenticated", true).putObject("user").put("username", token);
+    }
+    return review.toString();
+  }
+
+  private static String access(RecordedRequest request) {
+    ObjectNode review = read(request);
+    JsonNode spec = review.path("spec");
+    review.putObject("status").put("allowed", spec.path("user").asText().equals("good"));
+    return review.toString();
+  }
+
+  private static ObjectNode read(RecordedRequest request) {
+    try {
+      return (ObjectNode) JSON.readTree(request.getBody().readUtf8());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
