@@ -1,17 +1,25 @@
 package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -234,6 +242,92 @@ class InstalledOperatorIT {
         .as("of a stranger's authority")
         .isEqualTo(401);
     assertThat(explain.status("waits", ann)).isEqualTo(200);
+  }
+
+  @Test
+  @Order(2)
+  void pendingWorkloadsAreReadThroughTheApiServer(TestCluster cluster) throws Exception {
+    cluster.applyText(
+        """
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: queue-of-carl, namespace: "${namespace}"}
+        roleRef:
+          apiGroup: rbac.authorization.k8s.io
+          kind: ClusterRole
+          name: kueue-pending-workloads-lq-viewer-role
+        subjects: [{kind: User, name: carl, apiGroup: rbac.authorization.k8s.io}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "seen-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "seen-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - {name: "seen-${suffix}", resources: [{name: cpu, nominalQuota: "0"}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: seen, namespace: "${namespace}"}
+        spec: {clusterQueue: "seen-${suffix}"}
+        """);
+    for (int i = 0; i < 3; i++) {
+      cluster.applyText(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: Workload
+          metadata: {name: "seen-%d", namespace: "${namespace}"}
+          spec:
+            queueName: seen
+            priority: %d
+            podSets:
+            - name: main
+              count: 1
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+          """
+              .formatted(i, i));
+    }
+    KubernetesClient client = cluster.client();
+    String group = "/apis/visibility.kueue.x-k8s.io/";
+    String ofNamespace =
+        "/namespaces/" + cluster.namespace() + "/localqueues/seen/pendingworkloads";
+    await()
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .untilAsserted(
+            () ->
+                assertThat(waiting(client.raw(group + "v1beta2" + ofNamespace)))
+                    .as(log())
+                    .containsExactly("seen-2", "seen-1", "seen-0"));
+    String ofCluster = "/clusterqueues/" + cluster.name("seen") + "/pendingworkloads";
+    assertThat(waiting(client.raw(group + "v1beta1" + ofCluster + "?offset=1&limit=1")))
+        .containsExactly("seen-1");
+    assertThat(client.getApiResources("visibility.kueue.x-k8s.io/v1beta2").getResources())
+        .extracting(APIResource::getName)
+        .contains("localqueues/pendingworkloads");
+
+    Config config = new ConfigBuilder(client.getConfiguration()).build();
+    config.setImpersonateUsername("carl");
+    try (KubernetesClient carl = new KubernetesClientBuilder().withConfig(config).build()) {
+      assertThat(waiting(carl.raw(group + "v1beta2" + ofNamespace))).hasSize(3);
+      assertThatThrownBy(() -> carl.raw(group + "v1beta2" + ofCluster))
+          .as("a user sees the queues of his namespace only")
+          .isInstanceOfSatisfying(
+              KubernetesClientException.class, e -> assertThat(e.getCode()).isEqualTo(403));
+    }
+  }
+
+  private static List<String> waiting(String summary) throws JsonProcessingException {
+    return new ObjectMapper().readTree(summary).path("items").findValuesAsText("name");
   }
 
   @Test

@@ -69,7 +69,7 @@ final class ShippedOperator implements AutoCloseable {
             .replace(
                 "    webhook:\n",
                 "    visibilityServer:\n      bindPort: " + ports.get(3) + "\n    webhook:\n"));
-    leadTheServiceHere();
+    leadTheServicesHere();
     Path configuration = directory.resolve("configuration.yaml");
     Files.writeString(
         configuration,
@@ -165,16 +165,21 @@ final class ShippedOperator implements AutoCloseable {
     return file;
   }
 
-  /** No kubelet runs pods here: the Service leads to this machine. */
-  private void leadTheServiceHere() throws IOException {
+  /** No kubelet runs pods here: the Services lead to this machine. */
+  private void leadTheServicesHere() throws IOException {
+    leadHere(InstallManifests.WEBHOOK_SERVICE, "webhook", ports.get(0));
+    leadHere(InstallManifests.VISIBILITY_SERVICE, "https", explainPort());
+  }
+
+  private void leadHere(String service, String portName, int port) throws IOException {
     KubernetesClient client = cluster.client();
     client
         .resource(
             new EndpointSliceBuilder()
                 .withNewMetadata()
-                .withName("operator-on-this-machine")
+                .withName(service + "-on-this-machine")
                 .withNamespace(InstallManifests.NAMESPACE)
-                .addToLabels("kubernetes.io/service-name", InstallManifests.WEBHOOK_SERVICE)
+                .addToLabels("kubernetes.io/service-name", service)
                 .endMetadata()
                 .withAddressType("IPv4")
                 .addNewEndpoint()
@@ -184,8 +189,8 @@ final class ShippedOperator implements AutoCloseable {
                 .endConditions()
                 .endEndpoint()
                 .addNewPort()
-                .withName("webhook")
-                .withPort(ports.get(0))
+                .withName(portName)
+                .withPort(port)
                 .withProtocol("TCP")
                 .endPort()
                 .build())
