@@ -2,11 +2,14 @@ package dev.sluice.lab.controlplane;
 
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.Program;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** The command line of each program of one control plane. */
 final class ProcessArguments {
@@ -48,6 +51,19 @@ final class ProcessArguments {
     return command;
   }
 
+  /** The addresses of this machine, each after a comma; none if they can't be read. */
+  private static String ownAddresses() {
+    try {
+      return NetworkInterface.networkInterfaces()
+          .flatMap(NetworkInterface::inetAddresses)
+          .filter(address -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+          .map(address -> "," + address.getHostAddress())
+          .collect(Collectors.joining());
+    } catch (SocketException unknown) {
+      return "";
+    }
+  }
+
   /**
    * Variables of every program's environment. Go programs send requests to other hosts than the
    * loopback address through the proxy that these name. Nothing listens there, so such a request
@@ -55,10 +71,12 @@ final class ProcessArguments {
    * asked of the machine's name server or connected to at an address of somebody else's network.
    *
    * <p>With aggregator routing the API server connects to the endpoints that somebody wrote for a
-   * Service; these are reached.
+   * Service; these are reached, and so are this machine's own addresses, by which it looks whether
+   * an aggregated API is there.
    */
   Map<String, String> environment() {
-    String exempt = spec.apiServerArguments().contains(AGGREGATOR_ROUTING) ? ".svc" : "";
+    String exempt =
+        spec.apiServerArguments().contains(AGGREGATOR_ROUTING) ? ".svc" + ownAddresses() : "";
     Map<String, String> environment = new HashMap<>();
     for (String name : List.of("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")) {
       environment.put(name, NOBODY);
