@@ -186,7 +186,7 @@ final class JobModule implements OperatorModule {
 
   private Optional<QueueUnitMirror> mirror(IntegrationRegistry registry, WorkloadModule workloads) {
     KubeQueue kubeQueue = context.configuration().kubeQueue();
-    return kubeQueue.enabled() && kubeQueue.queueUnits() == KubeQueue.QueueUnits.MIRROR
+    return kubeQueue.enabled() && kubeQueue.queueUnits() == KubeQueue.OwnUnits.MIRROR
         ? Optional.of(
             new QueueUnitMirror(
                 new QueueUnitMirror.Dependencies(

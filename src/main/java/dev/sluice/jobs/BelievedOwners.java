@@ -7,8 +7,8 @@ import java.util.Optional;
 
 /**
  * Which job an object is a part of, by its controller owner reference: anybody can write one, so it
- * is believed only as far as the descriptions of kinds say. A kind without a description is taken
- * to create what those of its group do, and is believed if the group has none.
+ * is believed only as far as the descriptions of kinds say. A kind without a description is
+ * believed, unless a description speaks for its group.
  */
 public final class BelievedOwners {
 
@@ -43,13 +43,7 @@ public final class BelievedOwners {
   }
 
   private boolean mayCreate(CachedJob.Controller owner, String kind) {
-    Optional<JobKindDescription> known = describing(owner.apiVersion(), owner.kind());
-    if (known.isPresent()) {
-      return known.get().creates(kind);
-    }
-    List<JobKindDescription> ofGroup =
-        kinds.stream().filter(it -> it.kind().is(owner.apiVersion(), it.kind().kind())).toList();
-    return ofGroup.isEmpty() || ofGroup.stream().anyMatch(it -> it.creates(kind));
+    return speaking(owner).stream().allMatch(it -> it.creates(kind));
   }
 
   /**
@@ -57,9 +51,7 @@ public final class BelievedOwners {
    * its controller.
    */
   public boolean adopts(CachedJob.Controller named, Map<String, String> labels) {
-    return describing(named.apiVersion(), named.kind())
-        .filter(it -> !it.adopts(labels, named.uid()))
-        .isEmpty();
+    return speaking(named).stream().allMatch(it -> it.adopts(labels, named.uid()));
   }
 
   /** Whether an owner of a Workload has the Workload although it is not its controller. */
@@ -67,6 +59,17 @@ public final class BelievedOwners {
     return describing(owner.apiVersion(), owner.kind())
         .filter(JobKindDescription::sharesWorkload)
         .isPresent();
+  }
+
+  /** The description of the owner's kind, or else those that speak for its group. */
+  private List<JobKindDescription> speaking(CachedJob.Controller owner) {
+    Optional<JobKindDescription> known = describing(owner.apiVersion(), owner.kind());
+    return known.isPresent()
+        ? List.of(known.get())
+        : kinds.stream()
+            .filter(JobKindDescription::speaksForGroup)
+            .filter(it -> it.kind().is(owner.apiVersion(), it.kind().kind()))
+            .toList();
   }
 
   private Optional<JobKindDescription> describing(String apiVersion, String kind) {

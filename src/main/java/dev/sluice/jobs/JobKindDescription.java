@@ -99,6 +99,14 @@ public interface JobKindDescription {
   }
 
   /**
+   * Whether kinds of the same API group that have no description create and adopt what this one
+   * does.
+   */
+  default boolean speaksForGroup() {
+    return false;
+  }
+
+  /**
    * Whether a pod that names a job of this kind as its controller, and that no controller of the
    * cluster created, is a pod of the job all the same. A controller ignores pods that it didn't
    * create and that its selector doesn't match, so such a pod would run without its job's quota.

@@ -29,6 +29,10 @@ class BelievedOwnersTest {
     "apps/v1, StatefulSet, Pod, true",
     "apps/v1, StatefulSet, Job, false",
     "apps/v1, Deployment, Job, false",
+    "apps/v1, ReplicaSet, Pod, true",
+    "apps/v1, ReplicaSet, Job, false",
+    "batch/v1, CronJob, Job, true",
+    "v1, ReplicationController, Job, true",
     "v1, Pod, Pod, false",
     "v1, Pod, Job, false",
     "jobset.x-k8s.io/v1alpha2, JobSet, Job, true",
@@ -61,6 +65,7 @@ class BelievedOwnersTest {
     assertThat(BELIEVED.adopts(owner("batch/v1", "Job"), Map.of("job-name", "u"))).isFalse();
     assertThat(BELIEVED.adopts(owner("apps/v1", "StatefulSet"), selected)).isFalse();
     assertThat(BELIEVED.adopts(owner("apps/v1", "Deployment"), selected)).isFalse();
+    assertThat(BELIEVED.adopts(owner("apps/v1", "ReplicaSet"), selected)).isFalse();
     assertThat(BELIEVED.adopts(owner("ray.io/v1", "RayCluster"), Map.of())).isTrue();
   }
 

@@ -35,7 +35,7 @@ final class QuotaTrees {
         Duration.ofMinutes(1),
         AttemptBackoff.DEFAULT,
         KubeQueue.Intake.SUSPENDED_ONLY,
-        KubeQueue.QueueUnits.MIRROR,
+        KubeQueue.OwnUnits.MIRROR,
         KubeQueue.ForeignUnits.ACCEPT,
         label);
   }

@@ -30,7 +30,7 @@ public record KubeQueue(
     Duration startBackoff,
     AttemptBackoff attemptBackoff,
     Intake intake,
-    QueueUnits queueUnits,
+    OwnUnits queueUnits,
     ForeignUnits foreignUnits,
     QuotaLabel quotaLabel) {
 
@@ -79,7 +79,7 @@ public record KubeQueue(
   }
 
   /** Whether a QueueUnit shows each Workload. */
-  public enum QueueUnits {
+  public enum OwnUnits {
     /** It does. */
     MIRROR,
     /** There are none. */

@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
+import dev.sluice.api.config.KubeQueue.OwnUnits;
 import dev.sluice.api.config.KubeQueue.Policy;
-import dev.sluice.api.config.KubeQueue.QueueUnits;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
 import dev.sluice.core.model.AttemptBackoff;
@@ -76,7 +76,7 @@ final class KubeQueueDecoder {
                 Map.of("SuspendedOnly", Intake.SUSPENDED_ONLY, "All", Intake.ALL),
                 "SuspendedOnly"),
             fields.word(
-                "queueUnits", Map.of("Mirror", QueueUnits.MIRROR, "Off", QueueUnits.OFF), "Mirror"),
+                "queueUnits", Map.of("Mirror", OwnUnits.MIRROR, "Off", OwnUnits.OFF), "Mirror"),
             fields.word(
                 "foreignUnits",
                 Map.of("Accept", ForeignUnits.ACCEPT, "Ignore", ForeignUnits.IGNORE),

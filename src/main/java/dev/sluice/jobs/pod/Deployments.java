@@ -31,6 +31,12 @@ public final class Deployments implements GatedKind {
     return kind.equals(SinglePod.KIND.kind());
   }
 
+  /** A ReplicaSet, which has no description, creates pods only as well. */
+  @Override
+  public boolean speaksForGroup() {
+    return true;
+  }
+
   /** Its controller ignores pods that it didn't create. */
   @Override
   public boolean adopts(Map<String, String> labels, String uid) {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
+import dev.sluice.api.config.KubeQueue.OwnUnits;
 import dev.sluice.api.config.KubeQueue.Policy;
-import dev.sluice.api.config.KubeQueue.QueueUnits;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
 import dev.sluice.core.model.AttemptBackoff;
@@ -36,7 +36,7 @@ class KubeQueueConfigurationTest {
                 Duration.ofMinutes(1),
                 new AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20)),
                 Intake.SUSPENDED_ONLY,
-                QueueUnits.MIRROR,
+                OwnUnits.MIRROR,
                 ForeignUnits.ACCEPT,
                 QuotaLabel.LISTED));
   }
@@ -74,7 +74,7 @@ class KubeQueueConfigurationTest {
                 Duration.ofSeconds(2),
                 new AttemptBackoff(Duration.ofMillis(500), Duration.ofSeconds(3)),
                 Intake.ALL,
-                QueueUnits.OFF,
+                OwnUnits.OFF,
                 ForeignUnits.IGNORE,
                 QuotaLabel.ANYWHERE));
     String printed = ConfigurationLoader.parse(HEAD + yaml, "", () -> "own").effective();
