@@ -64,7 +64,6 @@ final class SchedulerModule implements OperatorModule {
             context.options().translation(),
             informers.localClusters()::avoidedBy,
             new UnsupportedRequests(
-                context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
                 workload ->
                     context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
                         && !AttendedKinds.isResizable(workload),

@@ -150,11 +150,7 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.eventNotifier());
     flavors =
         new ResourceFlavorReconciler(
-            leadership,
-            flavorTrigger,
-            informerCaches,
-            dependencies.patches(),
-            dependencies.eventNotifier());
+            leadership, flavorTrigger, informerCaches, dependencies.patches());
     checks =
         new AdmissionCheckReconciler(
             leadership, checkTrigger, informerCaches, dependencies.patches());

@@ -190,7 +190,10 @@ class IntakeIT {
     awaitPhase("second", "Running");
     submit("third", "", true, "10m");
     awaitPhase("third", "Enqueued");
-    assertThat(api.get(UNIT, "third").at("/status/message").asText()).isNotEmpty();
+    await("message")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> assertThat(api.get(UNIT, "third").at("/status/message").asText()).isNotEmpty());
 
     api.patch(UNIT, "third", "{'spec': {'priority': 9, 'consumerRef': {'name': 'other'}}}");
     String third = api.workloadOf(JOB, "third");

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -154,6 +156,44 @@ final class RackedCluster {
               }
             });
     return result;
+  }
+
+  /** The rack of a node. */
+  String rackOf(String node) {
+    return cluster
+        .client()
+        .nodes()
+        .withName(node)
+        .get()
+        .getMetadata()
+        .getLabels()
+        .getOrDefault("example.com/rack", "");
+  }
+
+  /** A condition of a Workload; a missing node without it. */
+  JsonNode condition(String workload, String type) {
+    for (JsonNode each : jobs.get(QueuedJobs.WORKLOAD, workload).at("/status/conditions")) {
+      if (each.path("type").asText().equals(type)) {
+        return each;
+      }
+    }
+    return MissingNode.getInstance();
+  }
+
+  /** The reasons of the events of a Workload. */
+  List<String> eventsOf(String workload) {
+    return cluster
+        .client()
+        .events()
+        .v1()
+        .events()
+        .inNamespace(cluster.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .filter(event -> event.getRegarding().getName().equals(workload))
+        .map(Event::getReason)
+        .toList();
   }
 
   /** Repeats an assertion until it holds. */

@@ -11,27 +11,33 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.security.SecureRandom;
-import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** Pods of assignments run where the assignments say. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 class TopologyIT {
 
+  private static final String REQUIRED =
+      "kueue.x-k8s.io/podset-required-topology: example.com/rack,";
+
   private static OperatorSettings settings() {
-    return OperatorSettings.onFreePorts(new SecureRandom())
-        .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500));
+    return OperatorSettings.onFreePorts(new SecureRandom());
   }
 
   /** The queue doesn't exist, so that nobody but the test admits the Workload. */
   @Test
   void podsOfAnAssignmentByHandRunInTheirDomains(TestCluster cluster) {
-    RackedCluster racked = new RackedCluster(cluster).withNodes().withQueues();
+    RackedCluster racked = new RackedCluster(cluster).withNodes();
     try (LocalOperator _ =
         LocalOperator.start("operator-of-assignments", cluster.kubeconfig(), settings())) {
-      String annotation = "kueue.x-k8s.io/podset-required-topology: example.com/rack,";
-      racked.job("ranked", "none", annotation, 3, 1);
+      racked.withQueues();
+      racked.job("ranked", "none", REQUIRED, 3, 1);
       String workload = racked.jobs().workloadOf(RackedCluster.JOB, "ranked");
       assertThat(
               racked
@@ -48,18 +54,72 @@ class TopologyIT {
                   0, racked.node("b1r2", 1),
                   1, racked.node("b1r2", 0),
                   2, racked.node("b1r2", 0)));
-      JsonNode pod = racked.pods("ranked").get(2);
+      JsonNode pod = Objects.requireNonNull(racked.pods("ranked").get(2));
       assertThat(pod.at("/spec/nodeSelector").path(RackedCluster.HOST).asText())
           .isEqualTo(racked.node("b1r2", 0));
       assertThat(pod.at("/spec/schedulingGates").isMissingNode()).isTrue();
     }
   }
 
+  /** Four racks of eight CPUs, in two blocks. */
+  @Test
+  void jobsRunNearEachOtherAsTheyAsk(TestCluster cluster) {
+    RackedCluster racked = new RackedCluster(cluster).withNodes();
+    Map<Integer, String> first;
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-racks", cluster.kubeconfig(), settings())) {
+      racked.withQueues();
+      racked.job("tight", "lq", REQUIRED, 4, 2);
+      first = racked.awaitRunning("tight", 4);
+      assertThat(racks(racked, first)).as("racks of %s", first).hasSize(1);
+
+      racked.job("large", "lq", REQUIRED, 5, 2);
+      String large = racked.jobs().workloadOf(RackedCluster.JOB, "large");
+      RackedCluster.eventually(
+          "explanation of " + large,
+          () -> {
+            JsonNode reserved = racked.condition(large, "QuotaReserved");
+            assertThat(reserved.path("reason").asText()).isEqualTo("TopologyPlacementFailed");
+            assertThat(reserved.path("message").asText())
+                .contains("needs 5 pods in one example.com/rack");
+            assertThat(racked.eventsOf(large)).contains("TopologyPlacementFailed");
+          });
+      assertThat(racked.pods("large")).isEmpty();
+    }
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-racks-again", cluster.kubeconfig(), settings())) {
+      String preferred = "kueue.x-k8s.io/podset-preferred-topology: example.com/rack,";
+      racked.job("near", "lq", preferred, 6, 2);
+      Map<Integer, String> near = racked.awaitRunning("near", 6);
+      assertThat(racks(racked, near))
+          .as("the two racks of the free block")
+          .hasSize(2)
+          .doesNotContainAnyElementsOf(racks(racked, first));
+
+      String anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: 'true',";
+      racked.job("anywhere", "lq", anywhere, 6, 2);
+      racked.awaitRunning("anywhere", 6);
+      assertThat(racked.nodes("tight")).isEqualTo(first);
+      assertThat(racked.pods("large")).isEmpty();
+
+      racked.jobs().delete(RackedCluster.JOB, "tight");
+      racked.jobs().delete(RackedCluster.JOB, "large");
+      racked.job("next", "lq", REQUIRED, 4, 2);
+      assertThat(racks(racked, racked.awaitRunning("next", 4))).hasSize(1);
+    }
+  }
+
+  private static Set<String> racks(RackedCluster racked, Map<Integer, String> nodes) {
+    return nodes.values().stream().map(racked::rackOf).collect(Collectors.toSet());
+  }
+
   private static void admitByHand(
       TestCluster cluster, String workload, String first, String second) {
     String condition =
         "{\"type\": \"%s\", \"status\": \"True\", \"reason\": \"Test\", \"message\": \"\","
-            + " \"lastTransitionTime\": \"2026-01-01T00:00:00Z\"}";
+            + " \"lastTransitionTime\": \""
+            + Instant.now().truncatedTo(ChronoUnit.SECONDS)
+            + "\"}";
     cluster
         .client()
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")

@@ -8,13 +8,17 @@ import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.workload.NamespaceLimits.ItemRules;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -297,18 +301,78 @@ class WorkloadTranslatorTest {
       quoteCharacter = '\0',
       textBlock =
           """
-          required: rack | it requires a topology
-          podSetSliceRequiredTopology: rack | it requires a topology
-          podsetSliceRequiredTopologyConstraints: [{topology: rack, size: 2}] | it requires a topology
-          preferred: rack |
-          unconstrained: true |
+          required: rack, podIndexLabel: i | REQUIRED | rack |
+          preferred: rack | PREFERRED | rack |
+          unconstrained: true | UNCONSTRAINED | |
+          unconstrained: false | NONE | |
+          podSetSliceRequiredTopology: rack | SLICES | | rack=1
+          required: block, podSetSliceRequiredTopology: rack, podSetSliceSize: 2 | REQUIRED | block | rack=2
+          podsetSliceRequiredTopologyConstraints: [{topology: rack, size: 4}, {topology: host, size: 2}] | SLICES | | rack=4 host=2
+          podsetSliceRequiredTopologyConstraints: [7, {}] | SLICES | | =1 =1
+          required: 7, preferred: {} | REQUIRED | 7 |
           """)
-  void aRequiredTopologyKeepsAWorkloadWaiting(String request, String defect) {
+  void aTopologyRequestIsTranslated(String request, String mode, String level, String slices) {
     String yaml =
         PENDING.replace("minCount: 2\n", "minCount: 2\n    topologyRequest: {" + request + "}\n");
+    WorkloadTranslator translator = new WorkloadTranslator(context, TranslationOptions.DEFAULT);
 
-    assertThat(defect(yaml, false)).contains(defect == null ? "" : defect);
-    assertThat(defect(yaml, true)).isEmpty();
+    TopologyRequest topology =
+        ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml)))
+            .workload()
+            .shape()
+            .podSets()
+            .getFirst()
+            .topology();
+
+    assertThat(topology.mode()).hasToString(mode);
+    assertThat(topology.level()).isEqualTo(level == null ? "" : level);
+    assertThat(
+            topology.slices().stream()
+                .map(slice -> slice.level() + "=" + slice.size())
+                .collect(Collectors.joining(" ")))
+        .isEqualTo(slices == null ? "" : slices);
+  }
+
+  @Test
+  void anAssignmentIsReadBack() {
+    String reserving =
+        PENDING
+            + """
+            status:
+              conditions: [{type: QuotaReserved, status: "True"}]
+              unhealthyNodes: [{name: n1}]
+              admission:
+                clusterQueue: cq
+                podSetAssignments:
+                - name: main
+                  count: 3
+                  flavors: {cpu: f}
+                  resourceUsage: {cpu: "3"}
+                  delayedTopologyRequest: Ready
+                  topologyAssignment:
+                    levels: [kubernetes.io/hostname]
+                    slices:
+                    - domainCount: 2
+                      podCounts: {individual: [1, 2]}
+                      valuesPerLevel: [{individual: {prefix: n, roots: ["1", "2"]}}]
+            """;
+    PodSetTopology topology =
+        ((SchedulerEvent.WorkloadReserving)
+                new WorkloadTranslator(context, TranslationOptions.DEFAULT).of(workload(reserving)))
+            .workload()
+            .podSets()
+            .getFirst()
+            .topology();
+    assertThat(topology.delay()).isEqualTo(PodSetTopology.Delay.READY);
+    assertThat(topology.perPod()).containsKey("cpu");
+    assertThat(topology.assignment())
+        .contains(
+            new TopologyAssignment(
+                List.of("kubernetes.io/hostname"),
+                List.of(
+                    new TopologyAssignment.Domain(List.of("n1"), 1),
+                    new TopologyAssignment.Domain(List.of("n2"), 2))));
+    assertThat(workload(reserving).status().unhealthyNodes()).containsExactly("n1");
   }
 
   @Test
@@ -326,7 +390,7 @@ class WorkloadTranslatorTest {
             context,
             TranslationOptions.DEFAULT,
             workload -> Set.of(),
-            new UnsupportedRequests(true, workload -> true, workload -> elsewhere),
+            new UnsupportedRequests(workload -> true, workload -> elsewhere),
             workload -> true);
     return ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml)))
         .workload()

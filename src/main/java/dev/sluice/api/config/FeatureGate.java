@@ -94,10 +94,10 @@ public enum FeatureGate {
       "TASAssignmentsEncodingByHostnamePrefix", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, OFF, "TopologyAwareScheduling"),
   TAS_CACHE_NODE_MATCH_RESULTS(
-      "TASCacheNodeMatchResults", true, BETA, OFF, "TopologyAwareScheduling"),
-  TAS_CACHE_TOPOLOGY_TREE("TASCacheTopologyTree", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASCacheNodeMatchResults", true, BETA, EITHER, "TopologyAwareScheduling"),
+  TAS_CACHE_TOPOLOGY_TREE("TASCacheTopologyTree", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_CACHING_REMAINING_RESOURCES(
-      "TASCachingRemainingResources", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASCachingRemainingResources", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT(
       "TASFailedNodeReplacement", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST(
@@ -108,11 +108,11 @@ public enum FeatureGate {
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_HANDLE_OVERLAPPING_FLAVORS(
-      "TASHandleOverlappingFlavors", true, BETA, OFF, "TopologyAwareScheduling"),
-  TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, OFF, "TopologyAwareScheduling"),
-  TAS_PROFILE_MIXED("TASProfileMixed", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASHandleOverlappingFlavors", true, BETA, EITHER, "TopologyAwareScheduling"),
+  TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, EITHER, "TopologyAwareScheduling"),
+  TAS_PROFILE_MIXED("TASProfileMixed", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE(
-      "TASRecomputeAssignmentWithinSchedulingCycle", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASRecomputeAssignmentWithinSchedulingCycle", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME(
       "TASReplaceNodeDueToNotReadyOverFixedTime",
       false,
@@ -130,11 +130,11 @@ public enum FeatureGate {
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_RESPECT_NODE_AFFINITY_PREFERRED(
-      "TASRespectNodeAffinityPreferred", false, ALPHA, OFF, "TopologyAwareScheduling"),
+      "TASRespectNodeAffinityPreferred", false, ALPHA, EITHER, "TopologyAwareScheduling"),
   TAS_VALIDATE_WORKLOAD_SLICE_SIZE(
-      "TASValidateWorkloadSliceSize", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASValidateWorkloadSliceSize", true, BETA, EITHER, "TopologyAwareScheduling"),
   TLS_OPTIONS("TLSOptions", true, LOCKED, ON),
-  TOPOLOGY_AWARE_SCHEDULING("TopologyAwareScheduling", true, BETA, OFF),
+  TOPOLOGY_AWARE_SCHEDULING("TopologyAwareScheduling", true, BETA, EITHER),
   UNADMITTED_WORKLOADS_EXPLICIT_STATUS(
       "UnadmittedWorkloadsExplicitStatus", false, BETA, EITHER, "UnadmittedWorkloadsObservability"),
   UNADMITTED_WORKLOADS_OBSERVABILITY("UnadmittedWorkloadsObservability", true, BETA, ON),

@@ -2,7 +2,6 @@ package dev.sluice.queues.mapping;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueSpec;
-import dev.sluice.api.v1beta2.ResourceFlavor;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,16 +28,5 @@ public final class UnsupportedFields {
           "spec.concurrentAdmissionPolicy: workloads are not tried on several flavors at once yet");
     }
     return parts;
-  }
-
-  /** Unsupported fields of a ResourceFlavor: its topology. */
-  public static List<String> in(ResourceFlavor flavor) {
-    return FlavorMapper.topology(flavor)
-        .map(
-            topology ->
-                "spec.topologyName: pods are not placed by the topology \"%s\" yet"
-                    .formatted(topology))
-        .map(List::of)
-        .orElse(List.of());
   }
 }

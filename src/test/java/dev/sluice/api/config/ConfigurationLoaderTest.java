@@ -422,15 +422,16 @@ class ConfigurationLoaderTest {
             + " gate; did you mean PartialAdmission?",
         "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not"
             + " allowed; allowed: true or false",
-        "featureGates: {TopologyAwareScheduling: true} | featureGates.TopologyAwareScheduling |"
-            + " true is not supported yet: in this version of Sluice TopologyAwareScheduling is"
+        "featureGates: {ConcurrentAdmission: true} | featureGates.ConcurrentAdmission |"
+            + " true is not supported yet: in this version of Sluice ConcurrentAdmission is"
             + " always off; allowed: false, or leave it out",
         "featureGates: {FlavorFungibility: false} | featureGates.FlavorFungibility | false is not"
             + " supported yet",
         "featureGates: {TLSOptions: false} | featureGates.TLSOptions | false is not allowed;"
             + " allowed: true (the gate is locked)",
-        "featureGates: {TASBalancedPlacement: true} | featureGates.TASBalancedPlacement | is on,"
-            + " but needs TopologyAwareScheduling, which is off"
+        "featureGates: {TASBalancedPlacement: true, TopologyAwareScheduling: false} |"
+            + " featureGates.TASBalancedPlacement | is on, but needs TopologyAwareScheduling,"
+            + " which is off"
       })
   void refusesByPathValueAndRule(String yaml, String path, String message) {
     assertThat(problems(HEAD + yaml, ""))
