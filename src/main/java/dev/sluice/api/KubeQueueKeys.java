@@ -19,13 +19,6 @@ public final class KubeQueueKeys {
 
   private static final List<String> PREFIXES = List.of("koord-queue/", "kube-queue/");
 
-  /** The labels that say whether a job may be preempted; an earlier one wins. */
-  public static final List<String> PREEMPTIBLE =
-      List.of(
-          "quota.scheduling.alibabacloud.com/preemptible",
-          "quota.scheduling.koordinator.sh/preemptible",
-          "alibabacloud.com/preemptible");
-
   private KubeQueueKeys() {}
 
   /** The quota that labels name; empty if they name none. */
@@ -46,14 +39,5 @@ public final class KubeQueueKeys {
         .map(prefix -> annotations.getOrDefault(prefix + key, ""))
         .filter(value -> !value.isEmpty())
         .findFirst();
-  }
-
-  /** Whether labels say that a job may be preempted; empty if they say nothing. */
-  public static Optional<Boolean> preemptible(Map<String, String> labels) {
-    return PREEMPTIBLE.stream()
-        .map(key -> labels.getOrDefault(key, ""))
-        .filter(value -> value.equals("true") || value.equals("false"))
-        .findFirst()
-        .map(Boolean::valueOf);
   }
 }

@@ -1,10 +1,10 @@
 package dev.sluice.app;
 
-import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
@@ -64,7 +64,7 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
             .owner()
             .filter(owner -> ForeignQueueUnit.KIND.is(owner.apiVersion(), owner.kind()))
             .isPresent();
-    return test(workload) && (!unit || KubeQueueKeys.preemptible(workload.labels()).orElse(false));
+    return test(workload) && (!unit || PreemptibleLabels.isPreemptible(workload.labels()));
   }
 
   @Override

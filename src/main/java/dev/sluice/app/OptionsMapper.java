@@ -1,6 +1,5 @@
 package dev.sluice.app;
 
-import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.EngineOptions;
@@ -12,11 +11,9 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
-import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.stream.Stream;
 
 /** Maps the configuration to the options of each package. */
 record OptionsMapper(Configuration configuration) {
@@ -44,13 +41,6 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
         on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
         on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING));
-  }
-
-  /** The configured labels, and those by which people of Kube Queue keep jobs from preemption. */
-  private List<String> labelKeysToCopy() {
-    Stream<String> further =
-        configuration.kubeQueue().enabled() ? KubeQueueKeys.PREEMPTIBLE.stream() : Stream.empty();
-    return Stream.concat(configuration.integrations().labelKeysToCopy().stream(), further).toList();
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -113,7 +103,7 @@ record OptionsMapper(Configuration configuration) {
         configuration.manageJobsWithoutQueueName(),
         namespace ->
             configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
-        labelKeysToCopy(),
+        configuration.integrations().labelKeysToCopy(),
         on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
         on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
         on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),

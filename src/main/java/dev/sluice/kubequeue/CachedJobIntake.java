@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The intake of jobs by the queues that were made from quotas, as the caches have them: they are
- * known by their marks ({@link SourceMarks}). A LocalQueue that a quota label asks for and that the
+ * known by their marks ({@link SourceMark}). A LocalQueue that a quota label asks for and that the
  * quota allows in the namespace is made when the first job asks for it. Usable from any thread.
  */
 public final class CachedJobIntake implements JobIntake {
@@ -92,8 +92,7 @@ public final class CachedJobIntake implements JobIntake {
   private Optional<String> namespaceQueue(String namespace) {
     return caches.localQueues().all().stream()
         .filter(queue -> queue.getMetadata().getNamespace().equals(namespace))
-        .filter(queue -> SourceMarks.isMade(queue) && !SourceMarks.isOnDemand(queue))
-        .filter(queue -> !SourceMarks.isRemoved(queue))
+        .filter(queue -> isInUse(queue) && !has(queue, SourceMark.ON_DEMAND))
         .map(CachedJobIntake::clusterQueue)
         .min(Comparator.naturalOrder());
   }
@@ -106,15 +105,27 @@ public final class CachedJobIntake implements JobIntake {
 
   private List<QuotaQueue> quotaQueues() {
     return caches.clusterQueues().all().stream()
-        .filter(queue -> SourceMarks.isMade(queue) && !SourceMarks.isRemoved(queue))
-        .map(
+        .filter(queue -> !has(queue, SourceMark.REMOVED))
+        .flatMap(
             queue ->
-                new QuotaQueue(
-                    queue.getMetadata().getName(),
-                    SourceMarks.quota(queue),
-                    SourceMarks.path(queue),
-                    List.of()))
+                SourceMark.of(queue).stream()
+                    .map(
+                        mark ->
+                            new QuotaQueue(
+                                queue.getMetadata().getName(),
+                                mark.quota(),
+                                mark.path(),
+                                List.of())))
         .toList();
+  }
+
+  /** Whether an object was made from a quota that is still there. */
+  private static boolean isInUse(HasMetadata object) {
+    return SourceMark.of(object).isPresent() && !has(object, SourceMark.REMOVED);
+  }
+
+  private static boolean has(HasMetadata object, String annotation) {
+    return SourceMark.annotationsOf(object).containsKey(annotation);
   }
 
   private QueueAssignment inNamespace(String namespace, QuotaQueue queue) {
@@ -122,7 +133,7 @@ public final class CachedJobIntake implements JobIntake {
         caches.localQueues().all().stream()
             .filter(it -> it.getMetadata().getNamespace().equals(namespace))
             .filter(it -> clusterQueue(it).equals(queue.clusterQueue()))
-            .filter(it -> !SourceMarks.isRemoved(it))
+            .filter(it -> !has(it, SourceMark.REMOVED))
             .map(it -> it.getMetadata().getName())
             .min(Comparator.naturalOrder());
     if (local.isPresent()) {
@@ -151,21 +162,25 @@ public final class CachedJobIntake implements JobIntake {
 
   /** The watch tells of the LocalQueue, and the jobs of the namespace are looked at again. */
   private void create(ClusterQueue queue, String namespace) {
-    String name = queue.getMetadata().getName();
+    String clusterQueue = queue.getMetadata().getName();
+    String name =
+        SourceMark.of(queue)
+            .map(mark -> NameAllocator.localName(mark, clusterQueue))
+            .orElse(clusterQueue);
     ObjectNode object = JsonNodeFactory.instance.objectNode();
     object.put("apiVersion", ApiVersions.GROUP + "/" + ApiVersions.V1BETA2);
     object.put("kind", "LocalQueue");
     ObjectNode metadata = object.putObject("metadata").put("name", name);
     ObjectNode annotations = metadata.putObject("annotations");
-    SourceMarks.of(queue).forEach(annotations::put);
-    annotations.put(SourceMarks.ON_DEMAND, "true");
-    object.putObject("spec").put("clusterQueue", name);
+    SourceMark.annotationsOf(queue).forEach(annotations::put);
+    annotations.put(SourceMark.ON_DEMAND, "true");
+    object.putObject("spec").put("clusterQueue", clusterQueue);
     String path =
         new ObjectPath(object.path("apiVersion").asText(), namespace, "localqueues", name)
             .collection();
     var unused =
         client
-            .send(ApiRequest.create(path, object).by(SourceMarks.FIELD_OWNER))
+            .send(ApiRequest.create(path, object).by(SourceMark.FIELD_OWNER))
             .thenAccept(
                 outcome -> {
                   if (outcome instanceof ApiOutcome.Written) {
@@ -184,7 +199,7 @@ public final class CachedJobIntake implements JobIntake {
     boolean same =
         before != null
             && after != null
-            && SourceMarks.of(before).equals(SourceMarks.of(after))
+            && SourceMark.annotationsOf(before).equals(SourceMark.annotationsOf(after))
             && clusterQueue(before).equals(clusterQueue(after));
     if (!same) {
       notifyOf(namespace(Objects.requireNonNull(after == null ? before : after))::equals);
@@ -197,12 +212,12 @@ public final class CachedJobIntake implements JobIntake {
 
   private void clusterQueueChanged(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     boolean made =
-        (before != null && SourceMarks.isMade(before))
-            || (after != null && SourceMarks.isMade(after));
+        (before != null && SourceMark.of(before).isPresent())
+            || (after != null && SourceMark.of(after).isPresent());
     boolean same =
         before != null
             && after != null
-            && SourceMarks.of(before).equals(SourceMarks.of(after))
+            && SourceMark.annotationsOf(before).equals(SourceMark.annotationsOf(after))
             && Objects.equals(
                 before.getSpec().namespaceSelector(), after.getSpec().namespaceSelector());
     if (made && !same) {

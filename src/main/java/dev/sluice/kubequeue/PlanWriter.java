@@ -14,12 +14,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes planned objects. An object is created only if none has its name, and applied, as field
- * owner {@value #OWNER}, only if it is still the one that was looked at.
+ * owner {@value SourceMark#FIELD_OWNER}, only if it is still the one that was looked at.
  */
 final class PlanWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(PlanWriter.class);
-  private static final String OWNER = "sluice-kubequeue";
   private static final String APPLY = "application/apply-patch+yaml";
   private static final String API = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
 
@@ -33,7 +32,9 @@ final class PlanWriter {
   boolean create(PlannedObject object) {
     ApiOutcome outcome =
         requests
-            .send(ApiRequest.create(path(object.id()).collection(), body(object)).by(OWNER))
+            .send(
+                ApiRequest.create(path(object.id()).collection(), body(object))
+                    .by(SourceMark.FIELD_OWNER))
             .join();
     return done(object.id(), "created", outcome);
   }
@@ -48,7 +49,7 @@ final class PlanWriter {
             .send(
                 new ApiRequest(
                     "PATCH",
-                    path + "?fieldManager=" + OWNER + "&force=true",
+                    path + "?fieldManager=" + SourceMark.FIELD_OWNER + "&force=true",
                     APPLY,
                     body.toString()))
             .join();
@@ -57,7 +58,9 @@ final class PlanWriter {
       ObjectNode rest = PlanDifference.patch(object);
       rest.withObject("/metadata").put("uid", existing.uid());
       return done(
-          object.id(), "patched", requests.send(ApiRequest.patch(path, rest).by(OWNER)).join());
+          object.id(),
+          "patched",
+          requests.send(ApiRequest.patch(path, rest).by(SourceMark.FIELD_OWNER)).join());
     }
     return done(object.id(), "applied", outcome);
   }

@@ -14,32 +14,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Writes the specs and annotations of the objects that are made from quotas. */
 final class QueueManifests {
 
-  /** On an object whose quota is gone. */
-  static final String REMOVED = "sluice.dev/source-removed";
-
   /** The annotations that are kept as planned; all others are left alone. */
   static final List<String> ANNOTATIONS =
-      List.of(
-          "sluice.dev/source-kind",
-          "sluice.dev/source-namespace",
-          "sluice.dev/source-name",
-          "sluice.dev/source-uid",
-          "sluice.dev/source-path",
-          REMOVED,
-          SourceMarks.ON_DEMAND,
-          QueueAnnotations.OVERSELL_RATE,
-          QueueAnnotations.PREEMPTIBLE_LABELS,
-          QueueAnnotations.STRATEGY,
-          QueueAnnotations.ATTEMPT_BACKOFF,
-          QueueAnnotations.START_TIMEOUT,
-          QueueAnnotations.START_BACKOFF,
-          QueueAnnotations.MAX_WORKLOADS,
-          QueueAnnotations.QUEUE_PRIORITY,
-          QueueAnnotations.BLOCK_UNTIL_READY);
+      Stream.concat(
+              SourceMark.KEYS.stream(),
+              Stream.of(
+                  QueueAnnotations.OVERSELL_RATE,
+                  QueueAnnotations.PREEMPTIBLE_LABELS,
+                  QueueAnnotations.STRATEGY,
+                  QueueAnnotations.ATTEMPT_BACKOFF,
+                  QueueAnnotations.START_TIMEOUT,
+                  QueueAnnotations.START_BACKOFF,
+                  QueueAnnotations.MAX_WORKLOADS,
+                  QueueAnnotations.QUEUE_PRIORITY,
+                  QueueAnnotations.BLOCK_UNTIL_READY))
+          .toList();
 
   private final KubeQueue settings;
   private final String flavor;

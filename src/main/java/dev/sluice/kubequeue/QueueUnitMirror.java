@@ -149,7 +149,7 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
         .map(LocalQueue::getSpec)
         .map(spec -> Objects.requireNonNullElse(spec.clusterQueue(), ""))
         .flatMap(name -> dependencies.caches().clusterQueues().find(name))
-        .filter(SourceMarks::isMade)
+        .filter(made -> SourceMark.of(made).isPresent())
         .map((ClusterQueue made) -> made.getMetadata().getName());
   }
 
@@ -238,7 +238,7 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
   }
 
   private ApiOutcome apply(String path, ObjectNode body) throws InterruptedException {
-    String query = "?fieldManager=" + SourceMarks.FIELD_OWNER + "&force=true";
+    String query = "?fieldManager=" + SourceMark.FIELD_OWNER + "&force=true";
     return Futures.forResult(
         dependencies.client().send(new ApiRequest("PATCH", path + query, APPLY, body.toString())));
   }

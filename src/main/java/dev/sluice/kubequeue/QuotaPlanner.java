@@ -99,7 +99,7 @@ final class QuotaPlanner {
   private void readRequests() {
     for (ExistingObject object : input.existing().values()) {
       if (object.id().kind() == ObjectKind.LOCAL_QUEUE
-          && object.annotations().containsKey(SourceMarks.ON_DEMAND)) {
+          && object.annotations().containsKey(SourceMark.ON_DEMAND)) {
         object
             .mark()
             .ifPresent(
@@ -199,7 +199,7 @@ final class QuotaPlanner {
       boolean allowed = settings.quotaLabel() == QuotaLabel.ANYWHERE || below.contains(namespace);
       if (allowed && !identity.equals(byNamespace.get(namespace))) {
         Map<String, String> annotations = new TreeMap<>(mark.annotations());
-        annotations.put(SourceMarks.ON_DEMAND, "true");
+        annotations.put(SourceMark.ON_DEMAND, "true");
         localQueue(namespace, name, mark, annotations);
       }
     }

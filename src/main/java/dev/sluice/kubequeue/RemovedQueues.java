@@ -140,7 +140,7 @@ final class RemovedQueues {
             : Optional.empty();
     boolean onHold =
         object.spec().path("stopPolicy").asText().equals("Hold")
-            && object.annotations().containsKey(QueueManifests.REMOVED);
+            && object.annotations().containsKey(SourceMark.REMOVED);
     if (onHold && !object.inUse() && (cohort.isEmpty() || hasNothing(object.spec()))) {
       removed.add(object.id());
       return false;
@@ -171,7 +171,7 @@ final class RemovedQueues {
   private static PlannedObject held(ExistingObject object, ObjectNode spec) {
     Map<String, String> annotations = new TreeMap<>(object.annotations());
     annotations.keySet().retainAll(QueueManifests.ANNOTATIONS);
-    annotations.put(QueueManifests.REMOVED, "true");
+    annotations.put(SourceMark.REMOVED, "true");
     return new PlannedObject(object.id(), annotations, spec);
   }
 

@@ -1,6 +1,8 @@
 package dev.sluice.kubequeue;
 
 import dev.sluice.api.KueueConstants;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -23,6 +25,18 @@ public record SourceMark(String kind, String namespace, String name, String uid,
   private static final String UID = "sluice.dev/source-uid";
   private static final String PATH = "sluice.dev/source-path";
 
+  /** In whose name objects are written. */
+  static final String FIELD_OWNER = "sluice-kubequeue";
+
+  /** The annotation of an object whose quota is gone. */
+  static final String REMOVED = "sluice.dev/source-removed";
+
+  /** The annotation of a LocalQueue that was made because a job named the quota by a label. */
+  static final String ON_DEMAND = "sluice.dev/on-demand";
+
+  /** All annotations that say where an object comes from, and whether it is still needed. */
+  static final List<String> KEYS = List.of(KIND, NAMESPACE, NAME, UID, PATH, REMOVED, ON_DEMAND);
+
   /** What identifies a quota although its source was deleted and made again. */
   public record Identity(String kind, String path) {}
 
@@ -42,6 +56,31 @@ public record SourceMark(String kind, String namespace, String name, String uid,
                     annotations.getOrDefault(NAME, ""),
                     annotations.getOrDefault(UID, ""),
                     annotations.getOrDefault(PATH, "")));
+  }
+
+  /** The mark on an object; empty if it wasn't made from a quota. */
+  static Optional<SourceMark> of(HasMetadata object) {
+    return of(annotationsOf(object));
+  }
+
+  /** What an object has of the annotations {@link #KEYS}. */
+  static Map<String, String> annotationsOf(HasMetadata object) {
+    Map<String, String> result = new TreeMap<>();
+    Map<String, String> annotations = object.getMetadata().getAnnotations();
+    if (annotations != null) {
+      for (String key : KEYS) {
+        String value = annotations.get(key);
+        if (value != null) {
+          result.put(key, value);
+        }
+      }
+    }
+    return result;
+  }
+
+  /** The name of the quota: the last part of the path, or the name of the source. */
+  String quota() {
+    return path.isEmpty() ? name : path.substring(path.lastIndexOf('/') + 1);
   }
 
   /** The annotations. */

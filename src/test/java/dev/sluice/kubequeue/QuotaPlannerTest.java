@@ -306,7 +306,7 @@ class QuotaPlannerTest {
     assertThat(find(listed, local("d", "root-team-a-self")).annotations())
         .containsKey("sluice.dev/source-removed");
     assertThat(find(listed, local("a", "root-team-a-self")).annotations())
-        .containsEntry(SourceMarks.ON_DEMAND, "true")
+        .containsEntry(SourceMark.ON_DEMAND, "true")
         .doesNotContainKey("sluice.dev/source-removed");
     assertThat(quota(listed, queue("root-team-a-self"), "cpu")).isEqualTo("0 - -");
     assertThat(find(listed, queue("root-team-a-self")).spec().path("cohortName").asText())

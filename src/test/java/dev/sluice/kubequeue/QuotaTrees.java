@@ -121,7 +121,7 @@ final class QuotaTrees {
                   "ElasticQuotaTree",
                   "sluice.dev/source-path",
                   path,
-                  SourceMarks.ON_DEMAND,
+                  SourceMark.ON_DEMAND,
                   "true"),
               JsonMappers.JSON.createObjectNode()),
           false);
