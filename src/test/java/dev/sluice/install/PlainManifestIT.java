@@ -143,6 +143,7 @@ class PlainManifestIT {
     "patch, '', pods/status",
     "update, '', pods/finalizers",
     "watch, apps, statefulsets",
+    "watch, '', nodes",
     "create, events.k8s.io, events"
   })
   void theOperatorMayDoItsWork(String verb, String group, String resource, TestCluster cluster) {
@@ -159,7 +160,7 @@ class PlainManifestIT {
     "delete, apps, statefulsets",
     "get, apps, deployments",
     "get, '', secrets",
-    "list, '', nodes",
+    "patch, '', nodes",
     "update, kueue.x-k8s.io, workloads/status",
     "patch, kueue.x-k8s.io, cohorts",
     "patch, kueue.x-k8s.io, localqueues",
