@@ -54,7 +54,8 @@ class PodWebhooksIT {
             cluster.kubeconfig(),
             "integrations: {frameworks: [pod]}")) {
       Pod waiting = cluster.create(pod(own, "waiting", QUEUED));
-      assertThat(gates(waiting)).containsExactly("kueue.x-k8s.io/admission");
+      assertThat(gates(waiting))
+          .containsExactly("kueue.x-k8s.io/admission", "kueue.x-k8s.io/topology");
       assertThat(waiting.getMetadata().getLabels()).containsEntry("kueue.x-k8s.io/managed", "true");
       assertThat(waiting.getMetadata().getFinalizers()).containsExactly("kueue.x-k8s.io/managed");
       assertThat(waiting.getMetadata().getAnnotations().get("kueue.x-k8s.io/role-hash"))
