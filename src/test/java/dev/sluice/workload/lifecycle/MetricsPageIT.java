@@ -37,6 +37,7 @@ class MetricsPageIT {
           "multikueue_workloads_dispatched_total",
           "multikueue_workloads_admitted_total",
           "multikueue_workloads_requeued_total",
+          "kueue_replaced_workload_slices_total",
           "multikueue_admission_latency_seconds",
           "multikueue_cluster_connected",
           "multikueue_workloads_fenced_total");

@@ -90,6 +90,7 @@ class PreemptionGatesIT {
   void nothingIsWrittenAgainWhileTheGateStaysClosed() {
     submit("urgent", 5, 2, "[{name: example.test}]");
     api.awaitCondition("Workload", "urgent", "BlockedOnPreemptionGates", "True PreemptionGated");
+    api.awaitCondition("Workload", "urgent", "QuotaReserved", "False WaitingForQuota");
     String version = api.get("Workload", "urgent").at("/metadata/resourceVersion").asText();
 
     submit("late", 0, 3, "[]");
