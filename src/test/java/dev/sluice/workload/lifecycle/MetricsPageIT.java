@@ -33,11 +33,12 @@ class MetricsPageIT {
           // no object is there that the schemas let through and nobody can read;
           // ReadErrorRecorderTest
           "sluice_unreadable_objects_total",
+          // no Job is elastic
+          "kueue_replaced_workload_slices_total",
           // no worker cluster is there; MultiClusterIT
           "multikueue_workloads_dispatched_total",
           "multikueue_workloads_admitted_total",
           "multikueue_workloads_requeued_total",
-          "kueue_replaced_workload_slices_total",
           "multikueue_admission_latency_seconds",
           "multikueue_cluster_connected",
           "multikueue_workloads_fenced_total");
