@@ -12,6 +12,7 @@ import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
@@ -81,15 +83,22 @@ class EveryKindMultiKueueIT {
             .toList();
   }
 
+  /** Builds that leave out the tag {@code faults} play no outage. */
+  private volatile boolean outagePlayed;
+
   @AfterAll
   void everyCellWasShown() {
     players.forEach(PlayedKinds::close);
     sets.close();
     running.close();
     for (KindRow row : kinds()) {
+      Set<RemoteSituation> declared = new HashSet<>(row.remoteSituations());
+      if (!outagePlayed) {
+        declared.remove(RemoteSituation.LOST);
+      }
       assertThat(shown.getOrDefault(row.name(), Set.of()))
           .as(row.name())
-          .containsExactlyInAnyOrderElementsOf(row.remoteSituations());
+          .containsExactlyInAnyOrderElementsOf(declared);
     }
   }
 
@@ -170,10 +179,12 @@ class EveryKindMultiKueueIT {
     }
   }
 
-  /** One outage for jobs of all kinds, when nobody else needs the worker. */
+  /** One outage for jobs of all kinds, when nobody else needs the worker: some four minutes. */
+  @Tag("faults")
   @ResourceLock(WORKERS)
   @Test
   void jobsOfALostWorkerRunInTheOtherAndOnlyThereOnceItIsBack() {
+    outagePlayed = true;
     Map<KindRow, RemoteLife> lives = new LinkedHashMap<>();
     List<MultiCluster> shares = new ArrayList<>();
     try {

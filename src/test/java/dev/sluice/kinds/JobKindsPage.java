@@ -66,7 +66,7 @@ final class JobKindsPage {
     lines.add(
         "`EveryKindMultiKueueIT` has a manager send each to one of two workers. Each pod of a"
             + " Deployment is sent by itself, as");
-    lines.add("a pod is. A kind that has no row isn't sent.");
+    lines.add("a pod is. A kind that has no row isn't sent. *Lost* is played by nightly builds.");
     lines.add("");
     for (RemoteSituation situation : RemoteSituation.values()) {
       lines.add("- *" + situation.title() + "*: " + situation.text());
