@@ -102,7 +102,7 @@ final class PodGroupPolicy {
     if (!steps.isEmpty() || group.waiting().isEmpty() || group.prebuilt()) {
       return steps;
     }
-    Optional<String> disagreement = group.disagreement(rules.labelKeysToCopy());
+    Optional<String> disagreement = group.disagreement(rules.copiedLabels());
     if (disagreement.isPresent()) {
       return List.of(
           new PodGroupAction(group.asJob(), new Warn("ErrWorkloadCompose", disagreement.get())));
