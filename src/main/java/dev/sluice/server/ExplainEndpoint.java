@@ -15,9 +15,6 @@ import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -105,17 +102,17 @@ public final class ExplainEndpoint implements HttpHandler {
     try {
       WorkloadId id = workload.get().id();
       Optional<Waiting> waiting =
-          engine.pendingReason(id).get(QUERY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+          EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
       return Response.json(JsonMappers.JSON.writeValueAsBytes(body(id, waiting)));
-    } catch (TimeoutException e) {
-      return Response.text(
-          503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + "s");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return Response.text(503, "the operator is stopping");
-    } catch (ExecutionException | JsonProcessingException e) {
-      throw new IllegalStateException("explanation of " + namespace + "/" + name, e);
+    } catch (EngineAnswer.MissingException e) {
+      return Response.text(503, e.text());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(explanationOf(workload.get().id()), e);
     }
+  }
+
+  private static String explanationOf(WorkloadId id) {
+    return "explanation of " + id.namespace() + "/" + id.name();
   }
 
   private ObjectNode body(WorkloadId id, Optional<Waiting> waiting) {

@@ -19,9 +19,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -176,7 +173,7 @@ public final class VisibilityEndpoint implements HttpHandler {
                 new LocalQueueId(path.namespace(), path.name()), page.offset(), page.limit());
     try {
       Optional<List<PendingPosition>> found =
-          asked.get(QUERY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+          EngineAnswer.await(asked, QUERY_TIMEOUT, "pending Workloads of " + path);
       return found
           .map(
               positions ->
@@ -188,13 +185,8 @@ public final class VisibilityEndpoint implements HttpHandler {
                       "NotFound",
                       "%s.%s \"%s\" not found"
                           .formatted(path.queue().plural(), VisibilityApi.GROUP, path.name())));
-    } catch (TimeoutException e) {
-      return unavailable("the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + "s");
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      return unavailable("the operator is stopping");
-    } catch (ExecutionException e) {
-      throw new IllegalStateException("pending Workloads of " + path, e);
+    } catch (EngineAnswer.MissingException e) {
+      return unavailable(e.text());
     }
   }
 
