@@ -170,6 +170,14 @@ public final class OperatorApplication implements AutoCloseable {
   }
 
   /**
+   * Whether all caches hold the cluster. Until then the webhooks answer with status 503, even if
+   * the process is ready because others may wait for its conversions.
+   */
+  public boolean hasListed() {
+    return context.listed().isDone();
+  }
+
+  /**
    * Says from now on that it isn't ready, and goes on with everything else: whoever routes requests
    * has time to route them to another replica before {@link #close}.
    */

@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
@@ -95,7 +96,8 @@ public final class Installer {
           .v1()
           .customResourceDefinitions()
           .withName(name)
-          .waitUntilCondition(Installer::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
+          .waitUntilCondition(
+              DefinitionConditions::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
     WebhookConfigurations webhooks = new WebhookConfigurations(registration());
     apply(webhooks.mutating());
@@ -177,14 +179,6 @@ public final class Installer {
         && conversion.getWebhook() != null
         && conversion.getWebhook().getClientConfig() != null
         && conversion.getWebhook().getClientConfig().getUrl() != null;
-  }
-
-  private static boolean isEstablished(CustomResourceDefinition definition) {
-    return definition != null
-        && definition.getStatus() != null
-        && definition.getStatus().getConditions().stream()
-            .anyMatch(
-                each -> each.getType().equals("Established") && each.getStatus().equals("True"));
   }
 
   private void apply(HasMetadata object) {

@@ -44,6 +44,10 @@ final class ProjectRules {
   private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} +(.+?) *$");
   private static final Pattern FOREIGN =
       Pattern.compile("(?i)\\bcontract(?:'s)?\\b|\\bsections? [0-9]+");
+  private static final Pattern OPERATOR =
+      Pattern.compile("\\bLocalOperator\\.start\\(|\\bnew (?:Restarts|OperatorProcess)\\(");
+  private static final Pattern TEST_METHOD =
+      Pattern.compile("(?m)^  @(?:Parameterized|Repeated)?Test\\b");
   private static final Pattern CODE_SPAN = Pattern.compile("`([^`\\n]+)`");
 
   private ProjectRules() {}
@@ -109,6 +113,21 @@ final class ProjectRules {
       }
     }
     return bad;
+  }
+
+  /**
+   * Tests whose methods start operators for one control plane at the same time: each operator
+   * registers its own webhooks, so that the API server would ask the other one.
+   */
+  static List<String> concurrentOperators(List<Source> tests) {
+    return tests.stream()
+        .filter(test -> test.text().contains("@ControlPlaneTest("))
+        .filter(test -> OPERATOR.matcher(test.text()).find())
+        .filter(test -> TEST_METHOD.matcher(test.text()).results().count() > 1)
+        .filter(test -> !test.text().contains("Lifecycle.PER_CLASS"))
+        .filter(test -> !test.text().contains("@Execution(ExecutionMode.SAME_THREAD)"))
+        .map(test -> test.path() + " starts operators in methods that run concurrently")
+        .toList();
   }
 
   /** Sources that cite a document which the project doesn't contain. */

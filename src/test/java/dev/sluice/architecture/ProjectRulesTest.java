@@ -97,6 +97,26 @@ class ProjectRulesTest {
   }
 
   @Test
+  void operatorsOfOneControlPlaneTakeTurns() {
+    List<Source> tests = sources("src/test/java", "IT.java");
+    assertThat(tests).hasSizeGreaterThan(50);
+    assertThat(ProjectRules.concurrentOperators(tests)).isEmpty();
+  }
+
+  @Test
+  void concurrentOperatorsAreFound() {
+    String test =
+        "@ControlPlaneTest(exclusive = true)\nclass AnIT {\n%s  @Test\n  void b() {\n"
+            + "    LocalOperator.start(name, kubeconfig, settings);\n  }\n}\n";
+    assertThat(
+            ProjectRules.concurrentOperators(
+                List.of(
+                    new Source("OneIT.java", test.formatted("")),
+                    new Source("TwoIT.java", test.formatted("  @Test\n  void a() {}\n")))))
+        .containsExactly("TwoIT.java starts operators in methods that run concurrently");
+  }
+
+  @Test
   void twoTypesOfOneNameAreFound() {
     List<Source> bad =
         List.of(

@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -79,6 +80,11 @@ class InstalledOperatorIT {
               assertThat(statusOf("/readyz")).as(Files.readString(operator.log())).isEqualTo(200);
             });
     await().atMost(LIMIT).until(() -> isTrusted(cluster.client()));
+    // on a busy machine it is ready for conversions before it has listed what its webhooks read
+    await()
+        .atMost(LIMIT)
+        .ignoreException(KubernetesClientException.class)
+        .until(() -> cluster.client().resource(probe(cluster)).dryRun().create() != null);
   }
 
   @AfterAll
@@ -362,6 +368,26 @@ class InstalledOperatorIT {
                 .getHolderIdentity())
         .as("the lease is given up")
         .isNullOrEmpty();
+  }
+
+  private static Job probe(TestCluster cluster) {
+    return new JobBuilder()
+        .withNewMetadata()
+        .withName("probe")
+        .withNamespace(cluster.namespace())
+        .endMetadata()
+        .withNewSpec()
+        .withNewTemplate()
+        .withNewSpec()
+        .withRestartPolicy("Never")
+        .addNewContainer()
+        .withName("main")
+        .withImage("none")
+        .endContainer()
+        .endSpec()
+        .endTemplate()
+        .endSpec()
+        .build();
   }
 
   private static boolean isTrusted(KubernetesClient client) {

@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.kube.definitions.DefinitionConditions;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpResponse;
@@ -41,16 +42,7 @@ final class ServerSideApply {
             each ->
                 client
                     .resource(each)
-                    .waitUntilCondition(
-                        it ->
-                            it.getStatus() != null
-                                && it.getStatus().getConditions().stream()
-                                    .anyMatch(
-                                        condition ->
-                                            condition.getType().equals("Established")
-                                                && condition.getStatus().equals("True")),
-                        1,
-                        TimeUnit.MINUTES));
+                    .waitUntilCondition(DefinitionConditions::isEstablished, 1, TimeUnit.MINUTES));
   }
 
   /**

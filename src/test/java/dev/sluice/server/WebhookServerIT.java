@@ -8,6 +8,7 @@ import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.ClusterLookup;
@@ -137,14 +138,7 @@ class WebhookServerIT {
         .until(
             () ->
                 client.apiextensions().v1().customResourceDefinitions().list().getItems().stream()
-                    .allMatch(
-                        it ->
-                            it.getStatus() != null
-                                && it.getStatus().getConditions().stream()
-                                    .anyMatch(
-                                        condition ->
-                                            condition.getType().equals("Established")
-                                                && condition.getStatus().equals("True"))));
+                    .allMatch(DefinitionConditions::isEstablished));
   }
 
   private static HasMetadata job(

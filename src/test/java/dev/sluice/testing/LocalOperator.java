@@ -97,7 +97,7 @@ public final class LocalOperator implements AutoCloseable {
           .atMost(READY_LIMIT)
           .pollInterval(INTERVAL)
           .ignoreExceptionsInstanceOf(IOException.class)
-          .until(() -> answersOk(http, "/readyz"));
+          .until(() -> application.hasListed() && answersOk(http, "/readyz"));
     }
   }
 

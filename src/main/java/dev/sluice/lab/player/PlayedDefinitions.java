@@ -1,15 +1,13 @@
 package dev.sluice.lab.player;
 
 import dev.sluice.jobs.JobKind;
+import dev.sluice.kube.definitions.DefinitionConditions;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Thin definitions of kinds that are played: group, versions, names, scope, the status subresource
@@ -36,7 +34,7 @@ public final class PlayedDefinitions {
         .v1()
         .customResourceDefinitions()
         .withName(kind.definition())
-        .waitUntilCondition(PlayedDefinitions::isEstablished, SECONDS, TimeUnit.SECONDS);
+        .waitUntilCondition(DefinitionConditions::isEstablished, SECONDS, TimeUnit.SECONDS);
   }
 
   /** Removes a kind, and with it all its objects; returns when the definition is gone. */
@@ -48,14 +46,6 @@ public final class PlayedDefinitions {
         .withName(kind.definition())
         .withTimeout(SECONDS, TimeUnit.SECONDS)
         .delete();
-  }
-
-  /** The API server leaves the conditions of a new definition out. */
-  private static boolean isEstablished(CustomResourceDefinition definition) {
-    return Optional.ofNullable(definition).map(CustomResourceDefinition::getStatus).stream()
-        .flatMap(status -> Stream.ofNullable(status.getConditions()))
-        .flatMap(List::stream)
-        .anyMatch(each -> each.getType().equals("Established") && each.getStatus().equals("True"));
   }
 
   private static CustomResourceDefinition read(KubernetesClient client, JobKind kind) {

@@ -1,0 +1,40 @@
+package dev.sluice.kube.definitions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionBuilder;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionStatus;
+import org.junit.jupiter.api.Test;
+
+class DefinitionConditionsTest {
+
+  @Test
+  void aDefinitionWithoutStatusOrConditionsIsNotEstablished() {
+    CustomResourceDefinition definition = new CustomResourceDefinition();
+    assertThat(DefinitionConditions.isEstablished(null)).isFalse();
+    assertThat(DefinitionConditions.isEstablished(definition)).isFalse();
+    CustomResourceDefinitionStatus status = new CustomResourceDefinitionStatus();
+    status.setConditions(null); // as the client reads a status that has none
+    definition.setStatus(status);
+    assertThat(DefinitionConditions.isEstablished(definition)).isFalse();
+  }
+
+  @Test
+  void theConditionDecides() {
+    assertThat(DefinitionConditions.isEstablished(with("Established", "True"))).isTrue();
+    assertThat(DefinitionConditions.isEstablished(with("Established", "False"))).isFalse();
+    assertThat(DefinitionConditions.isEstablished(with("NamesAccepted", "True"))).isFalse();
+  }
+
+  private static CustomResourceDefinition with(String type, String status) {
+    return new CustomResourceDefinitionBuilder()
+        .withNewStatus()
+        .addNewCondition()
+        .withType(type)
+        .withStatus(status)
+        .endCondition()
+        .endStatus()
+        .build();
+  }
+}
