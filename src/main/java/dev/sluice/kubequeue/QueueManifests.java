@@ -10,8 +10,10 @@ import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.kubequeue.QuotaArithmetic.Limits;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -26,6 +28,7 @@ final class QueueManifests {
               Stream.of(
                   QueueAnnotations.OVERSELL_RATE,
                   QueueAnnotations.PREEMPTIBLE_LABELS,
+                  QueueAnnotations.COHORT_GUARANTEE,
                   QueueAnnotations.STRATEGY,
                   QueueAnnotations.ATTEMPT_BACKOFF,
                   QueueAnnotations.START_TIMEOUT,
@@ -44,9 +47,19 @@ final class QueueManifests {
     this.flavor = flavor;
   }
 
-  /** The annotations of a quota that others share. */
-  SortedMap<String, String> cohortAnnotations(QuotaTree tree, SourceMark mark) {
+  /**
+   * The annotations of a quota that others share.
+   *
+   * @param max what all together may use at most
+   */
+  SortedMap<String, String> cohortAnnotations(
+      QuotaTree tree, SourceMark mark, Map<String, Long> max) {
     SortedMap<String, String> result = new TreeMap<>(mark.annotations());
+    Long jobs = max.get(QuotaDeclaration.MAX_JOBS);
+    if (jobs != null) {
+      maxWorkloads(jobs, tree.oversold())
+          .ifPresent(most -> result.put(QueueAnnotations.MAX_WORKLOADS, most));
+    }
     if (tree.oversold() && settings.oversellRate() > 1) {
       result.put(
           QueueAnnotations.OVERSELL_RATE,
@@ -55,10 +68,17 @@ final class QueueManifests {
     return result;
   }
 
-  /** The annotations of a quota that jobs use. */
+  /**
+   * The annotations of a queue. That of a quota that others share has no quota of its own: the
+   * limits, and what is guaranteed, are those of its Cohort.
+   */
   SortedMap<String, String> queueAnnotations(
-      QuotaTree tree, SourceMark mark, Map<String, Long> max, QueueOverride override) {
-    SortedMap<String, String> result = cohortAnnotations(tree, mark);
+      QuotaTree tree, QuotaDeclaration quota, SourceMark mark, QueueOverride override) {
+    SortedMap<String, String> result =
+        cohortAnnotations(tree, mark, quota.inner() ? Map.of() : quota.max());
+    if (quota.inner()) {
+      result.put(QueueAnnotations.COHORT_GUARANTEE, "true");
+    }
     result.put(QueueAnnotations.PREEMPTIBLE_LABELS, "true");
     Policy policy = override.policy().orElse(settings.policy());
     if (policy != Policy.BLOCK) {
@@ -76,10 +96,6 @@ final class QueueManifests {
       result.put(QueueAnnotations.START_TIMEOUT, GoDuration.format(settings.startTimeout()));
       result.put(QueueAnnotations.START_BACKOFF, GoDuration.format(settings.startBackoff()));
     }
-    Long jobs = max.get(QuotaDeclaration.MAX_JOBS);
-    if (jobs != null) {
-      result.put(QueueAnnotations.MAX_WORKLOADS, jobs.toString());
-    }
     override
         .priority()
         .ifPresent(priority -> result.put(QueueAnnotations.QUEUE_PRIORITY, priority.toString()));
@@ -87,6 +103,20 @@ final class QueueManifests {
       result.put(QueueAnnotations.BLOCK_UNTIL_READY, "true");
     }
     return result;
+  }
+
+  /**
+   * The limit of the number of Workloads. Limits of jobs are over-sold like all others, while the
+   * annotation is multiplied by no rate: so it says the product. A number beyond the annotation's
+   * range is no limit.
+   */
+  private Optional<String> maxWorkloads(long jobs, boolean oversold) {
+    BigDecimal rate = oversold ? BigDecimal.valueOf(settings.oversellRate()) : BigDecimal.ONE;
+    BigDecimal most =
+        rate.max(BigDecimal.ONE).multiply(BigDecimal.valueOf(jobs)).setScale(0, RoundingMode.DOWN);
+    return most.compareTo(BigDecimal.valueOf(Integer.MAX_VALUE)) > 0
+        ? Optional.empty()
+        : Optional.of(most.toPlainString());
   }
 
   /** The spec of a Cohort; {@code parent} is empty for a root. */

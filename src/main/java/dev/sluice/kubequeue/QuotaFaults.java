@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 
 /** What is wrong with the amounts of a tree. */
 final class QuotaFaults {
@@ -14,11 +15,32 @@ final class QuotaFaults {
 
   /** What keeps the tree from being used, one sentence each. */
   static List<String> of(QuotaTree tree) {
-    return tree.resources().stream()
-        .flatMap(
+    List<String> faults = new ArrayList<>();
+    tree.resources()
+        .forEach(
             resource ->
-                of(tree.root(), resource, QuotaArithmetic.limits(tree.root(), resource)).stream())
-        .toList();
+                faults.addAll(
+                    of(tree.root(), resource, QuotaArithmetic.limits(tree.root(), resource))));
+    tree.root().visit(quota -> jobs(quota).ifPresent(faults::add));
+    return faults;
+  }
+
+  /** A limit of no jobs at all can't be written as a limit of the number of Workloads. */
+  private static Optional<String> jobs(QuotaDeclaration quota) {
+    Long most = quota.max().get(QuotaDeclaration.MAX_JOBS);
+    if (most == null) {
+      return Optional.empty();
+    }
+    if (most < 1) {
+      return Optional.of(
+          "%s: max 0 of %s is less than 1".formatted(quota.path(), QuotaDeclaration.MAX_JOBS));
+    }
+    long min = quota.min().getOrDefault(QuotaDeclaration.MAX_JOBS, 0L);
+    return min <= most
+        ? Optional.empty()
+        : Optional.of(
+            "%s: min %d of %s is more than max %d"
+                .formatted(quota.path(), min, QuotaDeclaration.MAX_JOBS, most));
   }
 
   private static List<String> of(

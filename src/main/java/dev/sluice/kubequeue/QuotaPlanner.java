@@ -164,7 +164,7 @@ final class QuotaPlanner {
     planned.add(
         new PlannedObject(
             new ObjectId(ObjectKind.COHORT, "", name),
-            manifests.cohortAnnotations(tree, mark),
+            manifests.cohortAnnotations(tree, mark, quota.max()),
             manifests.cohort(parent, own)));
     SortedMap<String, Limits> nothing = new TreeMap<>();
     Limits borrowed = new Limits(0, Optional.empty(), Optional.empty(), 0);
@@ -187,8 +187,7 @@ final class QuotaPlanner {
     planned.add(
         new PlannedObject(
             new ObjectId(ObjectKind.CLUSTER_QUEUE, "", name),
-            manifests.queueAnnotations(
-                tree, mark, quota.inner() ? Map.of() : quota.max(), override),
+            manifests.queueAnnotations(tree, quota, mark, override),
             manifests.clusterQueue(parent, limits, below, override)));
     for (String namespace : quota.namespaces()) {
       if (identity.equals(byNamespace.get(namespace))) {

@@ -104,14 +104,19 @@ final class MappedEngine {
     queues.put(SourceMark.of(object.annotations()).map(SourceMark::path).orElseThrow(), name);
   }
 
-  /** Whether a request of the quota at this path is admitted; if not, it is withdrawn. */
-  boolean admits(String id, String path, Map<String, Long> request) {
+  /**
+   * Whether a request of the quota at this path is admitted; if not, it is withdrawn.
+   *
+   * @param guaranteed whether the job is marked as not preemptible
+   */
+  boolean admits(String id, String path, Map<String, Long> request, boolean guaranteed) {
     WorkloadId workload = new WorkloadId("uid-" + id, "ns", id);
     RequestShape shape =
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(request), NodeConstraints.ANYWHERE, "")));
+                    "main", 1, 0, new TreeMap<>(request), NodeConstraints.ANYWHERE, "")),
+            guaranteed);
     engine.apply(
         new SchedulerEvent.WorkloadPending(
             new PendingWorkload(

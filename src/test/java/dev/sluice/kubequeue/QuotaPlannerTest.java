@@ -95,7 +95,7 @@ class QuotaPlannerTest {
         .containsEntry("sluice.dev/queueing-strategy", "RoundRobin")
         .containsEntry("sluice.dev/attempt-backoff", "1s,20s")
         .containsEntry("sluice.dev/preemptible-labels", "true")
-        .containsEntry("sluice.dev/max-concurrent-workloads", "3")
+        .containsEntry("sluice.dev/max-concurrent-workloads", "6")
         .hasSize(10);
   }
 
@@ -124,6 +124,31 @@ class QuotaPlannerTest {
     assertThat(quota(plan, queue("root-a-y"), "cpu")).isEqualTo("5 - -");
     assertThat(quota(plan, cohort("root-a"), "cpu")).isEqualTo("1 - 3");
     assertThat(quota(plan, cohort("root"), "cpu")).isEqualTo("10 - -");
+  }
+
+  /** A limit that no number of Workloads reaches isn't written: the annotation couldn't hold it. */
+  @Test
+  void limitsOfJobsAreOverSoldAndHoldForAllBelow() {
+    QuotaTree tree =
+        tree(
+            """
+            max: {cpu: 20, kube-queue/max-jobs: 10000000000}
+            children:
+            - name: a
+              max: {kube-queue/max-jobs: 5}
+              children: [{name: x, max: {kube-queue/max-jobs: 3}}]
+            """);
+    Cluster cluster = new Cluster();
+    cluster.settings = QuotaTrees.settings(1.5, QuotaLabel.LISTED);
+    QuotaPlan plan = cluster.plan(tree);
+
+    String most = "sluice.dev/max-concurrent-workloads";
+    assertThat(find(plan, cohort("root")).annotations()).doesNotContainKey(most);
+    assertThat(find(plan, cohort("root-a")).annotations()).containsEntry(most, "7");
+    assertThat(find(plan, queue("root-a-x")).annotations()).containsEntry(most, "4");
+    assertThat(find(plan, queue("root-a-self")).annotations())
+        .doesNotContainKey(most)
+        .containsEntry("sluice.dev/cohort-guarantee", "true");
   }
 
   @Test
@@ -155,6 +180,9 @@ class QuotaPlannerTest {
         "{max: {cpu: -1}} | root: max.cpu: \"-1\" is less than 0",
         "{max: {cpu: x}} | root: max.cpu: \"x\" is no quantity",
         "{max: [1]} | root: max is no list of resources",
+        "{max: {kube-queue/max-jobs: 0}} | root: max 0 of kube-queue/max-jobs is less than 1",
+        "{min: {kube-queue/max-jobs: 3}, max: {kube-queue/max-jobs: 2}} | root: min 3 of"
+            + " kube-queue/max-jobs is more than max 2",
         "{attributes: {alibabacloud.com/lendlimit: '{'}} | root: alibabacloud.com/lendlimit is not"
             + " JSON",
       })

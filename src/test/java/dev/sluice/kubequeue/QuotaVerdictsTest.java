@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * What the engine admits with the objects of a tree is what the rules of Kube Queue let through:
- * random trees, with lend limits, against {@link NaiveQuotaTree}. {@code
- * -Dsluice.property.factor=N} plays N times as many.
+ * random trees, with lend limits, limits of the number of jobs and jobs that are not preemptible,
+ * against {@link NaiveQuotaTree}. {@code -Dsluice.property.factor=N} plays N times as many.
  */
 class QuotaVerdictsTest {
 
@@ -50,30 +50,33 @@ class QuotaVerdictsTest {
     Cluster cluster = new Cluster();
     cluster.settings = QuotaTrees.settings((double) rate, QuotaLabel.LISTED);
     MappedEngine engine = new MappedEngine(cluster.plan(tree));
-    NaiveQuotaTree rules = new NaiveQuotaTree(tree.root(), rate);
+    NaiveQuotaTree rules = new NaiveQuotaTree(tree, rate);
     List<String> paths = new ArrayList<>();
     tree.root().visit(quota -> paths.add(quota.path()));
-    record Running(String id, String path, Map<String, Long> request) {}
+    record Running(String id, String path, Map<String, Long> request, boolean guaranteed) {}
     List<Running> running = new ArrayList<>();
     for (int i = 0; i < REQUESTS; i++) {
       if (!running.isEmpty() && random.nextInt(4) == 0) {
         Running ended = running.remove(random.nextInt(running.size()));
         engine.release(ended.id());
-        rules.use(ended.path(), ended.request(), -1);
+        rules.use(ended.path(), ended.request(), ended.guaranteed(), -1);
       }
       String path = paths.get(random.nextInt(paths.size()));
       Map<String, Long> request = amounts(random, 6);
-      boolean expected = rules.fits(path, request);
-      boolean admitted = engine.admits("w" + i, path, request);
+      boolean guaranteed = random.nextInt(3) == 0;
+      boolean expected = rules.fits(path, request, guaranteed);
+      boolean admitted = engine.admits("w" + i, path, request, guaranteed);
       if (admitted != expected) {
         throw new AssertionError(
-            "seed %d, request %d: %s of %s: admitted=%s, expected=%s; running: %s; tree: %s"
-                .formatted(seed, i, request, path, admitted, expected, running, tree.root()));
+            ("seed %d, request %d: %s of %s, guaranteed=%s: admitted=%s, expected=%s; running: %s;"
+                    + " tree: %s")
+                .formatted(
+                    seed, i, request, path, guaranteed, admitted, expected, running, tree.root()));
       }
       verdicts.merge(expected, 1L, Long::sum);
       if (expected) {
-        rules.use(path, request, 1);
-        running.add(new Running("w" + i, path, request));
+        rules.use(path, request, guaranteed, 1);
+        running.add(new Running("w" + i, path, request, guaranteed));
       }
     }
   }
@@ -104,6 +107,9 @@ class QuotaVerdictsTest {
       if (min.containsKey(resource) && random.nextInt(3) == 0) {
         lend.put(resource, (long) random.nextInt(8));
       }
+    }
+    if (random.nextInt(3) == 0) {
+      max.put(QuotaDeclaration.MAX_JOBS, 1L + random.nextInt(children.isEmpty() ? 4 : 8));
     }
     return quota(path, min, max, lend, children);
   }

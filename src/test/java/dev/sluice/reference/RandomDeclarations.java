@@ -165,7 +165,8 @@ final class RandomDeclarations {
         dice.chance(60)
             ? BigDecimal.ONE
             : new BigDecimal(dice.pick(new String[] {"1.5", "2", "1.34"})),
-        most());
+        most(),
+        dice.chance(25));
   }
 
   private OptionalInt most() {

@@ -71,6 +71,9 @@ final class ReferenceTree {
   long guaranteedLeft(String queue, FlavorResource pair) {
     List<Node> path = new ArrayList<>(List.of(new Node(true, queue)));
     path.addAll(ancestors(path.getFirst()));
+    if (path.size() > 1 && rules(path.getFirst()).cohortGuarantee()) {
+      path.removeFirst();
+    }
     long least = Long.MAX_VALUE;
     for (Node node : path) {
       long used = 0;

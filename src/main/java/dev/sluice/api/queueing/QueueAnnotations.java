@@ -50,6 +50,9 @@ public final class QueueAnnotations {
   /** Whether labels that say that a Workload is not preemptible count. */
   public static final String PREEMPTIBLE_LABELS = "sluice.dev/preemptible-labels";
 
+  /** Whether guaranteed Workloads are held to the nominal quotas of the cohorts only. */
+  public static final String COHORT_GUARANTEE = "sluice.dev/cohort-guarantee";
+
   /** The pause after a start that took too long, unless an annotation says otherwise. */
   public static final Duration DEFAULT_START_BACKOFF = Duration.ofMinutes(1);
 
@@ -104,7 +107,7 @@ public final class QueueAnnotations {
         new QueueRules(
             backoff,
             priority,
-            reader.quotaRules(),
+            reader.queueQuotaRules(),
             reader.read(PREEMPTIBLE_LABELS, QueueAnnotations::flag).orElse(false),
             reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false));
     return new OfClusterQueue(
@@ -147,6 +150,14 @@ public final class QueueAnnotations {
   private QuotaRules quotaRules() {
     return new QuotaRules(
         read(OVERSELL_RATE, QueueAnnotations::rate).orElse(BigDecimal.ONE), maxWorkloads());
+  }
+
+  private QuotaRules queueQuotaRules() {
+    QuotaRules rules = quotaRules();
+    return new QuotaRules(
+        rules.oversellRate(),
+        rules.maxWorkloads(),
+        read(COHORT_GUARANTEE, QueueAnnotations::flag).orElse(false));
   }
 
   private OptionalInt maxWorkloads() {

@@ -10,13 +10,21 @@ import java.util.OptionalInt;
  * @param oversellRate the factor of nominal quota, borrowing and lending; at least 1
  * @param maxWorkloads the most Workloads that may have quota reserved, in the queue or below the
  *     cohort; empty: no limit
+ * @param cohortGuarantee whether guaranteed Workloads of a ClusterQueue in a cohort are held to the
+ *     nominal quotas of the cohorts only, and not to the queue's own
  */
-public record QuotaRules(BigDecimal oversellRate, OptionalInt maxWorkloads) {
+public record QuotaRules(
+    BigDecimal oversellRate, OptionalInt maxWorkloads, boolean cohortGuarantee) {
 
   /** No rules beyond the fields. */
   public static final QuotaRules DEFAULT = new QuotaRules(BigDecimal.ONE, OptionalInt.empty());
 
   public QuotaRules {
     oversellRate = oversellRate.stripTrailingZeros();
+  }
+
+  /** Rules where guaranteed Workloads are held to nominal quota on the whole path. */
+  public QuotaRules(BigDecimal oversellRate, OptionalInt maxWorkloads) {
+    this(oversellRate, maxWorkloads, false);
   }
 }

@@ -18,6 +18,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   int height;
   final GuaranteedQuota guaranteed = new GuaranteedQuota();
   int maxWorkloads = Integer.MAX_VALUE;
+  boolean cohortGuarantee;
   private int workloads;
 
   HierarchyNode(String name, boolean queue) {
@@ -140,10 +141,15 @@ abstract sealed class HierarchyNode permits QuotaNode {
     }
   }
 
+  /** The lowest node that limits guaranteed Workloads of this one. */
+  private HierarchyNode guarantor() {
+    return cohortGuarantee && parent != null ? parent : this;
+  }
+
   /** What guaranteed Workloads may still use of the nominal quotas on the whole path. */
   public final long guaranteedAvailable(int pair) {
     long least = Long.MAX_VALUE;
-    for (HierarchyNode node = this; node != null; node = node.parent) {
+    for (HierarchyNode node = guarantor(); node != null; node = node.parent) {
       least = Math.min(least, node.guaranteed.free(pair));
     }
     return Math.max(0, least);
@@ -152,7 +158,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   /** What guaranteed Workloads could use of the nominal quotas on the whole path. */
   public final long guaranteedPotential(int pair) {
     long least = Long.MAX_VALUE;
-    for (HierarchyNode node = this; node != null; node = node.parent) {
+    for (HierarchyNode node = guarantor(); node != null; node = node.parent) {
       least = Math.min(least, node.guaranteed.quota(pair));
     }
     return least;

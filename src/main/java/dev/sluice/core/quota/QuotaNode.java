@@ -336,6 +336,7 @@ public final class QuotaNode extends HierarchyNode {
     rate = rules.oversellRate();
     plain = oversold ? new PlainQuota() : null;
     maxWorkloads = rules.maxWorkloads().orElse(Integer.MAX_VALUE);
+    cohortGuarantee = queue && rules.cohortGuarantee();
   }
 
   /** N, B and L as the object declares them, without any rate. */

@@ -36,6 +36,7 @@ class QueueAnnotationsTest {
                 QueueAnnotations.MAX_WORKLOADS, "7",
                 QueueAnnotations.OVERSELL_RATE, "1.50",
                 QueueAnnotations.PREEMPTIBLE_LABELS, "true",
+                QueueAnnotations.COHORT_GUARANTEE, "true",
                 QueueAnnotations.BLOCK_UNTIL_READY, "true",
                 QueueAnnotations.START_TIMEOUT, "10m",
                 QueueAnnotations.START_BACKOFF, "90s"));
@@ -48,6 +49,7 @@ class QueueAnnotationsTest {
     assertThat(all.rules().quota().maxWorkloads()).isEqualTo(OptionalInt.of(7));
     assertThat(all.rules().quota().oversellRate()).isEqualByComparingTo("1.5");
     assertThat(all.rules().countsPreemptible()).isTrue();
+    assertThat(all.rules().quota().cohortGuarantee()).isTrue();
     assertThat(all.rules().blocksUntilReady()).isTrue();
     assertThat(all.startTimeout()).contains(Duration.ofMinutes(10));
     assertThat(all.startBackoff()).isEqualTo(Duration.ofSeconds(90));

@@ -96,6 +96,22 @@ class GuaranteedWorkloadsTest {
   }
 
   @Test
+  void aQueueWithoutQuotaOfItsOwnMayHaveThatOfItsCohortGuaranteed() {
+    QuotaRules ofCohort = new QuotaRules(BigDecimal.ONE, OptionalInt.empty(), true);
+    queue("q", "co", COUNTS.withQuota(ofCohort), 0);
+    queue("other", "co", COUNTS, 4);
+    queue("alone", "", COUNTS.withQuota(ofCohort), 0);
+    submitGuaranteed("three", "q", 3, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("three");
+
+    submitGuaranteed("two", "q", 2, 1);
+    submitGuaranteed("one", "alone", 1, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(rejection("two"))
+        .isEqualTo(new FlavorRejection.InsufficientGuarantee("cpu", 2, 1, 4));
+  }
+
+  @Test
   void nobodyPreemptsAGuaranteedWorkload() {
     queue("q", "", COUNTS, 4);
     submitGuaranteed("guaranteed", "q", 2, 0);
