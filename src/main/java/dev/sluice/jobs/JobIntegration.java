@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * All that is particular to a kind of job: how its jobs are read, started and stopped, and what the
@@ -50,6 +51,15 @@ public interface JobIntegration extends JobKindDescription {
    */
   default Optional<JobReference> reference(JsonNode object) {
     return Optional.empty();
+  }
+
+  /** Access to the jobs, and to read the objects that they refer to. */
+  @Override
+  default List<RbacRule> roles() {
+    return Stream.concat(
+            JobKindDescription.super.roles().stream(),
+            references().stream().flatMap(it -> RbacRule.ofWatch(it.kind()).stream()))
+        .toList();
   }
 
   /** The priority class that a field of the kind names; empty when it names none. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /**
  * A kind of job that one field suspends. A subclass tells how the status is read, and where what a
@@ -110,6 +111,31 @@ public abstract class SuspendableJob implements JobIntegration {
         : unchanged
             && JsonFields.list(object, "status", "conditions").stream()
                 .allMatch(condition -> HELD.contains(condition.path("type").asText()));
+  }
+
+  /**
+   * The part of a job that holds the template of a pod set, for {@link #give}.
+   *
+   * @throws StartConflictException if no part does
+   */
+  protected static <T> T partOf(List<T> parts, Function<T, String> podSet, PodSetInfo start)
+      throws StartConflictException {
+    for (T part : parts) {
+      if (podSet.apply(part).equals(start.name())) {
+        return part;
+      }
+    }
+    throw new StartConflictException("the job has no template of pod set " + start.name());
+  }
+
+  /** The template of a pod set before the start, for {@link #takeBack}; empty if it isn't known. */
+  protected static Optional<ObjectNode> templateOf(
+      Optional<List<PodSetTemplate>> original, String podSet) {
+    return original.stream()
+        .flatMap(List::stream)
+        .filter(it -> it.name().equals(podSet))
+        .findFirst()
+        .map(PodSetTemplate::template);
   }
 
   /** Whether the job is told not to run. */

@@ -137,20 +137,11 @@ public abstract class TemplatedJob extends SuspendableJob {
   @Override
   protected final void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
     for (PodSetInfo start : starts) {
-      PodSetSlot slot = slot(job, start.name());
+      PodSetSlot slot = partOf(slots(job), PodSetSlot::name, start);
       if (slot.template().isPresent()) {
         PodTemplateMerger.merge(template(job, slot), start);
       }
     }
-  }
-
-  private PodSetSlot slot(ObjectNode object, String podSet) throws StartConflictException {
-    for (PodSetSlot slot : slots(object)) {
-      if (slot.name().equals(podSet)) {
-        return slot;
-      }
-    }
-    throw new StartConflictException("the job has no template of pod set " + podSet);
   }
 
   private static ObjectNode template(ObjectNode object, PodSetSlot slot)
@@ -166,9 +157,8 @@ public abstract class TemplatedJob extends SuspendableJob {
       JsonNode object, ObjectNode job, Optional<List<PodSetTemplate>> original) {
     for (PodSetSlot slot : slots(object)) {
       if (looksStarted(object, slot) && slot.in(job) instanceof ObjectNode found) {
-        original
-            .flatMap(all -> all.stream().filter(it -> it.name().equals(slot.name())).findFirst())
-            .ifPresentOrElse(it -> restore(found, it.template()), () -> unmark(found));
+        templateOf(original, slot.name())
+            .ifPresentOrElse(template -> restore(found, template), () -> unmark(found));
       }
     }
   }

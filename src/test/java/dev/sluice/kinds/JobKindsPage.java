@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
@@ -17,6 +19,25 @@ import java.util.stream.Collectors;
 final class JobKindsPage {
 
   static final Path PAGE = Path.of("docs", "job-kinds.md");
+
+  /** How many lines of code describe a kind at most. */
+  static final int LONGEST = 150;
+
+  /** Kinds with longer descriptions, and why. */
+  static final SortedMap<String, String> LONGER = longer();
+
+  private static SortedMap<String, String> longer() {
+    String pods = "is the pod itself, alone or in a group: gated, and deleted for a stop";
+    return new TreeMap<>(
+        Map.of(
+            "job",
+            "is stopped in several steps, as the API server refuses other templates of a Job that"
+                + " has begun, and which changes its size",
+            "pod",
+            pods,
+            "podgroup",
+            pods));
+  }
 
   private static final String SHOWN = "yes";
 
@@ -37,11 +58,24 @@ final class JobKindsPage {
             + " [played](adding-a-job-kind.md#step-4-tests).");
     lines.add("How to add a kind: [Adding a kind of job](adding-a-job-kind.md).");
     lines.add("");
-    lines.add("| kind | framework | suspended by |");
-    lines.add("|---|---|---|");
+    lines.add(
+        "*Lines* are those of the kind's description, and in brackets those of its whole package,"
+            + " which some kinds share: lines of code,");
+    lines.add(
+        "imports among them, without comments and blank lines. A description has at most "
+            + LONGEST
+            + ", but for");
+    lines.add(
+        LONGER.entrySet().stream()
+                .map(entry -> "that of " + entry.getKey() + ", which " + entry.getValue())
+                .collect(Collectors.joining(";\n"))
+            + ".");
+    lines.add("");
+    lines.add("| kind | framework | suspended by | lines |");
+    lines.add("|---|---|---|---|");
     for (KindRow row : rows) {
       lines.add(
-          "| [%s](manifests/%s.yaml): %s %s | `%s` | %s |"
+          "| [%s](manifests/%s.yaml): %s %s | `%s` | %s | %d (%d) |"
               .formatted(
                   row.name(),
                   row.name(),
@@ -50,7 +84,9 @@ final class JobKindsPage {
                   row.description().kind().framework(),
                   row.suspends()
                       ? "`" + String.join(".", row.description().suspendField()) + "`"
-                      : "gates of its pods"));
+                      : "gates of its pods",
+                  CodeLines.of(row.description().getClass()),
+                  CodeLines.ofPackage(row.description().getClass())));
     }
     lines.add("");
     lines.add("## In one cluster");

@@ -41,6 +41,24 @@ class JobKindsPageTest {
   }
 
   @Test
+  void aKindIsDescribedInFewLines() {
+    assertThat(KindRow.all())
+        .filteredOn(row -> CodeLines.of(row.description().getClass()) > JobKindsPage.LONGEST)
+        .extracting(KindRow::name)
+        .as("kinds with long descriptions; the page says why")
+        .containsExactlyInAnyOrderElementsOf(JobKindsPage.LONGER.keySet());
+  }
+
+  @Test
+  void commentsAndBlankLinesAreNotCounted() {
+    assertThat(
+            CodeLines.count(
+                List.of(
+                    "/** One", " * two. */", "int a = 2", "    * 3; // six", "", "  // none", "}")))
+        .isEqualTo(3);
+  }
+
+  @Test
   void theSuiteTurnsAllKindsOn() {
     assertThat(JobFrameworks.integrated()).allMatch(EveryKindIT.FRAMEWORKS::contains);
   }

@@ -7,17 +7,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.SuspendableJob;
 import dev.sluice.jobs.WebhookRules;
-import dev.sluice.kube.json.JsonMergePatch;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -31,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * the controller of AppWrappers merges it into what it creates; the components themselves stay as
  * they are. The objects that are created are left alone.
  */
-public final class AppWrapper implements JobIntegration {
+public final class AppWrapper extends SuspendableJob {
 
   /** The kind. */
   public static final JobKind KIND = JobKind.of("workload.codeflare.dev", "v1beta2", "AppWrapper");
@@ -59,21 +57,18 @@ public final class AppWrapper implements JobIntegration {
   }
 
   @Override
-  public JobState state(JsonNode object) {
-    boolean suspended = object.path("spec").path("suspend").asBoolean();
-    boolean active = JobConditions.isTrue(object, "QuotaReserved");
-    return new JobState(
-        suspended,
-        suspended && !active,
-        suspended && components(object).stream().anyMatch(AppWrapper::looksStarted),
-        active,
-        end(object),
-        JobConditions.isTrue(object, "PodsReady"),
-        Map.of());
+  protected boolean active(JsonNode object) {
+    return JobConditions.isTrue(object, "QuotaReserved");
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    return JobConditions.isTrue(object, "PodsReady");
   }
 
   /** One that failed ends when what it had created is gone. */
-  private static Optional<JobState.End> end(JsonNode object) {
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
     return switch (object.path("status").path("phase").asText()) {
       case "Succeeded" -> Optional.of(new JobState.End(true, "AppWrapper finished successfully"));
       case "Failed" ->
@@ -88,7 +83,12 @@ public final class AppWrapper implements JobIntegration {
     return JsonFields.list(object, "spec", "components");
   }
 
-  private static boolean looksStarted(JsonNode component) {
+  @Override
+  protected boolean looksStarted(JsonNode object) {
+    return components(object).stream().anyMatch(AppWrapper::hasInfos);
+  }
+
+  private static boolean hasInfos(JsonNode component) {
     return JsonFields.list(component, INFOS).stream()
         .anyMatch(info -> info.path("labels").has(KueueConstants.PODSET));
   }
@@ -115,16 +115,14 @@ public final class AppWrapper implements JobIntegration {
   }
 
   @Override
-  public List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts)
-      throws StartConflictException {
+  protected void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
     Map<String, PodSetInfo> infos = new HashMap<>();
     starts.forEach(start -> infos.put(start.name(), start));
-    ObjectNode started = object.deepCopy();
     int index = 0;
-    for (JsonNode component : components(started)) {
+    for (JsonNode component : components(job)) {
       ArrayNode written = JsonNodeFactory.instance.arrayNode();
       for (ComponentPodSet podSet : ComponentPodSet.of(component)) {
-        written.add(info(podSet, infos.remove(name(object, index++))));
+        written.add(info(podSet, infos.remove(name(job, index++))));
       }
       if (!written.isEmpty() && component instanceof ObjectNode holder) {
         holder.set(INFOS, written);
@@ -133,8 +131,6 @@ public final class AppWrapper implements JobIntegration {
     if (!infos.isEmpty()) {
       throw new StartConflictException("no component has the pod sets " + infos.keySet());
     }
-    suspend(started, false);
-    return List.of(new JobPatch(false, JsonMergePatch.between(object, started)));
   }
 
   /** What the controller merges into the template, which must not contradict it. */
@@ -145,37 +141,19 @@ public final class AppWrapper implements JobIntegration {
       return info;
     }
     PodTemplateMerger.merge(podSet.template().deepCopy(), start);
-    put(info, "annotations", start.annotations());
-    put(info, "labels", start.labels());
-    put(info, "nodeSelector", start.nodeSelector());
-    start.tolerations().forEach(it -> info.withArrayProperty("tolerations").add(it.deepCopy()));
-    start
-        .schedulingGates()
-        .forEach(it -> info.withArrayProperty("schedulingGates").addObject().put("name", it));
+    ObjectNode given = JsonNodeFactory.instance.objectNode();
+    PodTemplateMerger.merge(given, start);
+    given.forEach(part -> info.setAll((ObjectNode) part));
     return info;
   }
 
-  private static void put(ObjectNode info, String field, Map<String, String> given) {
-    given.forEach((key, value) -> info.withObjectProperty(field).put(key, value));
-  }
-
   @Override
-  public Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original) {
-    ObjectNode stopped = object.deepCopy();
-    boolean suspended = object.path("spec").path("suspend").asBoolean();
-    for (JsonNode component : components(stopped)) {
-      if (component instanceof ObjectNode holder && (!suspended || looksStarted(component))) {
+  protected void takeBack(
+      JsonNode object, ObjectNode job, Optional<List<PodSetTemplate>> original) {
+    for (JsonNode component : components(job)) {
+      if (component instanceof ObjectNode holder && (!isSuspended(object) || hasInfos(component))) {
         holder.remove(INFOS);
       }
     }
-    suspend(stopped, true);
-    ObjectNode patch = JsonMergePatch.between(object, stopped);
-    return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
-  }
-
-  private static void suspend(ObjectNode object, boolean suspended) {
-    ObjectNode spec =
-        object.get("spec") instanceof ObjectNode present ? present : object.putObject("spec");
-    spec.put("suspend", suspended);
   }
 }

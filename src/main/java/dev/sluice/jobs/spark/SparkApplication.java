@@ -163,15 +163,7 @@ public final class SparkApplication extends SuspendableJob {
   @Override
   protected void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
     for (PodSetInfo start : starts) {
-      SparkRole role =
-          ROLES.stream()
-              .filter(it -> it.podSetName().equals(start.name()))
-              .findFirst()
-              .orElseThrow(
-                  () ->
-                      new StartConflictException(
-                          "the job has no template of pod set " + start.name()));
-      role.give(job, start);
+      partOf(ROLES, SparkRole::podSetName, start).give(job, start);
     }
     SparkRole.shareNodeSelector(job);
   }
@@ -181,14 +173,7 @@ public final class SparkApplication extends SuspendableJob {
       JsonNode object, ObjectNode job, Optional<List<PodSetTemplate>> original) {
     for (SparkRole role : ROLES) {
       if (role.looksStarted(object)) {
-        role.takeBack(
-            job,
-            original.flatMap(
-                all ->
-                    all.stream()
-                        .filter(it -> it.name().equals(role.podSetName()))
-                        .findFirst()
-                        .map(PodSetTemplate::template)));
+        role.takeBack(job, templateOf(original, role.podSetName()));
       }
     }
   }

@@ -224,7 +224,7 @@ enum SparkRole {
    * @param original the pod set before the start; without it, only what is known to come from a
    *     start goes
    */
-  void takeBack(ObjectNode job, Optional<JsonNode> original) {
+  void takeBack(ObjectNode job, Optional<ObjectNode> original) {
     if (!(in(job) instanceof ObjectNode role)) {
       return;
     }

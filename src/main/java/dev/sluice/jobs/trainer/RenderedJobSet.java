@@ -2,8 +2,10 @@ package dev.sluice.jobs.trainer;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.JobReference;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -56,6 +58,20 @@ public final class RenderedJobSet {
           "resourceClaims");
 
   private RenderedJobSet() {}
+
+  /**
+   * The JobSet of a TrainJob that was read with the spec of its runtime, with the status of its
+   * jobs.
+   *
+   * @param managers the managers whose patches are applied
+   */
+  static ObjectNode of(JsonNode trainJob, Predicate<String> managers) {
+    ObjectNode jobSet = JsonNodeFactory.instance.objectNode();
+    jobSet.set("spec", spec(trainJob, JobReference.specOf(trainJob), managers));
+    JsonNode jobs = JsonFields.at(trainJob, "status", "jobsStatus");
+    jobSet.putObject("status").set("replicatedJobsStatus", jobs.deepCopy());
+    return jobSet;
+  }
 
   /**
    * The spec of the JobSet.

@@ -7,22 +7,18 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.FieldDefault;
 import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobReference;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
-import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.ReferencedKind;
 import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.SuspendableJob;
 import dev.sluice.jobs.WebhookRules;
 import dev.sluice.jobs.jobset.JobSet;
-import dev.sluice.kube.json.JsonMergePatch;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,7 +28,7 @@ import java.util.Optional;
  * runtime. A TrainJob holds no pod templates; what a start gives to them is written into an entry
  * of its patches of the runtime, which a stop empties once the pods are gone.
  */
-public final class TrainJob implements JobIntegration {
+public final class TrainJob extends SuspendableJob {
 
   /** The manager that owns the entry of the patches. */
   public static final String MANAGER = "kueue.x-k8s.io/manager";
@@ -88,13 +84,6 @@ public final class TrainJob implements JobIntegration {
   }
 
   @Override
-  public List<RbacRule> roles() {
-    List<RbacRule> roles = new ArrayList<>(JobIntegration.super.roles());
-    references().forEach(referenced -> roles.addAll(RbacRule.ofWatch(referenced.kind())));
-    return roles;
-  }
-
-  @Override
   public List<ReferencedKind> references() {
     return List.of(RUNTIME, CLUSTER_RUNTIME);
   }
@@ -109,30 +98,28 @@ public final class TrainJob implements JobIntegration {
 
   /** The JobSet that the trainer makes, without what this program wrote into the patches. */
   private static ObjectNode jobSet(JsonNode object) {
-    ObjectNode jobSet = JsonNodeFactory.instance.objectNode();
-    jobSet.set(
-        "spec",
-        RenderedJobSet.spec(
-            object, JobReference.specOf(object), manager -> !manager.equals(MANAGER)));
-    JsonNode jobs = JsonFields.at(object, "status", "jobsStatus");
-    jobSet.putObject("status").set("replicatedJobsStatus", jobs.deepCopy());
-    return jobSet;
+    return RenderedJobSet.of(object, manager -> !manager.equals(MANAGER));
   }
 
   @Override
-  public JobState state(JsonNode object) {
+  protected boolean active(JsonNode object) {
+    return jobSets.state(jobSet(object)).active();
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
     ObjectNode jobSet = jobSet(object);
-    JobState jobs = jobSets.state(jobSet);
-    boolean suspended = JsonFields.at(object, "spec", "suspend").asBoolean();
-    boolean settled = suspended && !jobs.active();
-    return new JobState(
-        suspended,
-        settled,
-        settled && entry(object).filter(it -> !it.path(PATCH).isEmpty()).isPresent(),
-        jobs.active(),
-        JobConditions.end(object, "Complete", "Failed"),
-        jobs.podsReady() && !jobSets.podSets(jobSet).isEmpty(),
-        jobs.reclaimable());
+    return jobSets.state(jobSet).podsReady() && !jobSets.podSets(jobSet).isEmpty();
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    return JobConditions.end(object, "Complete", "Failed");
+  }
+
+  @Override
+  protected Map<String, Integer> reclaimable(JsonNode object) {
+    return jobSets.state(jobSet(object)).reclaimable();
   }
 
   @Override
@@ -146,74 +133,52 @@ public final class TrainJob implements JobIntegration {
         .findFirst();
   }
 
+  /** The patches stay as long as pods run that were made with them. */
   @Override
-  public List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts)
-      throws StartConflictException {
-    List<PodSetTemplate> podSets = podSets(object);
-    List<JsonNode> jobs = JsonFields.list(jobSet(object), "spec", "replicatedJobs");
+  protected boolean looksStarted(JsonNode object) {
+    return entry(object).filter(it -> !it.path(PATCH).isEmpty()).isPresent() && !active(object);
+  }
+
+  @Override
+  protected void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
+    List<PodSetTemplate> podSets = podSets(job);
+    List<JsonNode> jobs = JsonFields.list(jobSet(job), "spec", "replicatedJobs");
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode patched = patch.withObject("/template/spec").putArray("replicatedJobs");
     for (PodSetInfo start : starts) {
-      int index = podSets.stream().map(PodSetTemplate::name).toList().indexOf(start.name());
-      if (index < 0) {
-        throw new StartConflictException("the job has no template of pod set " + start.name());
-      }
-      ObjectNode merged = podSets.get(index).template().deepCopy();
-      PodTemplateMerger.merge(merged, start);
-      ObjectNode job = patched.addObject();
-      job.set("name", jobs.get(index).path("name"));
-      job.withObject("/template/spec").set("template", template(merged, start));
+      PodSetTemplate podSet = partOf(podSets, PodSetTemplate::name, start);
+      ObjectNode replicated = patched.addObject();
+      replicated.set("name", jobs.get(podSets.indexOf(podSet)).path("name"));
+      replicated.withObject("/template/spec").set("template", patch(podSet.template(), start));
     }
-    ObjectNode started = object.deepCopy();
-    ArrayNode patches = JsonFields.array(JsonFields.at(started, "spec", PATCHES));
-    ObjectNode entry =
-        entry(started)
-            .map(ObjectNode.class::cast)
-            .orElseGet(() -> patches.addObject().put("manager", MANAGER));
-    entry.set(PATCH, patch);
-    spec(started).put("suspend", false).set(PATCHES, patches);
-    return List.of(new JobPatch(false, JsonMergePatch.between(object, started)));
+    ArrayNode patches = JsonFields.array(JsonFields.at(job, "spec", PATCHES));
+    if (entry(job).isEmpty()) {
+      patches.addObject().put("manager", MANAGER);
+    }
+    JsonFields.child(job, "spec").set(PATCHES, patches);
+    entry(job).ifPresent(entry -> ((ObjectNode) entry).set(PATCH, patch));
   }
 
   /** A list of tolerations takes the place of the runtime's, and so has to name these, too. */
-  private static ObjectNode template(ObjectNode merged, PodSetInfo start) {
-    ObjectNode template = JsonNodeFactory.instance.objectNode();
-    put(template, "metadata", "labels", start.labels());
-    put(template, "metadata", "annotations", start.annotations());
-    put(template, "spec", "nodeSelector", start.nodeSelector());
-    ObjectNode spec = template.withObjectProperty("spec");
-    if (!start.tolerations().isEmpty()) {
-      spec.set("tolerations", merged.path("spec").path("tolerations"));
+  private static ObjectNode patch(ObjectNode template, PodSetInfo start)
+      throws StartConflictException {
+    ObjectNode merged = template.deepCopy();
+    PodTemplateMerger.merge(merged, start);
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    PodTemplateMerger.merge(patch, start);
+    for (String list : List.of("tolerations", "schedulingGates")) {
+      if (patch.path("spec") instanceof ObjectNode spec && spec.has(list)) {
+        spec.set(list, merged.path("spec").path(list));
+      }
     }
-    if (!start.schedulingGates().isEmpty()) {
-      spec.set("schedulingGates", merged.path("spec").path("schedulingGates"));
-    }
-    return template;
+    return patch;
   }
 
-  private static void put(
-      ObjectNode template, String parent, String field, Map<String, String> values) {
-    if (!values.isEmpty()) {
-      ObjectNode map = template.withObjectProperty(parent).putObject(field);
-      values.forEach(map::put);
-    }
-  }
-
-  private static ObjectNode spec(ObjectNode object) {
-    return object.get("spec") instanceof ObjectNode present ? present : object.putObject("spec");
-  }
-
-  /** The patches stay as long as pods run that were made with them. */
   @Override
-  public Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original) {
-    ObjectNode stopped = object.deepCopy();
-    JobState state = state(object);
-    if (!state.suspended()) {
-      spec(stopped).put("suspend", true);
-    } else if (state.stopUnfinished()) {
-      entry(stopped).ifPresent(entry -> ((ObjectNode) entry).remove(PATCH));
+  protected void takeBack(
+      JsonNode object, ObjectNode job, Optional<List<PodSetTemplate>> original) {
+    if (isSuspended(object) && looksStarted(object)) {
+      entry(job).ifPresent(entry -> ((ObjectNode) entry).remove(PATCH));
     }
-    ObjectNode patch = JsonMergePatch.between(object, stopped);
-    return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
   }
 }
