@@ -61,19 +61,24 @@ class QueueingPoliciesIT {
 
   /** A Job of one pod that runs until it is deleted; returns its Workload. */
   private String submit(String job, String queue, int cpu) {
+    return submit(job, queue, cpu, "", "");
+  }
+
+  private String submit(String job, String queue, int cpu, String labels, String podFields) {
     api.submit(
         """
         apiVersion: batch/v1
         kind: Job
-        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: %s}}
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: %s%s}}
         spec:
           template:
             metadata: {annotations: {sluice.dev/run-for: "10m"}}
             spec:
               restartPolicy: Never
+              %s
               containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
         """
-            .formatted(job, queue, cpu));
+            .formatted(job, queue, labels, podFields, cpu));
     return api.workloadOf(job);
   }
 
@@ -194,6 +199,64 @@ class QueueingPoliciesIT {
 
     api.awaitRunning("borrower", 1);
     awaitRefused(own);
+  }
+
+  @Test
+  void aQueueMayOversellItsQuotaAndLimitTheNumberOfItsWorkloads() {
+    queue(
+        "oversold", "sluice.dev/oversell-rate: '2', sluice.dev/max-concurrent-workloads: '2'", "");
+    submit("five", "oversold", 5);
+    api.awaitRunning("five", 1);
+    submit("two", "oversold", 2);
+    api.awaitRunning("two", 1);
+
+    String one = submit("one", "oversold", 1);
+    awaitRefused(one);
+    api.awaitMessage(one, "QuotaReserved", "sluice.dev/max-concurrent-workloads allows: 2");
+    end("five");
+    api.awaitRunning("one", 1);
+  }
+
+  @Test
+  void aGuaranteedJobDoesNotBorrowWhereAnOrdinaryOneDoes() {
+    String cohort = "cohortName: '" + cluster.name("g") + "'";
+    queue("guaranteeing", "sluice.dev/preemptible-labels: 'true'", cohort);
+    queue("lender", "", cohort);
+    String label = ", quota.scheduling.koordinator.sh/preemptible: 'false'";
+
+    String guaranteed = submit("guaranteed", "guaranteeing", 5, label, "");
+    api.awaitCondition("Workload", guaranteed, "QuotaReserved", "False ExceedsMaxQuota");
+    submit("borrower", "guaranteeing", 5);
+    api.awaitRunning("borrower", 1);
+    submit("small", "guaranteeing", 3, label, "");
+    api.awaitRunning("small", 1);
+  }
+
+  @Test
+  void aJobThatDoesNotStartInTimeIsTriedAgainAfterTheBackoffOfItsQueueWithoutLimit() {
+    queue("late", "sluice.dev/start-timeout: 3s, sluice.dev/start-backoff: 1s", "");
+    String stuck = submit("stuck", "late", 1, "", "nodeSelector: {zone: nowhere}");
+
+    api.awaitCondition("Workload", stuck, "Evicted", "True PodsReadyTimeout");
+    api.awaitCondition("Workload", stuck, "Requeued", "True BackoffFinished");
+    api.awaitField("Workload", stuck, "/status/requeueState/count", "2");
+    api.awaitCondition("Workload", stuck, "Requeued", "True BackoffFinished");
+    end("stuck");
+  }
+
+  @Test
+  void aQueueThatWaitsForPodsHoldsUpOnlyItself() {
+    queue("one-by-one", "sluice.dev/block-until-ready: 'true'", "");
+    queue("beside", "", "");
+    String first = submit("first", "one-by-one", 1, "", "nodeSelector: {zone: nowhere}");
+    api.awaitCondition("Workload", first, "Admitted", "True Admitted");
+
+    String next = submit("next", "one-by-one", 1);
+    api.awaitCondition("Workload", next, "QuotaReserved", "False WaitingForPodsReady");
+    submit("other", "beside", 1);
+    api.awaitRunning("other", 1);
+    end("first");
+    api.awaitRunning("next", 1);
   }
 
   @Test
