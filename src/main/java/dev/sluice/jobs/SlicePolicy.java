@@ -160,20 +160,33 @@ final class SlicePolicy {
    */
   private static CachedWorkload current(List<CachedWorkload> live) {
     Predicate<CachedWorkload> admitted = CachedWorkload::admitted;
-    return youngest(live, admitted.and(slice -> !slice.evicted()))
+    return newest(live, admitted.and(slice -> !slice.evicted()))
         .or(() -> oldest(live, CachedWorkload::quotaReserved))
         .or(() -> oldest(live, slice -> true))
         .orElseThrow();
   }
 
-  private static Optional<CachedWorkload> youngest(
+  /**
+   * Of some slices, the one that no other replaces. The time of creation can't tell: it has whole
+   * seconds, and a job may be scaled more often.
+   */
+  private static Optional<CachedWorkload> newest(
       List<CachedWorkload> live, Predicate<CachedWorkload> which) {
-    return live.stream().filter(which).max(BY_AGE);
+    List<CachedWorkload> some = live.stream().filter(which).toList();
+    return some.stream()
+        .filter(slice -> some.stream().noneMatch(other -> replaces(other, slice)))
+        .max(BY_AGE)
+        .or(() -> some.stream().max(BY_AGE));
   }
 
+  /** Of some slices, the one that replaces no other. */
   private static Optional<CachedWorkload> oldest(
       List<CachedWorkload> live, Predicate<CachedWorkload> which) {
-    return live.stream().filter(which).min(BY_AGE);
+    List<CachedWorkload> some = live.stream().filter(which).toList();
+    return some.stream()
+        .filter(slice -> some.stream().noneMatch(other -> replaces(slice, other)))
+        .min(BY_AGE)
+        .or(() -> some.stream().min(BY_AGE));
   }
 
   private static boolean replaces(CachedWorkload slice, CachedWorkload other) {

@@ -111,6 +111,42 @@ class SlicePolicyTest {
         "WorkloadSliceReplaced");
   }
 
+  /** The time of creation has whole seconds, and names contain hashes: both say nothing then. */
+  @Test
+  void ofSlicesThatAreEquallyOldTheReplacementIsTheNewerOne() {
+    assertFinished(
+        decide(
+            job(5).running(3),
+            replacement("a", 5, "b").admitted("plain"),
+            slice("b", 3).admitted("plain")),
+        "b",
+        "WorkloadSliceReplaced");
+    ResizeSlice resize =
+        only(
+            ResizeSlice.class,
+            decide(job(6).running(3), replacement("a", 5, "b"), slice("b", 3).reserved("plain")));
+    assertThat(resize.slice().id().name()).isEqualTo("a");
+    assertFinished(
+        decide(
+            job(5).running(3),
+            replacement("a", 5, "b").reserved("plain"),
+            slice("b", 3).reserved("plain"),
+            slice("c", 3).reserved("plain")),
+        "c",
+        "OutOfSync");
+  }
+
+  @Test
+  void slicesThatReplaceEachOtherEndButForOne() {
+    assertFinished(
+        decide(
+            job(3).running(3),
+            replacement("a", 3, "b").admitted("plain"),
+            replacement("b", 3, "a").admitted("plain")),
+        "a",
+        "OutOfSync");
+  }
+
   @Test
   void aJobThatShrinksShrinksItsSliceWhenItsPodsAreGone() {
     ResizeSlice resize =
