@@ -20,6 +20,11 @@ class PreemptionAgainstReferenceTest {
     play("preemption with fewer pods", 6_000, Pods.FEWER);
   }
 
+  @Test
+  void slicesOfElasticJobsPreemptTheSame() {
+    play("preemption by slices", 6_000, Pods.SLICES);
+  }
+
   private static void play(String what, int steps, Pods pods) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();

@@ -5,8 +5,10 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -61,6 +63,17 @@ final class JobSlices {
   /** The first Workload that names this one as replaced; null if none does. */
   @Nullable WorkloadEntry replacementOf(WorkloadEntry entry) {
     return entry.slice == null ? null : replacements.get(key(entry, entry.slice.name()));
+  }
+
+  /** The replacement of a Workload, the replacement of that one, and so on; each once. */
+  List<WorkloadEntry> laterThan(WorkloadEntry entry) {
+    List<WorkloadEntry> later = new ArrayList<>(1);
+    for (WorkloadEntry next = replacementOf(entry);
+        next != null && next != entry && !later.contains(next);
+        next = replacementOf(next)) {
+      later.add(next);
+    }
+    return later;
   }
 
   /** The slice that a Workload replaces and shares quota with; null if there is none. */

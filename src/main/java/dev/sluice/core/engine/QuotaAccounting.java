@@ -54,7 +54,7 @@ final class QuotaAccounting {
   }
 
   /** Charges a slice anew after the slice that it shares quota with has changed. */
-  private void chargeAgain(@Nullable WorkloadEntry entry) {
+  void chargeAgain(@Nullable WorkloadEntry entry) {
     Reservation reservation = entry == null ? null : entry.reservation;
     if (entry != null && reservation != null) {
       change(entry, slices.charged(entry, reservation), false);

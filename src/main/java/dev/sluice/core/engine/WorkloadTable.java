@@ -183,9 +183,9 @@ final class WorkloadTable {
   }
 
   private void forget(WorkloadEntry entry) {
-    WorkloadEntry replacement = slices.replacementOf(entry);
+    List<WorkloadEntry> later = slices.laterThan(entry);
     slices.forget(entry);
-    requeue(replacement);
+    shareAnew(later);
     entries.remove(entry.id.uid());
     entry.localQueue.workloads--;
     specRegistry.forgetIfUnused(entry.localQueue);
@@ -249,9 +249,19 @@ final class WorkloadTable {
     if (entry.reservation != null) {
       quotaAccounting.set(entry, null, false);
     }
-    WorkloadEntry former = slices.replacementOf(entry);
+    List<WorkloadEntry> former = slices.laterThan(entry);
     slices.known(entry, slice);
-    requeue(former);
+    shareAnew(former);
+    shareAnew(slices.laterThan(entry));
+  }
+
+  /**
+   * Charges slices anew, or enqueues them again, after one that they follow has changed: it may
+   * have closed or opened a circle.
+   */
+  private void shareAnew(List<WorkloadEntry> chain) {
+    chain.forEach(quotaAccounting::chargeAgain);
+    chain.forEach(this::requeue);
   }
 
   /** Ends a cycle: replacements of slices whose eviction was decided in it have to wait. */

@@ -223,4 +223,42 @@ class JobSlicesTest {
     reserving("b", "", "f", 4, true, false);
     assertFree(6);
   }
+
+  @Test
+  void whenACircleOfThreeBreaksAllOfItAreChargedAnew() {
+    world.queue("q", "", quota("f", 10));
+    reserving("a", "b", "f", 2, true, false);
+    reserving("b", "c", "f", 2, true, false);
+    reserving("c", "a", "f", 2, true, false);
+    assertFree(4);
+    reserving("c", "", "f", 2, true, false);
+    assertFree(8);
+    reserving("c", "a", "f", 2, true, false);
+    assertFree(4);
+    world.finish("c");
+    assertFree(8);
+  }
+
+  @Test
+  void slicesThatReplaceEachOtherDoNotWaitForEachOther() {
+    world.queue("q", "", quota("f", 10));
+    submit("a", "b", 2);
+    submit("b", "c", 2);
+    submit("c", "a", 2);
+    assertThat(world.admitted()).containsExactly("a", "b", "c");
+    assertFree(4);
+  }
+
+  @Test
+  void whenACircleOfThreeThatWaitBreaksTheyAreAdmittedOneAfterTheOther() {
+    world.queue("q", "", quota("f", 10));
+    submit("a", "b", 6);
+    submit("b", "c", 5);
+    submit("c", "a", 4);
+    submit("c", "", 4);
+    assertThat(world.admitted()).containsExactly("c");
+    assertThat(world.admitted()).containsExactly("b");
+    assertThat(world.admitted()).containsExactly("a");
+    assertFree(4);
+  }
 }
