@@ -240,7 +240,10 @@ public final class Auditor {
                     Rule.PODS_WITHIN_SLICES,
                     objectChange,
                     "%s: %s requested by open pods, %s held"
-                        .formatted(pair, sum.toPlainString(), quota.toPlainString()));
+                        .formatted(
+                            pair,
+                            sum.stripTrailingZeros().toPlainString(),
+                            quota.stripTrailingZeros().toPlainString()));
               }
             });
   }

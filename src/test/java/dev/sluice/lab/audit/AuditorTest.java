@@ -320,4 +320,48 @@ class AuditorTest {
         .extracting(JobRecord::name)
         .containsExactly("team/stuck");
   }
+
+  /** An elastic Job with an open pod, a gated one, and a slice for one. */
+  private PlayedHistory oneOfTwo() {
+    return history
+        .quota(9)
+        .suspended("one")
+        .slice("one", "a", 1, 1, "", false)
+        .unsuspended("one")
+        .pod("one", "one-1", "Running")
+        .podGated("one", "one-2");
+  }
+
+  @Test
+  void anElasticJobMayHaveAsManyOpenPodsAsItsSlicesHold() {
+    AuditReport report =
+        oneOfTwo()
+            .slice("one", "b", 2, 2, "a", false)
+            .pod("one", "one-2", "Running")
+            .slice("one", "a", 1, 1, "", true)
+            .podDeleted("one", "one-2", "Running")
+            .slice("one", "b", 2, 1, "a", false)
+            .audit();
+
+    assertThat(report.violations()).isEmpty();
+    assertThat(report.peaks().get(new FlavorResourcePair("pool", "only", "cpu")))
+        .isEqualByComparingTo("2");
+  }
+
+  @Test
+  void aPodOfAnElasticJobThatIsOpenedTooEarlyIsFound() {
+    AuditReport report = oneOfTwo().pod("one", "one-2", "Pending").audit();
+
+    assertThat(broken(report)).containsExactly(Rule.PODS_WITHIN_SLICES);
+    assertThat(report.violations().getFirst().revision()).isEqualTo(106);
+    assertThat(report.violations().getFirst().detail()).contains("2 requested", "1 held");
+  }
+
+  @Test
+  void aSliceThatGivesBackWhatItsPodsStillUseIsFound() {
+    oneOfTwo().slice("one", "b", 2, 2, "a", false).pod("one", "one-2", "Running");
+    assertThat(broken(history.audit())).isEmpty();
+    assertThat(broken(history.slice("one", "b", 2, 1, "a", false).audit()))
+        .containsExactly(Rule.PODS_WITHIN_SLICES);
+  }
 }

@@ -122,6 +122,52 @@ final class PlayedHistory {
             + status);
   }
 
+  /**
+   * An admitted slice of an elastic Job.
+   *
+   * @param granted the pods that it was admitted with
+   * @param pods the pods that it has now, as many or fewer
+   * @param replaces the slice that it replaces; empty if it replaces none
+   * @param finished whether it has finished
+   */
+  PlayedHistory slice(
+      String job, String name, int granted, int pods, String replaces, boolean finished) {
+    return put(
+        AuditedKind.WORKLOAD,
+        """
+        metadata:
+          name: %1$s
+          namespace: team
+          uid: %1$s
+          ownerReferences: [{kind: Job, controller: true, uid: %2$s}]
+          annotations:
+            kueue.x-k8s.io/elastic-job: "true"
+            kueue.x-k8s.io/workload-slice-replacement-for: "%3$s"
+        spec: {podSets: [{name: main, count: %4$d}]}
+        status:
+          conditions: [{type: Admitted, status: "True"}, {type: Finished, status: "%5$s"}]
+          admission:
+            clusterQueue: pool
+            podSetAssignments:
+            - {name: main, count: %6$d, flavors: {cpu: only}, resourceUsage: {cpu: %6$d}}
+        """
+            .formatted(
+                name,
+                job,
+                replaces.isEmpty() ? "" : "team/" + replaces,
+                pods,
+                finished ? "True" : "False",
+                granted));
+  }
+
+  /** A pod of an elastic Job whose gate is closed. */
+  PlayedHistory podGated(String job, String pod) {
+    return put(
+        AuditedKind.POD,
+        podYaml(job, pod, "Pending")
+            .replace("spec: {", "spec: {schedulingGates: [{name: kueue.x-k8s.io/elastic-job}], "));
+  }
+
   PlayedHistory pod(String job, String pod, String phase) {
     return put(AuditedKind.POD, podYaml(job, pod, phase));
   }
