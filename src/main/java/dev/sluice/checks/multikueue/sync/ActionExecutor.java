@@ -51,7 +51,7 @@ final class ActionExecutor {
     this.dispatchListener = dispatchListener;
     this.orchestrated = orchestrated;
     this.remotePreemptionControl = new RemotePreemptionControl(remoteClients, dispatchListener);
-    PodStatusSync podStatusSync = new PodStatusSync(this.manager, pods);
+    PodStatusSync podStatusSync = new PodStatusSync(this.manager, remoteClients, pods);
     this.pods =
         new PodAdapter(
             this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync);

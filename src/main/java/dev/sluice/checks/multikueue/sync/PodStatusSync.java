@@ -30,6 +30,7 @@ final class PodStatusSync {
   private static final Logger LOG = LoggerFactory.getLogger(PodStatusSync.class);
 
   private final RemoteClient manager;
+  private final RemoteClients workers;
   private final Pods pods;
   private final Map<Key, Map<String, SyncedStatus>> copied = new ConcurrentHashMap<>();
 
@@ -65,8 +66,9 @@ final class PodStatusSync {
    */
   private record SyncedStatus(String local, String there, String version, Course phase) {}
 
-  PodStatusSync(RemoteClient manager, Pods pods) {
+  PodStatusSync(RemoteClient manager, RemoteClients workers, Pods pods) {
     this.manager = manager;
+    this.workers = workers;
     this.pods = pods;
   }
 
@@ -134,9 +136,26 @@ final class PodStatusSync {
       throws IOException {
     Map<String, ObjectNode> theirs = remote(workloadGroup, cluster);
     for (LocalPod pod : local(workloadGroup, owner)) {
-      copy(workloadGroup, owner, pod, Optional.ofNullable(theirs.get(pod.name())), cluster, phase);
+      Optional<ObjectNode> there = Optional.ofNullable(theirs.get(pod.name()));
+      if (phase == Course.ENDING && there.filter(it -> !PodStatuses.ended(it)).isPresent()) {
+        there =
+            latest(workloadGroup, pod, cluster)
+                .or(() -> Optional.ofNullable(theirs.get(pod.name())));
+      }
+      copy(workloadGroup, owner, pod, there, cluster, phase);
     }
     return Optional.empty();
+  }
+
+  /**
+   * The pod as the worker's API server has it. The end of the remote Workload may be known before
+   * the end of its pods, which are deleted once their status was copied.
+   */
+  private Optional<ObjectNode> latest(WorkloadGroup workloadGroup, LocalPod pod, String cluster)
+      throws IOException {
+    return workers
+        .of(cluster)
+        .get(MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod.name()));
   }
 
   /** No worker holds a pod of the Workload: resets the local pods to the gated state. */
