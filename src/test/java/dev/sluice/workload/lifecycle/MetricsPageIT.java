@@ -252,6 +252,8 @@ class MetricsPageIT {
     submit("checked", "checked", 1, "10m", "");
     String checked = api.workloadOf("checked");
     api.awaitCheck(checked, cluster.name("budget"), "Pending");
+    // a check may be listed before there is quota, and then nothing is evicted
+    api.awaitCondition("Workload", checked, "QuotaReserved", "True QuotaReserved");
     api.answerCheck(
         checked,
         cluster.name("budget"),
