@@ -10,16 +10,12 @@ import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Jobs that belong to other jobs: only the topmost one has a Workload. Those below it can't run
@@ -39,8 +35,6 @@ class AncestorChainsIT {
   private static final List<String> CHILDREN =
       Stream.concat(PARENTS.stream(), Stream.of("job")).toList();
 
-  private static boolean installed;
-
   @SuppressWarnings("NullAway.Init") // made before each test
   private TestCluster cluster;
 
@@ -50,66 +44,62 @@ class AncestorChainsIT {
   /** An object of a chain. */
   private record Link(KindRow row, String name) {}
 
-  static List<Arguments> pairs() {
-    return PARENTS.stream()
-        .flatMap(parent -> CHILDREN.stream().map(child -> Arguments.of(parent, child)))
-        .toList();
-  }
-
-  private static synchronized void install(KubernetesClient client) {
-    if (!installed) {
-      PlayedKinds.all().forEach(played -> PlayedDefinitions.install(client, played));
-      installed = true;
+  /** Every parent with every child, and five below each other. */
+  private static List<List<String>> chains() {
+    List<List<String>> chains = new ArrayList<>();
+    for (String parent : PARENTS) {
+      CHILDREN.forEach(child -> chains.add(List.of(parent, child)));
     }
+    chains.add(List.of("appwrapper", "rayjob", "jobset", "mpijob", "job"));
+    return chains;
   }
 
   @BeforeEach
   void look(TestCluster own) {
     cluster = own;
     api = new QueuedJobs(own);
-    install(own.client());
+    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(own.client(), played));
     api.givenQueues(0);
   }
 
-  @ParameterizedTest
-  @MethodSource("pairs")
-  void aChildWaitsForItsParentAndIsLeftAloneThen(String parent, String child) {
-    standTogether(List.of(parent, child));
-  }
-
+  /** All chains at once: one waits as long as all of them do. */
   @Test
-  void fiveBelowEachOtherHaveOneWorkload() {
-    standTogether(List.of("appwrapper", "rayjob", "jobset", "mpijob", "job"));
-  }
+  void childrenWaitForTheTopmostJobAndAreLeftAloneThen() {
+    List<List<Link>> chains = new ArrayList<>();
+    chains().forEach(kinds -> chains.add(create(chains.size(), kinds)));
+    List<Link> tops = chains.stream().map(List::getFirst).toList();
+    List<Link> children =
+        chains.stream().flatMap(chain -> chain.subList(1, chain.size()).stream()).toList();
+    List<String> workloads =
+        tops.stream().map(top -> api.workloadOf(top.row().type(), top.name())).toList();
+    awaitSuspended(tops, true);
+    awaitSuspended(children, true);
 
-  private void standTogether(List<String> kinds) {
-    List<Link> chain = create(kinds);
-    String workload = api.workloadOf(chain.getFirst().row().type(), chain.getFirst().name());
-    awaitSuspended(chain, true);
+    children.forEach(link -> suspend(link, false));
+    awaitSuspended(tops, true);
+    awaitSuspended(children, true);
+    assertNoOtherWorkloads("later", workloads);
 
-    chain.stream().skip(1).forEach(link -> suspend(link, false));
-    awaitSuspended(chain, true);
-    assertOneWorkload(workload);
+    api.setQuota(ENOUGH * chains.size());
+    workloads.forEach(it -> api.awaitCondition(QueuedJobs.WORKLOAD, it, "Admitted", "True"));
+    awaitSuspended(tops, false);
+    children.forEach(link -> suspend(link, false));
+    assertNoOtherWorkloads("last", workloads);
+    awaitSuspended(tops, false);
+    awaitSuspended(children, false);
 
-    api.setQuota(ENOUGH);
-    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
-    awaitSuspended(chain.subList(0, 1), false);
-    chain.stream().skip(1).forEach(link -> suspend(link, false));
-    assertOneWorkload(workload);
-    awaitSuspended(chain, false);
-
-    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
-    awaitSuspended(chain.subList(0, 1), true);
+    workloads.forEach(it -> api.patch(QueuedJobs.WORKLOAD, it, "{'spec': {'active': false}}"));
+    awaitSuspended(tops, true);
   }
 
   /** Creates objects of these kinds that don't say that they are suspended; each owns the next. */
-  private List<Link> create(List<String> kinds) {
+  private List<Link> create(int number, List<String> kinds) {
     List<Link> chain = new ArrayList<>();
     for (String kind : kinds) {
       KindRow row =
           KindRow.all().stream().filter(it -> it.name().equals(kind)).findFirst().orElseThrow();
       ObjectNode object = row.manifest().runningFor("30m").jobs().getFirst().deepCopy();
-      Link link = new Link(row, "link-" + chain.size());
+      Link link = new Link(row, "link-" + number + "-" + chain.size());
       ObjectNode metadata = object.withObjectProperty("metadata").put("name", link.name());
       if (chain.isEmpty()) {
         metadata.withObjectProperty("labels").put("kueue.x-k8s.io/queue-name", "lq");
@@ -157,9 +147,11 @@ class AncestorChainsIT {
     }
   }
 
-  /** A Job that is submitted now has its Workload later than what was there before it. */
-  private void assertOneWorkload(String name) {
-    String later = "later-" + api.workloads().size();
+  /**
+   * Asserts that there is a Workload for each chain and no other. A Job that is submitted now has
+   * its Workload later than what was there before it.
+   */
+  private void assertNoOtherWorkloads(String later, List<String> names) {
     cluster.applyText(
         """
         apiVersion: batch/v1
@@ -169,8 +161,10 @@ class AncestorChainsIT {
         """
             .formatted(later));
     String other = api.workloadOf("batch/v1/Job", later);
+    List<String> expected = new ArrayList<>(names);
+    expected.add(other);
     assertThat(api.workloads().stream().map(it -> it.at("/metadata/name").asText()))
-        .containsExactlyInAnyOrder(name, other);
+        .containsExactlyInAnyOrderElementsOf(expected);
     api.delete("batch/v1/Job", later);
     api.awaitGone(QueuedJobs.WORKLOAD, other);
   }
