@@ -10,6 +10,12 @@ public final class KubeQueueKeys {
   /** The annotation that holds a job while it is {@code "true"}. */
   public static final String SUSPEND = "scheduling.x-k8s.io/suspend";
 
+  /**
+   * The annotation of a job that was given its queue because it named none: the LocalQueue that it
+   * was given. While that is the job's queue, the job follows its quota to another one.
+   */
+  public static final String ASSIGNED_QUEUE = "sluice.dev/assigned-queue";
+
   /** The labels that name a quota; an earlier one wins. */
   public static final List<String> QUOTA_NAMES =
       List.of(

@@ -2,15 +2,18 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.AssignQueue;
 import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 
 /**
  * Decides whether a job that names no queue is given the LocalQueue that it belongs to. A job is
  * taken only if nothing of it has ever run, as far as the object can tell, and only as it was when
- * that was decided: the write is guarded by the version.
+ * that was decided: the write is guarded by the version. A job that was given its queue follows its
+ * quota to another LocalQueue while it holds no quota.
  */
 final class JobIntakePolicy {
 
@@ -27,21 +30,28 @@ final class JobIntakePolicy {
     this.intake = intake;
   }
 
-  /** Whether a job may be taken; answered from the job alone. */
+  /** Whether a job may be taken, or follow its quota; answered from the job alone. */
   boolean concerns(CachedJob job) {
     return intake.isOn()
-        && job.queueName().isEmpty()
+        && (job.queueName().isEmpty() || wasAssigned(job))
         && job.prebuiltWorkload().isEmpty()
         && job.state().handling().manageable();
   }
 
+  private static boolean wasAssigned(CachedJob job) {
+    return job.queueName().equals(job.annotations().get(KubeQueueKeys.ASSIGNED_QUEUE));
+  }
+
   /**
-   * The actions for a job; empty if it isn't taken.
+   * The actions for a job; empty if it isn't taken, or is where it belongs.
    *
    * @param part whether an owner of the job is, or may become, managed: the job is a part of it
    */
   List<JobAction> decide(ReconcileContext context, boolean part) {
     CachedJob job = context.job();
+    if (!job.queueName().isEmpty()) {
+      return follow(context);
+    }
     boolean free =
         concerns(job)
             && context.managementStatus() instanceof ManagementStatus.Unmanaged
@@ -59,6 +69,27 @@ final class JobIntakePolicy {
     };
   }
 
+  /**
+   * A job whose namespace, or quota, has another LocalQueue now: the old one is on hold, or gone.
+   */
+  private List<JobAction> follow(ReconcileContext context) {
+    CachedJob job = context.job();
+    boolean waits =
+        concerns(job)
+            && context.managementStatus() instanceof ManagementStatus.Own
+            && !job.deleting()
+            && job.state().suspended()
+            && !job.state().active()
+            && job.state().end().isEmpty()
+            && context.owned().stream().noneMatch(CachedWorkload::quotaReserved);
+    return waits
+            && intake.assign(job.ref(), job.labels(), job.annotations())
+                instanceof QueueAssignment.ToLocalQueue queue
+            && !queue.name().equals(job.queueName())
+        ? List.of(assign(job, queue.name()))
+        : List.of();
+  }
+
   /** Whether nothing of the job has run yet. */
   private boolean isUntouched(CachedJob job) {
     JobState state = job.state();
@@ -72,7 +103,9 @@ final class JobIntakePolicy {
 
   private AssignQueue assign(CachedJob job, String queue) {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
-    body.putObject("metadata").putObject("labels").put(KueueConstants.QUEUE_NAME, queue);
+    ObjectNode metadata = body.putObject("metadata");
+    metadata.putObject("labels").put(KueueConstants.QUEUE_NAME, queue);
+    metadata.putObject("annotations").put(KubeQueueKeys.ASSIGNED_QUEUE, queue);
     if (!job.state().suspended()) {
       ObjectNode parent = body;
       List<String> field = adapter.suspendField();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.kubeflow.TrainingJob;
+import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -170,6 +171,31 @@ class JobIntakePolicyTest {
     }
     CachedJob other = CachedJobParser.of(TrainingJob.jax(), GivenJob.fromYaml(TF_JOB).object());
     assertThat(other.state().handling().held()).isFalse();
+  }
+
+  /** Its namespace moved to another quota: the LocalQueue that it was given is on hold. */
+  @Test
+  void aJobThatWasGivenItsQueueFollowsItsQuotaWhileItWaits() throws InterruptedException {
+    GivenJob given = job().queue("old").annotation("sluice.dev/assigned-queue", "old");
+    CachedWorkload waiting = GivenWorkload.workloadOf(given).get();
+    assertThat(follows(given, waiting)).isTrue();
+    assertThat(
+            api.stored(given.view().ref())
+                .at("/metadata/annotations/sluice.dev~1assigned-queue")
+                .asText())
+        .isEqualTo("leaf");
+    api.calls.clear();
+
+    CachedWorkload reserved = GivenWorkload.workloadOf(given).reserved("spot").get();
+    assertThat(follows(given, reserved)).as("with quota").isFalse();
+    assertThat(follows(job().queue("old"), waiting)).as("named by its owner").isFalse();
+    assertThat(follows(given.queue("own"), waiting)).as("named by its owner later").isFalse();
+  }
+
+  private boolean follows(GivenJob job, CachedWorkload workload) throws InterruptedException {
+    api.cached.clear();
+    api.cached.add(workload);
+    return isTaken(job, intake(false));
   }
 
   private ReconcileContext context(CachedJob job) {
