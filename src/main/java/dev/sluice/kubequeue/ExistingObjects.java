@@ -79,8 +79,12 @@ final class ExistingObjects {
           Objects.requireNonNullElse(metadata.getAnnotations(), Map.of());
       boolean ours = SourceMark.of(annotations).isPresent();
       Object fields = spec.apply(object);
+      // of strangers it matters in which Cohorts they are
+      boolean hasCohort = kind == ObjectKind.CLUSTER_QUEUE || kind == ObjectKind.COHORT;
       JsonNode tree =
-          ours && fields != null ? JsonMappers.JSON.valueToTree(fields) : MissingNode.getInstance();
+          (ours || hasCohort) && fields != null
+              ? JsonMappers.JSON.valueToTree(fields)
+              : MissingNode.getInstance();
       result.put(
           id,
           new ExistingObject(

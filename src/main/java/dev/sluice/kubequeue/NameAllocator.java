@@ -29,6 +29,9 @@ final class NameAllocator {
   private final Predicate<SourceMark> replaceable;
   private final Set<ObjectId> given = new HashSet<>();
 
+  /** Cohorts that objects of others are in; some of them have no object. */
+  private final Set<String> joined = new HashSet<>();
+
   /**
    * Gives names.
    *
@@ -38,6 +41,10 @@ final class NameAllocator {
     this.existing = existing;
     this.replaceable = replaceable;
     for (ExistingObject object : existing.values()) {
+      if (object.mark().isEmpty()) {
+        joined.add(object.spec().path("cohortName").asText());
+        joined.add(object.spec().path("parentName").asText());
+      }
       object
           .mark()
           .ifPresent(
@@ -84,7 +91,9 @@ final class NameAllocator {
 
   private boolean isFree(ObjectId id) {
     ExistingObject object = existing.get(id);
-    return !given.contains(id) && (object == null || object.mark().filter(replaceable).isPresent());
+    boolean implicit = id.kind() == ObjectKind.COHORT && joined.contains(id.name());
+    return !given.contains(id)
+        && (object == null ? !implicit : object.mark().filter(replaceable).isPresent());
   }
 
   /** The name of a ClusterQueue or Cohort of a quota, as far as nobody else has it. */

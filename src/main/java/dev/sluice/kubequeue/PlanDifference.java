@@ -86,7 +86,7 @@ final class PlanDifference {
     return patch;
   }
 
-  /** Whether writing the object takes quota away, and gives none of it to anybody. */
+  /** Whether writing the object takes quota of some resource away. */
   static boolean reduces(PlannedObject planned, ExistingObject existing) {
     Map<String, Long> before = nominal(existing.spec());
     Map<String, Long> after = nominal(planned.spec());
@@ -96,6 +96,26 @@ final class PlanDifference {
       less |= now < each.getValue();
     }
     return less;
+  }
+
+  /** The planned object with no more of any resource than the existing one has. */
+  static PlannedObject reduced(PlannedObject planned, ExistingObject existing) {
+    Map<String, Long> before = nominal(existing.spec());
+    ObjectNode spec = planned.spec().deepCopy();
+    for (JsonNode group : spec.path("resourceGroups")) {
+      for (JsonNode flavor : group.path("flavors")) {
+        for (JsonNode each : flavor.path("resources")) {
+          String resource = each.path("name").asText();
+          long had = before.getOrDefault(resource, 0L);
+          if (each instanceof ObjectNode quota && nominal(spec).getOrDefault(resource, 0L) > had) {
+            quota.put("nominalQuota", Quantities.format(resource, had));
+            // a queue can't lend more than it has
+            quota.remove(planned.id().kind() == ObjectKind.CLUSTER_QUEUE ? "lendingLimit" : "");
+          }
+        }
+      }
+    }
+    return new PlannedObject(planned.id(), planned.annotations(), spec);
   }
 
   private static Map<String, Long> nominal(JsonNode spec) {

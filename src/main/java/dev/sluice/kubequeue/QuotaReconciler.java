@@ -11,10 +11,9 @@ import dev.sluice.kubequeue.QuotaSources.SourceNote;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadLister;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
@@ -119,25 +118,16 @@ public final class QuotaReconciler implements AutoCloseable {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  /** What takes quota away is written first, so that no more is given than there is. */
+  /** Nothing is given before all was taken away that others get. */
   private boolean write(QuotaPlan plan, Map<ObjectId, ExistingObject> found) {
-    boolean complete = true;
-    List<PlannedObject> later = new ArrayList<>();
-    for (PlannedObject object : plan.objects()) {
-      ExistingObject before = found.get(object.id());
-      if (before != null && before.leaving()) {
-        complete = false;
-      } else if (before == null) {
-        later.add(object);
-      } else if (PlanDifference.differs(object, before)) {
-        if (PlanDifference.reduces(object, before)) {
-          complete &= writer.apply(object, before);
-        } else {
-          later.add(object);
-        }
+    PlanSteps steps = PlanSteps.of(plan.objects(), found);
+    for (PlannedObject object : steps.reductions()) {
+      if (!writer.apply(object, Objects.requireNonNull(found.get(object.id())))) {
+        return false;
       }
     }
-    for (PlannedObject object : later) {
+    boolean complete = !steps.waiting();
+    for (PlannedObject object : steps.others()) {
       ExistingObject before = found.get(object.id());
       complete &= before == null ? writer.create(object) : writer.apply(object, before);
     }

@@ -111,6 +111,19 @@ final class QuotaTrees {
               id, "other", Map.of("a", "b"), JsonMappers.JSON.createObjectNode(), true, false));
     }
 
+    /** Somebody else's ClusterQueue, in a Cohort that may have no object. */
+    void stranger(ObjectId id, String cohort) {
+      objects.put(
+          id,
+          new ExistingObject(
+              id,
+              "other",
+              Map.of(),
+              JsonMappers.JSON.createObjectNode().put("cohortName", cohort),
+              true,
+              false));
+    }
+
     /** A LocalQueue that was made because a job named the quota. */
     void demand(String namespace, String name, String path) {
       put(
