@@ -12,6 +12,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
@@ -270,6 +271,7 @@ public final class EngineMakespan {
             evict(job(target.id()));
           }
         }
+        case PlacementDecision placement -> {}
       }
     }
   }

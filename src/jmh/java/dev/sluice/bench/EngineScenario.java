@@ -14,6 +14,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -256,6 +257,7 @@ public final class EngineScenario {
               stop(target.id(), cohortOf(preempt.clusterQueue()));
             }
           }
+          case PlacementDecision placement -> {}
         }
       }
     }

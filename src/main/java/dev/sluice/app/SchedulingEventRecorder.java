@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
@@ -11,6 +12,7 @@ import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.AdmissionObserver;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.DecisionLog;
+import dev.sluice.workload.NodeFailures;
 import dev.sluice.workload.Preemptions;
 import dev.sluice.workload.lifecycle.LifecycleAction;
 import dev.sluice.workload.lifecycle.LifecycleEvents;
@@ -85,6 +87,28 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
             + "; the event "
             + Preemptions.PREEMPTED
             + " of each names this one");
+  }
+
+  @Override
+  public void placed(PlacementDecision.Place decision) {
+    LOG.info("workload={} placed=true lostNodes={}", decision.id(), decision.lostNodes());
+  }
+
+  @Override
+  public void unplaced(PlacementDecision.GiveUp decision) {
+    String text = ExplanationText.unplaced(decision);
+    LOG.info("workload={} placed=false message=\"{}\"", decision.id(), text);
+    record(decision.id(), Type.WARNING, "SecondPassFailed", text);
+  }
+
+  @Override
+  public void nodesFailed(CachedWorkload before, String message) {
+    LOG.info(
+        "workload={} evicted=true reason={} message=\"{}\"",
+        before.id(),
+        NodeFailures.REASON,
+        message);
+    record(before.id(), Type.NORMAL, "EvictedDueTo" + NodeFailures.REASON, message);
   }
 
   @Override

@@ -1,15 +1,19 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.core.model.Toleration;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.queues.mapping.FlavorMapper;
+import dev.sluice.topology.FailedNodeController;
+import dev.sluice.topology.FailedNodePolicy;
 import dev.sluice.topology.NodeStore;
 import dev.sluice.topology.PodStore;
 import dev.sluice.topology.TopologyReaders;
 import dev.sluice.topology.TopologyUngater;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Random;
 
 /**
@@ -28,6 +32,7 @@ final class TopologyModule implements OperatorModule {
   private final InformerModule informers;
   private final TopologyReaders readers;
   private final TopologyUngater ungater;
+  private final FailedNodeController failedNodes;
   private volatile boolean open;
   private volatile boolean leading;
 
@@ -40,7 +45,7 @@ final class TopologyModule implements OperatorModule {
       ReadErrorLog readErrors) {
     this.context = context;
     this.informers = informers;
-    NodeStore nodes = new NodeStore(scheduler.engine(), name -> {});
+    NodeStore nodes = new NodeStore(scheduler.engine(), this::nodeChanged);
     PodStore pods =
         new PodStore(
             scheduler.engine(), task -> context.schedule(REPORT_DELAY, task), this::podChanged);
@@ -59,18 +64,73 @@ final class TopologyModule implements OperatorModule {
             context.requests(WRITES_AT_A_TIME),
             WorkQueueSettings.of(context.executor(), context::schedule),
             this::mayAct);
+    failedNodes = failedNodes(scheduler, workloads, nodes, pods);
     if (context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       workloads.reflector().listen(ungater);
       informers.caches().flavors().observe((before, after) -> flavorsChanged());
     }
   }
 
+  private FailedNodeController failedNodes(
+      SchedulerModule scheduler, WorkloadModule workloads, NodeStore nodes, PodStore pods) {
+    FailedNodeController controller =
+        new FailedNodeController(
+            new FailedNodeController.Dependencies(
+                workloads.cache(),
+                nodes,
+                pods,
+                workloads.writer(),
+                this::tolerations,
+                scheduler.events(),
+                context.clock()),
+            new FailedNodePolicy(
+                context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_POD_TERMINATION),
+                context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_NODE_TAINTS),
+                context.isEnabled(FeatureGate.TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME)),
+            WorkQueueSettings.of(context.executor(), context::schedule),
+            this::mayAct);
+    if (replacesNodes()) {
+      workloads.reflector().listen(controller);
+    }
+    return controller;
+  }
+
+  private boolean replacesNodes() {
+    return context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
+        && context.isEnabled(FeatureGate.TAS_FAILED_NODE_REPLACEMENT);
+  }
+
   private boolean mayAct() {
     return leading && context.leadership().leading() && readers.isSynced();
   }
 
+  private List<Toleration> tolerations(String flavor) {
+    return informers
+        .caches()
+        .flavors()
+        .find(flavor)
+        .map(found -> FlavorMapper.translate(found).tolerations())
+        .orElse(List.of());
+  }
+
   private void podChanged(PodStore.Key workload) {
     ungater.podChanged(workload);
+    if (replacesNodes()) {
+      failedNodes.podChanged(workload);
+    }
+  }
+
+  private void nodeChanged(String node) {
+    if (replacesNodes() && readers.isSynced()) {
+      failedNodes.nodeChanged(node);
+    }
+  }
+
+  private void enqueueAll() {
+    ungater.enqueueAll();
+    if (replacesNodes()) {
+      failedNodes.enqueueAll();
+    }
   }
 
   private boolean isUsed() {
@@ -90,7 +150,7 @@ final class TopologyModule implements OperatorModule {
       return;
     }
     if (isUsed()) {
-      var unused = readers.start().thenRun(ungater::enqueueAll);
+      var unused = readers.start().thenRun(this::enqueueAll);
     } else {
       readers.close();
     }
@@ -107,7 +167,7 @@ final class TopologyModule implements OperatorModule {
   @Override
   public void leadershipStarted() {
     leading = true;
-    ungater.enqueueAll();
+    enqueueAll();
   }
 
   @Override
@@ -119,6 +179,7 @@ final class TopologyModule implements OperatorModule {
   public void stop() {
     open = false;
     ungater.close();
+    failedNodes.close();
   }
 
   @Override

@@ -10,6 +10,8 @@ import dev.sluice.kube.json.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -46,6 +48,7 @@ final class NodeParser {
     private boolean unschedulable;
     private final SortedMap<String, Long> allocatable = new TreeMap<>();
     private NodeState.Readiness readiness = NodeState.Readiness.MISSING;
+    private Instant since = Instant.EPOCH;
 
     Fields(JsonTokenReader reader) {
       this.reader = reader;
@@ -111,21 +114,30 @@ final class NodeParser {
       conditions.stream()
           .filter(condition -> condition[0].equals("Ready"))
           .findFirst()
-          .ifPresent(
-              ready ->
-                  readiness =
-                      ready[1].equals("True")
-                          ? NodeState.Readiness.READY
-                          : NodeState.Readiness.NOT_READY);
+          .ifPresent(this::ready);
+    }
+
+    private void ready(String[] condition) {
+      if (condition[1].equals("True")) {
+        readiness = NodeState.Readiness.READY;
+        return;
+      }
+      readiness = NodeState.Readiness.NOT_READY;
+      try {
+        since = Instant.parse(condition[2]);
+      } catch (DateTimeParseException notATime) {
+        since = Instant.EPOCH;
+      }
     }
 
     private String[] condition() throws IOException {
-      String[] parts = {"", ""};
+      String[] parts = {"", "", ""};
       reader.object(
           field -> {
             switch (field) {
               case "type" -> parts[0] = reader.word();
               case "status" -> parts[1] = reader.word();
+              case "lastTransitionTime" -> parts[2] = reader.word();
               default -> {}
             }
           });
@@ -135,7 +147,7 @@ final class NodeParser {
     NodeState result(WeakInterner<SortedMap<String, Long>> amounts) {
       boolean usable = readiness == NodeState.Readiness.READY && !unschedulable;
       return new NodeState(
-          new ClusterNode(name, labels, taints, amounts.of(allocatable), usable), readiness);
+          new ClusterNode(name, labels, taints, amounts.of(allocatable), usable), readiness, since);
     }
   }
 }

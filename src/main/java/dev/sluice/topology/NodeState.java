@@ -1,14 +1,17 @@
 package dev.sluice.topology;
 
 import dev.sluice.core.model.ClusterNode;
+import java.time.Instant;
 
 /**
  * The cached part of a node.
  *
  * @param node what the engine needs
  * @param readiness what the node's condition Ready says
+ * @param since the time since which the node isn't ready; {@link Instant#EPOCH} if it is ready, or
+ *     the time is not known
  */
-public record NodeState(ClusterNode node, Readiness readiness) {
+public record NodeState(ClusterNode node, Readiness readiness, Instant since) {
 
   /** What a node's condition Ready says. */
   public enum Readiness {
@@ -18,5 +21,10 @@ public record NodeState(ClusterNode node, Readiness readiness) {
     NOT_READY,
     /** There is no such condition. */
     MISSING
+  }
+
+  /** A node that is ready, or of which it is not known since when it isn't. */
+  public NodeState(ClusterNode node, Readiness readiness) {
+    this(node, readiness, Instant.EPOCH);
   }
 }

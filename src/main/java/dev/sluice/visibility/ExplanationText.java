@@ -9,6 +9,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PlacementDecision;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -304,5 +305,16 @@ public final class ExplanationText {
     return attempts.stream()
         .collect(
             Collectors.groupingBy(FlavorAttempt::podSet, LinkedHashMap::new, Collectors.toList()));
+  }
+
+  /** Why a second pass found no places. */
+  public static String unplaced(PlacementDecision.GiveUp decision) {
+    return "couldn't find places for pod set "
+        + decision.podSet()
+        + ": "
+        + decision
+            .shortage()
+            .map(shortage -> TopologyText.of(shortage, false))
+            .orElse("the topology, or a node that it keeps, doesn't exist any more");
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.workload;
 
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.PlacementDecision;
 
 /**
  * Listener for dispatch events, called after the write succeeded; records events, logs and metrics.
@@ -25,6 +26,15 @@ public interface AdmissionObserver {
    */
   default void preempted(
       Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {}
+
+  /** Called after places were written that a second pass found. Must return quickly. */
+  default void placed(PlacementDecision.Place decision) {}
+
+  /** Called when a second pass found no places. Must return quickly. */
+  default void unplaced(PlacementDecision.GiveUp decision) {}
+
+  /** Called after a Workload was evicted because of failed nodes. Must return quickly. */
+  default void nodesFailed(CachedWorkload before, String message) {}
 
   /** Called after the reason for waiting was written. Must return quickly. */
   default void explained(PendingExplanation decision, CachedWorkload before) {}

@@ -1,11 +1,14 @@
 package dev.sluice.workload;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import java.time.Instant;
 import java.util.List;
@@ -85,16 +88,48 @@ public final class AdmissionPatches {
     podSet.flavors().forEach(flavors::put);
     quantities(json.putObject("resourceUsage"), podSet.usage());
     json.put("count", podSet.count());
-    podSet
-        .topology()
+    places(json, podSet.topology());
+  }
+
+  private static void places(ObjectNode json, PodSetTopology places) {
+    places
         .assignment()
         .ifPresent(
             assignment ->
                 json.set("topologyAssignment", TopologyAssignmentCodec.encode(assignment)));
-    String delayed = DelayedTopology.text(podSet.topology().delay());
+    String delayed = DelayedTopology.text(places.delay());
     if (!delayed.isEmpty()) {
       json.put("delayedTopologyRequest", delayed);
     }
+  }
+
+  /** Sets the places that a second pass found; the nodes that it replaced are listed no more. */
+  static ObjectNode placed(CachedWorkload workload, PlacementDecision.Place decision) {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    if (!workload.status().unhealthyNodes().isEmpty()) {
+      ArrayNode unhealthy = status.putArray("unhealthyNodes");
+      workload.status().unhealthyNodes().stream()
+          .filter(node -> !decision.lostNodes().contains(node))
+          .forEach(node -> unhealthy.addObject().put("name", node));
+    }
+    ArrayNode assignments = status.putObject("admission").putArray("podSetAssignments");
+    List<CachedWorkload.Assignment> before =
+        workload
+            .status()
+            .admission()
+            .map(CachedWorkload.Admission::podSetAssignments)
+            .orElse(List.of());
+    for (int i = 0; i < before.size(); i++) {
+      CachedWorkload.Assignment assignment = before.get(i);
+      ObjectNode json = assignments.addObject().put("name", assignment.name());
+      ObjectNode flavors = json.putObject("flavors");
+      assignment.flavors().forEach(flavors::put);
+      ObjectNode usage = json.putObject("resourceUsage");
+      assignment.resourceUsage().forEach(usage::put);
+      json.put("count", assignment.count());
+      places(json, decision.podSets().get(i).topology());
+    }
+    return status;
   }
 
   private static void quantities(ObjectNode json, SortedMap<String, Long> amounts) {

@@ -2,6 +2,7 @@ package dev.sluice.workload;
 
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload.CheckState;
@@ -34,6 +35,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
   private final InstantSource clock;
   private final Executor executor;
   private final PreemptionWriter preemptions;
+  private final PlacementWriter placements;
 
   /**
    * Creates an executor that reads Workloads from {@code store} and writes with {@code writer}.
@@ -64,6 +66,8 @@ public final class DecisionExecutor implements Consumer<Decision> {
     this.executor = executor;
     this.preemptions =
         new PreemptionWriter(store, writer, engine, observer, clock, executor, newerVersions);
+    this.placements =
+        new PlacementWriter(store, writer, engine, observer, clock, executor, newerVersions);
   }
 
   @Override
@@ -71,6 +75,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
     switch (decision) {
       case Decision.Admit admit -> executor.execute(() -> admit(admit));
       case Decision.Preempt preempt -> executor.execute(() -> preemptions.preempt(preempt));
+      case PlacementDecision placement -> executor.execute(() -> placements.write(placement));
     }
   }
 

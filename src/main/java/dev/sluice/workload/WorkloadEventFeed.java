@@ -61,7 +61,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
         && a.queueName().equals(b.queueName())
         && a.queuedAt().equals(b.queuedAt())
         && a.reservedAt().equals(b.reservedAt())
-        && a.podSets().equals(b.podSets());
+        && a.podSets().equals(b.podSets())
+        && a.secondPass().equals(b.secondPass());
   }
 
   @Override

@@ -349,7 +349,10 @@ public final class WorkloadTranslator {
             .orElse(workload.createdAt()),
         attended.test(workload),
         PreemptibleLabels.isGuaranteed(workload.labels()),
-        slice(workload));
+        slice(workload),
+        options.topology()
+            ? SecondPasses.of(workload, resolve(workload).shape().podSets())
+            : Optional.empty());
   }
 
   /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */

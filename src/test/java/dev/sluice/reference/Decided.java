@@ -1,6 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.model.WorkloadId;
@@ -70,6 +71,7 @@ sealed interface Decided {
                 preempt.priority(),
                 victims));
       }
+      case PlacementDecision placement -> Optional.empty();
     };
   }
 }

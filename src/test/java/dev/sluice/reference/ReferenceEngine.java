@@ -172,6 +172,7 @@ final class ReferenceEngine {
       case SchedulerEvent.NodeChanged changed -> throw unknown(changed);
       case SchedulerEvent.NodeRemoved removed -> throw unknown(removed);
       case SchedulerEvent.NodeUsageChanged changed -> throw unknown(changed);
+      case SchedulerEvent.PlacementRefused refused -> throw unknown(refused);
       case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {

@@ -15,6 +15,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
@@ -339,6 +340,7 @@ final class TopologyWorld {
           }
           targets.addAll(gone);
         }
+        case PlacementDecision other -> throw new AssertionError(what);
       }
     }
     stop(targets);

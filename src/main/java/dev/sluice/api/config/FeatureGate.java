@@ -99,12 +99,12 @@ public enum FeatureGate {
   TAS_CACHING_REMAINING_RESOURCES(
       "TASCachingRemainingResources", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT(
-      "TASFailedNodeReplacement", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASFailedNodeReplacement", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST(
       "TASFailedNodeReplacementFailFast",
       true,
       BETA,
-      OFF,
+      EITHER,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_HANDLE_OVERLAPPING_FLAVORS(
@@ -117,16 +117,16 @@ public enum FeatureGate {
       "TASReplaceNodeDueToNotReadyOverFixedTime",
       false,
       DEPRECATED,
-      OFF,
+      EITHER,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_REPLACE_NODE_ON_NODE_TAINTS(
-      "TASReplaceNodeOnNodeTaints", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASReplaceNodeOnNodeTaints", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_REPLACE_NODE_ON_POD_TERMINATION(
       "TASReplaceNodeOnPodTermination",
       true,
       BETA,
-      OFF,
+      EITHER,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_RESPECT_NODE_AFFINITY_PREFERRED(

@@ -51,6 +51,7 @@ public final class Engine {
   private final EligibilityCheck eligibilityCheck;
   private final OutcomeApplier outcomeApplier;
   private final TopologyCache topologyCache;
+  private final SecondPassQueue secondPasses;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private long cycles;
@@ -78,6 +79,7 @@ public final class Engine {
     this.quotaAccounting =
         new QuotaAccounting(
             specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate, slices);
+    this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, decisions);
     this.workloads =
         new WorkloadTable(
             specRegistry,
@@ -87,7 +89,8 @@ public final class Engine {
             activeQueues,
             attemptPauses,
             usageLedger,
-            slices);
+            slices,
+            secondPasses);
     this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, activeQueues, gate);
     this.outcomeApplier =
         new OutcomeApplier(
@@ -115,6 +118,7 @@ public final class Engine {
           workloads.refused(id, decided, superseded);
       case SchedulerEvent.EvictionRefused(var id, var decided) ->
           workloads.evictionRefused(id, decided);
+      case SchedulerEvent.PlacementRefused(var id) -> secondPasses.refused(id, now);
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
@@ -305,6 +309,9 @@ public final class Engine {
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
     }
+    if (deciding) {
+      secondPasses.run(now);
+    }
     if (!deciding || gate.isClosed()) {
       return false;
     }
@@ -431,6 +438,7 @@ public final class Engine {
   boolean idle() {
     return !dirtySet.everything
         && specRegistry.freed.isEmpty()
+        && !secondPasses.isDue(now)
         && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.time.Instant;
@@ -45,6 +46,9 @@ final class WorkloadEntry {
 
   /** The version for which the eviction was decided, until the result of that eviction is known. */
   long evictionDecided = NO_VERSION;
+
+  /** What the API server reports of a Workload that lacks places; null if it lacks none. */
+  @Nullable ReservingWorkload lacking;
 
   /** The end of the backoff after a refused admission; null without such a backoff. */
   @Nullable Instant refusalBackoffUntil;

@@ -36,6 +36,7 @@ final class WorkloadTable {
   private final AttemptPauses attemptPauses;
   private final UsageLedger usageLedger;
   private final JobSlices slices;
+  private final SecondPassQueue secondPasses;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private final List<WorkloadEntry> evicted = new ArrayList<>();
@@ -49,7 +50,8 @@ final class WorkloadTable {
       ActiveQueues activeQueues,
       AttemptPauses attemptPauses,
       UsageLedger usageLedger,
-      JobSlices slices) {
+      JobSlices slices,
+      SecondPassQueue secondPasses) {
     this.specRegistry = specRegistry;
     this.quotaAccounting = quotaAccounting;
     this.dirtySet = dirtySet;
@@ -58,6 +60,7 @@ final class WorkloadTable {
     this.attemptPauses = attemptPauses;
     this.usageLedger = usageLedger;
     this.slices = slices;
+    this.secondPasses = secondPasses;
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -135,6 +138,7 @@ final class WorkloadTable {
         entry,
         Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
         false);
+    secondPasses.set(entry, workload, now);
     if (workload.admitted()) {
       usageLedger.admitted(entry);
     }
@@ -343,6 +347,7 @@ final class WorkloadTable {
       quotaAccounting.set(entry, null, false);
       usageLedger.quotaReleased(entry);
     }
+    secondPasses.remove(entry);
     entry.evictionDecided = WorkloadEntry.NO_VERSION;
     entry.stage = Stage.PENDING;
     entry.retained = null;

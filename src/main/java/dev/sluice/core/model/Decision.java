@@ -7,7 +7,7 @@ import java.util.List;
  * A decision of the engine. Other components carry decisions out and report the result as {@link
  * SchedulerEvent}s.
  */
-public sealed interface Decision {
+public sealed interface Decision permits Decision.Admit, Decision.Preempt, PlacementDecision {
 
   /** The Workload that the decision is about. */
   WorkloadId id();

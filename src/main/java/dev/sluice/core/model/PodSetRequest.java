@@ -44,6 +44,11 @@ public record PodSetRequest(
     return minCount > 0 ? Math.max(0, count - minCount) : 0;
   }
 
+  /** The same request of pods that may run on other nodes. */
+  public PodSetRequest with(NodeConstraints constraints) {
+    return new PodSetRequest(name, count, minCount, perPod, constraints, group, topology);
+  }
+
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
     return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology);

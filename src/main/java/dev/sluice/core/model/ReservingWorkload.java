@@ -24,6 +24,7 @@ import java.util.Optional;
  * @param evictable whether somebody stops the pods when the Workload is evicted
  * @param guaranteed whether the Workload is marked as not preemptible
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
+ * @param secondPass the places that the Workload lacks; empty if it lacks none
  */
 public record ReservingWorkload(
     WorkloadId id,
@@ -39,10 +40,45 @@ public record ReservingWorkload(
     Instant reservedAt,
     boolean evictable,
     boolean guaranteed,
-    Optional<JobSlice> slice) {
+    Optional<JobSlice> slice,
+    Optional<SecondPass> secondPass) {
 
   public ReservingWorkload {
     podSets = List.copyOf(podSets);
+  }
+
+  /** A Workload that lacks no places. */
+  public ReservingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      String clusterQueue,
+      List<PodSetAssignment> podSets,
+      long priority,
+      Instant queuedAt,
+      boolean evicted,
+      boolean admitted,
+      boolean podsReady,
+      Instant reservedAt,
+      boolean evictable,
+      boolean guaranteed,
+      Optional<JobSlice> slice) {
+    this(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        evictable,
+        guaranteed,
+        slice,
+        Optional.empty());
   }
 
   /** A Workload that may be evicted. */
@@ -102,6 +138,26 @@ public record ReservingWorkload(
         evictable,
         false,
         Optional.empty());
+  }
+
+  /** The same Workload with other assignments, or with places that it lacks. */
+  public ReservingWorkload with(List<PodSetAssignment> assignments, Optional<SecondPass> lacking) {
+    return new ReservingWorkload(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        assignments,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        evictable,
+        guaranteed,
+        slice,
+        lacking);
   }
 
   /** The LocalQueue of the Workload. */

@@ -130,6 +130,9 @@ public sealed interface SchedulerEvent {
    */
   record EvictionRefused(WorkloadId id, long decided) implements SchedulerEvent {}
 
+  /** The places of a second pass were not written and will not be written. */
+  record PlacementRefused(WorkloadId id) implements SchedulerEvent {}
+
   /** The current time is {@code now}. */
   record TimePassed(Instant now) implements SchedulerEvent {}
 

@@ -1,0 +1,152 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.engine.WorkloadEntry.Stage;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SecondPass;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.flavor.SecondPassAssigner;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Workloads with quota that lack places (docs/topology.md#the-second-pass). Places are looked for
+ * before the heads of a cycle are. After a failure the search is repeated with a growing backoff.
+ */
+final class SecondPassQueue {
+
+  /** The backoff after the first failure; it doubles with each further one. */
+  private static final Duration BACKOFF = Duration.ofSeconds(1);
+
+  private static final Duration LONGEST_BACKOFF = Duration.ofSeconds(30);
+
+  private final SpecRegistry specRegistry;
+  private final QuotaAccounting quotaAccounting;
+  private final Consumer<Decision> decisions;
+  private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+
+  /** A Workload that lacks places. */
+  private static final class Waiting {
+    private final WorkloadEntry entry;
+    private Instant due;
+    private int failures;
+
+    /** Whether places are found, and their write has not been reported yet. */
+    private boolean placed;
+
+    Waiting(WorkloadEntry entry, Instant due) {
+      this.entry = entry;
+      this.due = due;
+    }
+
+    void backOff(Instant now) {
+      Duration delay = BACKOFF.multipliedBy(1L << Math.min(failures, 5));
+      due = now.plus(delay.compareTo(LONGEST_BACKOFF) > 0 ? LONGEST_BACKOFF : delay);
+      failures++;
+    }
+  }
+
+  SecondPassQueue(
+      SpecRegistry specRegistry, QuotaAccounting quotaAccounting, Consumer<Decision> decisions) {
+    this.specRegistry = specRegistry;
+    this.quotaAccounting = quotaAccounting;
+    this.decisions = decisions;
+  }
+
+  /** Records what the API server reports: the places that the Workload lacks, or that none lack. */
+  void set(WorkloadEntry entry, ReservingWorkload workload, Instant now) {
+    if (workload.evicted() || !isNeeded(workload)) {
+      remove(entry);
+      return;
+    }
+    ReservingWorkload before = entry.lacking;
+    entry.lacking = workload;
+    Waiting known = waiting.get(entry.id.uid());
+    if (known == null || before == null || !asksTheSame(before, workload)) {
+      waiting.put(entry.id.uid(), new Waiting(entry, now));
+    } else {
+      known.placed = false;
+    }
+  }
+
+  private boolean isNeeded(ReservingWorkload workload) {
+    return workload.secondPass().isPresent()
+        && (specRegistry.topologies.options().replacesNodes()
+            || workload.podSets().stream()
+                .anyMatch(each -> each.topology().delay() == PodSetTopology.Delay.PENDING));
+  }
+
+  private static boolean asksTheSame(ReservingWorkload one, ReservingWorkload other) {
+    return one.secondPass().equals(other.secondPass()) && one.podSets().equals(other.podSets());
+  }
+
+  void remove(WorkloadEntry entry) {
+    entry.lacking = null;
+    waiting.remove(entry.id.uid());
+  }
+
+  /** Records that places were not written: the Workload has those that it had, and tries again. */
+  void refused(WorkloadId id, Instant now) {
+    Waiting refused = waiting.get(id.uid());
+    ReservingWorkload workload = refused == null ? null : refused.entry.lacking;
+    if (refused == null || workload == null) {
+      return;
+    }
+    if (refused.placed) {
+      reserve(refused.entry, workload);
+    }
+    refused.placed = false;
+    refused.backOff(now);
+  }
+
+  /** Whether a search is due. */
+  boolean isDue(Instant now) {
+    return waiting.values().stream().anyMatch(each -> !each.placed && !each.due.isAfter(now));
+  }
+
+  /** Looks for the places that are due. */
+  void run(Instant now) {
+    for (Waiting each : waiting.values()) {
+      ReservingWorkload workload = each.entry.lacking;
+      if (workload != null
+          && !each.placed
+          && !each.due.isAfter(now)
+          && each.entry.stage == Stage.RESERVING
+          && each.entry.evictionDecided == WorkloadEntry.NO_VERSION) {
+        workload.secondPass().ifPresent(lacking -> run(each, workload, lacking, now));
+      }
+    }
+  }
+
+  private void run(Waiting each, ReservingWorkload workload, SecondPass lacking, Instant now) {
+    List<PodSetAssignment> before = workload.podSets();
+    Set<String> lost = lacking.lostNodes();
+    switch (SecondPassAssigner.assign(specRegistry.topologies, before, lacking)) {
+      case SecondPassAssigner.Assigned(var podSets) -> {
+        each.placed = true;
+        reserve(each.entry, workload.with(podSets, Optional.empty()));
+        decisions.accept(new PlacementDecision.Place(workload.id(), before, lost, podSets));
+      }
+      case SecondPassAssigner.Unplaced(var podSet, var shortage) -> {
+        each.backOff(now);
+        boolean evicts = !lost.isEmpty() && specRegistry.topologies.options().failsFast();
+        decisions.accept(
+            new PlacementDecision.GiveUp(workload.id(), before, lost, podSet, shortage, evicts));
+      }
+    }
+  }
+
+  private void reserve(WorkloadEntry entry, ReservingWorkload workload) {
+    quotaAccounting.set(
+        entry, Reservation.of(workload, false, specRegistry.pairs, specRegistry.topologies), false);
+  }
+}

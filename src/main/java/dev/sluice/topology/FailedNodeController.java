@@ -1,0 +1,199 @@
+package dev.sluice.topology;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.NodeFailures;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.lifecycle.LifecycleAction;
+import dev.sluice.workload.lifecycle.LifecycleEvents;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes which nodes of an assignment have failed into the status of its Workload, and evicts a
+ * Workload that lost several.
+ */
+public final class FailedNodeController implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FailedNodeController.class);
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  private final Dependencies dependencies;
+  private final FailedNodePolicy policy;
+  private final BooleanSupplier active;
+  private final WorkQueue<PodStore.Key> queue;
+
+  /**
+   * What the controller reads and writes.
+   *
+   * @param flavorTolerations the tolerations that a flavor adds to pods
+   * @param events records evictions
+   */
+  public record Dependencies(
+      WorkloadLister workloads,
+      NodeStore nodes,
+      PodStore pods,
+      WorkloadWriter writer,
+      Function<String, List<Toleration>> flavorTolerations,
+      LifecycleEvents events,
+      InstantSource clock) {}
+
+  /**
+   * A controller that waits for keys.
+   *
+   * @param active whether this process may write, and Workloads, pods and nodes are listed
+   */
+  public FailedNodeController(
+      Dependencies dependencies,
+      FailedNodePolicy policy,
+      WorkQueueSettings settings,
+      BooleanSupplier active) {
+    this.dependencies = dependencies;
+    this.policy = policy;
+    this.active = active;
+    this.queue = new WorkQueue<>(this::reconcile, settings);
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null && TopologyAssignments.isPlaced(after)) {
+      queue.enqueue(new PodStore.Key(after.id().namespace(), after.id().name()));
+    }
+  }
+
+  /** A pod of this Workload changed. */
+  public void podChanged(PodStore.Key workload) {
+    queue.enqueue(workload);
+  }
+
+  /** A node changed, appeared or disappeared: looks for the Workloads that are assigned to it. */
+  public void nodeChanged(String node) {
+    for (CachedWorkload workload : dependencies.workloads().all()) {
+      boolean assigned =
+          workload.status().admission().stream()
+              .flatMap(admission -> admission.podSetAssignments().stream())
+              .anyMatch(assignment -> FailedNodePolicy.nodesOf(assignment).contains(node));
+      if (assigned) {
+        changed(null, workload);
+      }
+    }
+  }
+
+  /** Reconciles all Workloads with an assignment. */
+  public void enqueueAll() {
+    dependencies.workloads().all().forEach(workload -> changed(null, workload));
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+
+  private Optional<Duration> reconcile(PodStore.Key key) throws InterruptedException {
+    Optional<CachedWorkload> found = dependencies.workloads().get(key.namespace(), key.workload());
+    if (!active.getAsBoolean() || found.filter(FailedNodeController::mayRun).isEmpty()) {
+      return Optional.empty();
+    }
+    CachedWorkload workload = found.get();
+    Instant now = dependencies.clock().instant();
+    FailedNodePolicy.NodeVerdict verdict =
+        policy.of(
+            workload,
+            new FailedNodePolicy.NodeContext(
+                dependencies.nodes()::find,
+                dependencies.pods().of(key),
+                assignment -> tolerations(workload, assignment),
+                now));
+    if (verdict.evicted().isPresent()) {
+      return evict(workload, verdict.evicted().get());
+    }
+    if (!verdict.unhealthy().equals(workload.status().unhealthyNodes())) {
+      return list(workload, verdict.unhealthy());
+    }
+    return verdict.lookAgainAt().map(at -> Duration.between(now, at));
+  }
+
+  private static boolean mayRun(CachedWorkload workload) {
+    return workload.admitted() && !workload.evicted() && !workload.finished();
+  }
+
+  /** The tolerations of the pod template, of the flavors, and of what checks add. */
+  private List<Toleration> tolerations(
+      CachedWorkload workload, CachedWorkload.Assignment assignment) {
+    List<Toleration> result = new ArrayList<>();
+    workload.spec().podSets().stream()
+        .filter(podSet -> podSet.name().equals(assignment.name()))
+        .forEach(podSet -> result.addAll(podSet.template().nodeConstraints().tolerations()));
+    assignment
+        .flavors()
+        .values()
+        .forEach(flavor -> result.addAll(dependencies.flavorTolerations().apply(flavor)));
+    workload.status().admissionChecks().stream()
+        .filter(check -> check.is(CachedWorkload.CheckState.READY))
+        .flatMap(check -> check.podSetUpdates().stream())
+        .filter(update -> update.name().equals(assignment.name()))
+        .flatMap(update -> update.tolerations().stream())
+        .forEach(
+            each ->
+                result.add(
+                    new Toleration(each.key(), each.operator(), each.value(), each.effect())));
+    return result;
+  }
+
+  private Optional<Duration> list(CachedWorkload workload, List<String> unhealthy)
+      throws InterruptedException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    ArrayNode nodes = status.putArray("unhealthyNodes");
+    unhealthy.forEach(node -> nodes.addObject().put("name", node));
+    if (!write(workload, status)) {
+      return Optional.of(AGAIN);
+    }
+    LOG.info("workload={} unhealthyNodes={}", name(workload), unhealthy);
+    return Optional.empty();
+  }
+
+  private Optional<Duration> evict(CachedWorkload workload, String message)
+      throws InterruptedException {
+    if (!write(workload, NodeFailures.evicted(workload, message, dependencies.clock().instant()))) {
+      return Optional.of(AGAIN);
+    }
+    LOG.info(
+        "workload={} evicted=true reason=\"{}: {}\"", name(workload), NodeFailures.REASON, message);
+    dependencies
+        .events()
+        .record(
+            workload.id(),
+            new LifecycleAction.EventSpec(false, "EvictedDueTo" + NodeFailures.REASON, message));
+    return Optional.empty();
+  }
+
+  private boolean write(CachedWorkload workload, ObjectNode status) throws InterruptedException {
+    return Futures.forResult(
+            dependencies
+                .writer()
+                .patchStatus(
+                    workload.id(), workload.version(), status, WorkloadWriter.Urgency.DECISION))
+        instanceof WorkloadWriter.Outcome.Written;
+  }
+
+  private static String name(CachedWorkload workload) {
+    return workload.id().namespace() + "/" + workload.id().name();
+  }
+}

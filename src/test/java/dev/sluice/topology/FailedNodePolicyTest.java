@@ -1,0 +1,191 @@
+package dev.sluice.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyAssignment.Domain;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.topology.NodeState.Readiness;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Admission;
+import dev.sluice.workload.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload.History;
+import dev.sluice.workload.CachedWorkload.RemotePlacement;
+import dev.sluice.workload.CachedWorkload.Status;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Which nodes of a Workload on a, b and c have failed. */
+class FailedNodePolicyTest {
+
+  private static final Instant NOW = Instant.parse("2026-01-01T00:01:00Z");
+  private static final FailedNodePolicy DEFAULT = new FailedNodePolicy(true, true, false);
+
+  private final Map<String, NodeState> nodes = new HashMap<>();
+  private final List<TopologyPod> pods = new ArrayList<>();
+  private List<Toleration> tolerations = List.of();
+  private Instant now = NOW;
+
+  FailedNodePolicyTest() {
+    for (String name : List.of("a", "b", "c")) {
+      node(name, Readiness.READY);
+      pod(name, false);
+    }
+  }
+
+  private void node(String name, Readiness readiness, Taint... taints) {
+    nodes.put(
+        name,
+        new NodeState(
+            new ClusterNode(
+                name, Map.of(), List.of(taints), new TreeMap<>(), readiness == Readiness.READY),
+            readiness,
+            readiness == Readiness.NOT_READY ? NOW : Instant.EPOCH));
+  }
+
+  private void pod(String node, boolean deleting) {
+    pods.removeIf(pod -> pod.node().equals(node));
+    pods.add(
+        new TopologyPod(
+            "ns",
+            "p-" + node,
+            "u-" + node,
+            "1",
+            "w",
+            "main",
+            Map.of(),
+            0,
+            List.of(),
+            Map.of("kubernetes.io/hostname", node),
+            node,
+            deleting));
+  }
+
+  private static CachedWorkload workload(List<String> levels, String... unhealthy) {
+    List<Domain> domains = new ArrayList<>();
+    for (String name : List.of("a", "b", "c")) {
+      domains.add(new Domain(List.of(name), 1));
+    }
+    Assignment assignment =
+        new Assignment(
+            "main",
+            Map.of(),
+            Map.of(),
+            3,
+            Optional.of(new TopologyAssignment(levels, domains)),
+            "");
+    return new CachedWorkload(
+        new WorkloadId("uid", "ns", "w"),
+        1,
+        1,
+        NOW,
+        false,
+        List.of(),
+        true,
+        Optional.empty(),
+        Map.of(),
+        Map.of(),
+        new CachedWorkload.Spec("lq", List.of(), 0, Optional.empty(), true, 0),
+        new Status(
+            List.of(),
+            Optional.of(new Admission("cq", List.of(assignment))),
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            History.NONE,
+            false,
+            RemotePlacement.NOWHERE,
+            List.of(),
+            List.of(unhealthy)));
+  }
+
+  private FailedNodePolicy.NodeVerdict verdict(FailedNodePolicy policy, String... unhealthy) {
+    return policy.of(
+        workload(List.of("kubernetes.io/hostname"), unhealthy),
+        new FailedNodePolicy.NodeContext(
+            name -> Optional.ofNullable(nodes.get(name)), pods, any -> tolerations, now));
+  }
+
+  @Test
+  void aNodeThatIsGoneOrSaysNothingHasFailedAtOnce() {
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    nodes.remove("b");
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+    assertThat(verdict(DEFAULT).evicted()).isEmpty();
+    node("b", Readiness.MISSING);
+    assertThat(verdict(DEFAULT, "b").unhealthy()).containsExactly("b");
+    node("b", Readiness.READY);
+    assertThat(verdict(DEFAULT, "b").unhealthy()).as("recovered").isEmpty();
+  }
+
+  @Test
+  void aNodeThatIsNotReadyFailsWhenItsPodsAreGone() {
+    node("b", Readiness.NOT_READY);
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    pod("b", true);
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+    assertThat(verdict(new FailedNodePolicy(false, true, false)).unhealthy()).isEmpty();
+    pods.removeIf(pod -> pod.node().equals("b"));
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+  }
+
+  @Test
+  void theDeprecatedGateWaitsForHalfAMinute() {
+    FailedNodePolicy fixed = new FailedNodePolicy(false, true, true);
+    node("b", Readiness.NOT_READY);
+    assertThat(verdict(fixed).unhealthy()).isEmpty();
+    assertThat(verdict(fixed).lookAgainAt()).contains(NOW.plusSeconds(30));
+    assertThat(verdict(DEFAULT).lookAgainAt()).isEmpty();
+    now = NOW.plusSeconds(30);
+    assertThat(verdict(fixed).unhealthy()).containsExactly("b");
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+  }
+
+  @Test
+  void aTaintThatIsNotToleratedIsAFailureWhenThePodsAreGone() {
+    pods.clear();
+    node("b", Readiness.READY, new Taint("broken", "", "PreferNoSchedule"));
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    node("b", Readiness.READY, new Taint("broken", "", "NoSchedule"));
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+    assertThat(verdict(new FailedNodePolicy(true, false, false)).unhealthy()).isEmpty();
+    tolerations = List.of(new Toleration("broken", "Exists", "", "NoSchedule"));
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    tolerations = List.of();
+    pod("b", false);
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+  }
+
+  @Test
+  void aSecondFailedNodeEvictsUnlessTheFirstHasRecovered() {
+    nodes.remove("b");
+    nodes.remove("c");
+    assertThat(verdict(DEFAULT, "c").evicted()).contains("Several of its nodes failed: c, b");
+    assertThat(verdict(DEFAULT).evicted()).contains("Several of its nodes failed: b, c");
+    node("c", Readiness.READY);
+    assertThat(verdict(DEFAULT, "c").evicted()).isEmpty();
+    assertThat(verdict(DEFAULT, "c").unhealthy()).containsExactly("b");
+  }
+
+  @Test
+  void domainsThatAreNoNodesDontFail() {
+    nodes.clear();
+    assertThat(
+            DEFAULT
+                .of(
+                    workload(List.of("rack")),
+                    new FailedNodePolicy.NodeContext(
+                        name -> Optional.empty(), List.of(), any -> List.of(), NOW))
+                .unhealthy())
+        .isEmpty();
+  }
+}
