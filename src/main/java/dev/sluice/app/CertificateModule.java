@@ -1,12 +1,12 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
-import dev.sluice.server.CertificateDirectory;
 import dev.sluice.server.CertificateRotator;
 import dev.sluice.server.CertificateSource;
 import dev.sluice.server.InternalCertificates;
 import dev.sluice.server.KubernetesCaBundleInjector;
 import dev.sluice.server.KubernetesSecretAccess;
+import dev.sluice.server.ServerKeys;
 import dev.sluice.server.WarmUp;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -39,6 +39,7 @@ final class CertificateModule implements OperatorModule {
   private final OperatorContext context;
   private final ServerModule servers;
   private volatile Optional<CertificateRotator> rotator = Optional.empty();
+  private volatile List<CertificateRotator> others = List.of();
   private volatile boolean warm;
 
   /** Adds its checks to the readiness that {@code servers} tells. */
@@ -52,28 +53,38 @@ final class CertificateModule implements OperatorModule {
 
   @Override
   public void start(CacheSyncWaiter cacheSync) {
-    CertificateRotator started = new CertificateRotator(certificates(), LOOKS);
+    List<CertificateSource> sources = certificates();
+    CertificateRotator started = new CertificateRotator(sources.getFirst(), LOOKS);
     rotator = Optional.of(started);
+    others = sources.stream().skip(1).map(source -> new CertificateRotator(source, LOOKS)).toList();
     started
         .whenReady()
         .thenRunAsync(this::warmUp, task -> Thread.ofVirtual().name("warm-up").start(task));
   }
 
-  private CertificateSource certificates() {
+  /** That of the webhooks first. */
+  private List<CertificateSource> certificates() {
     KubernetesClient client = context.client();
     Configuration configuration = context.configuration();
     var internal = configuration.internalCertManagement();
     if (!internal.enable()) {
-      return new CertificateDirectory(Path.of(configuration.webhook().certDir()), servers.keys());
+      return servers
+          .keys()
+          .directories(
+              Path.of(configuration.webhook().certDir()),
+              ServerKeys.METRICS_DIRECTORY,
+              ServerKeys.VISIBILITY_DIRECTORY);
     }
-    return new InternalCertificates(
-        new KubernetesSecretAccess(client, configuration.namespace(), internal.webhookSecretName()),
-        new KubernetesCaBundleInjector(
-            client, internal.webhookServiceName(), KubernetesCaBundleInjector.CONVERTED),
-        servers.keys(),
-        context.process().hosts(),
-        context.clock(),
-        new SecureRandom());
+    return List.of(
+        new InternalCertificates(
+            new KubernetesSecretAccess(
+                client, configuration.namespace(), internal.webhookSecretName()),
+            new KubernetesCaBundleInjector(
+                client, internal.webhookServiceName(), KubernetesCaBundleInjector.CONVERTED),
+            servers.keys().webhooks(),
+            context.process().hosts(),
+            context.clock(),
+            new SecureRandom()));
   }
 
   /** A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised. */
@@ -81,7 +92,7 @@ final class CertificateModule implements OperatorModule {
     int port = servers.webhookPort();
     try {
       String host = context.configuration().webhook().host();
-      new WarmUp(servers.keys(), context.clock())
+      new WarmUp(servers.keys().webhooks(), context.clock())
           .run(
               host.isEmpty() ? LOOPBACK : host,
               port,
@@ -101,5 +112,6 @@ final class CertificateModule implements OperatorModule {
   @Override
   public void close() {
     rotator.ifPresent(CertificateRotator::close);
+    others.forEach(CertificateRotator::close);
   }
 }

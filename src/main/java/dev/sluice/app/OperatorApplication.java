@@ -118,6 +118,7 @@ public final class OperatorApplication implements AutoCloseable {
         queues,
         topology,
         workloads,
+        new QueueDump(scheduler.engine().views(), scheduler.engine()),
         new KubeQueueModule(context, informers, workloads));
   }
 

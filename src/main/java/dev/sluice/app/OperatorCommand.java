@@ -77,9 +77,10 @@ public final class OperatorCommand implements Callable<Integer> {
   @Option(
       names = "--log-level",
       paramLabel = "LEVEL",
-      defaultValue = "info",
-      description = "How much is logged: " + LogLevels.ALLOWED + " (${DEFAULT-VALUE}).")
-  private String logLevel = "info";
+      description = "How much is logged: " + LogLevels.ALLOWED + " (info).")
+  private @Nullable String logLevel;
+
+  @Mixin private ZapOptions zap = new ZapOptions();
 
   @Option(
       names = "--log-decisions",
@@ -92,9 +93,10 @@ public final class OperatorCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (!LogLevels.set(logLevel)) {
-      throw new ParameterException(
-          spec.commandLine(), "--log-level: \"" + logLevel + "\" is not " + LogLevels.ALLOWED);
+    try {
+      LogLevels.apply(Optional.ofNullable(logLevel), zap);
+    } catch (ZapOptions.InvalidValueException e) {
+      throw new ParameterException(spec.commandLine(), e.text(), e);
     }
     LogLevels.decisions(logDecisions);
     try {

@@ -13,11 +13,13 @@ import dev.sluice.server.ClientAuthority;
 import dev.sluice.server.ExplainEndpoint;
 import dev.sluice.server.HealthEndpoint;
 import dev.sluice.server.HttpService;
+import dev.sluice.server.JavaProfiles;
 import dev.sluice.server.KubernetesRequestAuthorizer;
 import dev.sluice.server.MetricsEndpoint;
-import dev.sluice.server.ReloadableKeyManager;
+import dev.sluice.server.ProfileEndpoint;
 import dev.sluice.server.RequestUsers;
 import dev.sluice.server.Response;
+import dev.sluice.server.ServerKeys;
 import dev.sluice.server.TlsSettings;
 import dev.sluice.server.UnverifiedClients;
 import dev.sluice.server.VisibilityEndpoint;
@@ -47,7 +49,7 @@ final class ServerModule implements OperatorModule {
   private final ClusterLookup clusterLookup;
   private final WorkloadLister workloads;
   private final SchedulerQueries queries;
-  private final ReloadableKeyManager keys = new ReloadableKeyManager();
+  private final ServerKeys keys;
   private final List<AutoCloseable> open = new ArrayList<>();
   private final List<HealthEndpoint.Check> liveness = new ArrayList<>();
   private final List<HealthEndpoint.Check> readiness = new ArrayList<>();
@@ -67,6 +69,10 @@ final class ServerModule implements OperatorModule {
       SchedulerQueries queries) {
     this.context = context;
     this.configuration = context.configuration();
+    this.keys =
+        configuration.internalCertManagement().enable()
+            ? ServerKeys.shared()
+            : ServerKeys.separate();
     this.clusterLookup = clusterLookup;
     this.workloads = workloads;
     this.queries = queries;
@@ -82,8 +88,8 @@ final class ServerModule implements OperatorModule {
     readiness.add(new HealthEndpoint.Check(name, condition));
   }
 
-  /** The key that the servers present; handshakes fail until there is one. */
-  ReloadableKeyManager keys() {
+  /** The keys that the servers present; handshakes fail until there is one. */
+  ServerKeys keys() {
     return keys;
   }
 
@@ -100,6 +106,9 @@ final class ServerModule implements OperatorModule {
     webhookPort = serveWebhooks(tls).port();
     serveMetrics(tls);
     serveVisibility(tls);
+    if (configuration.pprofBindAddress().isPresent()) {
+      serveProfiles(configuration.pprofBindAddress().get(), tls);
+    }
   }
 
   private void serveHealth() throws IOException {
@@ -120,8 +129,9 @@ final class ServerModule implements OperatorModule {
         HttpService.tls(
             new BindAddress(configuration.webhook().host(), configuration.webhook().port()),
             clientAuthority.isPresent()
-                ? keys.context(ClientAuthority.of(clientAuthority.get(), keys))
-                : keys.context(),
+                ? keys.webhooks()
+                    .context(ClientAuthority.of(clientAuthority.get(), keys.webhooks()))
+                : keys.webhooks().context(),
             tls,
             new WebhookEndpoint(
                 new WebhookRouter(
@@ -136,9 +146,13 @@ final class ServerModule implements OperatorModule {
       opened(
           HttpService.tls(
               configuration.metrics().bindAddress().get(),
-              keys.context(),
+              keys.metrics().context(),
               tls,
-              new MetricsEndpoint(authorizer(MetricsEndpoint.PATH), accept -> exposition()),
+              new MetricsEndpoint(
+                  authorizer(MetricsEndpoint.PATH),
+                  accept -> exposition(),
+                  authorizer(MetricsEndpoint.CONFIGURATION_PATH),
+                  configuration.effective()),
               GRACE));
     }
   }
@@ -153,12 +167,28 @@ final class ServerModule implements OperatorModule {
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
-            keys.context(new UnverifiedClients()),
+            keys.visibility().context(new UnverifiedClients()),
             tls,
             configuration.featureGates().enabled(FeatureGate.VISIBILITY_ON_DEMAND)
                 ? new VisibilityEndpoint(users, access, workloads, queries, explanations)
                 : explanations,
             GRACE));
+  }
+
+  /**
+   * Who reaches the loopback address may read profiles: processes of the pod, and users who may
+   * forward its ports. At other addresses users are asked who they are.
+   */
+  private void serveProfiles(BindAddress address, TlsSettings tls)
+      throws IOException, GeneralSecurityException {
+    JavaProfiles profiles = new JavaProfiles();
+    if (address.isLoopback()) {
+      opened(HttpService.plain(address, new ProfileEndpoint(Optional.empty(), profiles), GRACE));
+    } else {
+      ProfileEndpoint guarded =
+          new ProfileEndpoint(Optional.of(authorizer(ProfileEndpoint.PATH)), profiles);
+      opened(HttpService.tls(address, keys.metrics().context(), tls, guarded, GRACE));
+    }
   }
 
   private CachingRequestAuthorizer authorizer(String path) {

@@ -15,34 +15,44 @@ import java.security.GeneralSecurityException;
 public final class CertificateDirectory implements CertificateSource {
 
   private final Path directory;
+  private final Path otherwise;
   private final ReloadableKeyManager keys;
-  private String lastDigest = "";
+  private String lastContent = "";
 
   /** Creates the source without reading files. */
   public CertificateDirectory(Path directory, ReloadableKeyManager keys) {
+    this(directory, directory, keys);
+  }
+
+  /**
+   * Creates the source without reading files.
+   *
+   * @param otherwise the directory that is read as long as {@code directory} does not exist
+   */
+  public CertificateDirectory(Path directory, Path otherwise, ReloadableKeyManager keys) {
     this.directory = directory;
+    this.otherwise = otherwise;
     this.keys = keys;
   }
 
   /** Compares files by content, so that every way of replacing them is noticed. */
   @Override
   public synchronized void refresh() throws GeneralSecurityException, IOException {
-    String certificate = read("tls.crt");
-    String key = read("tls.key");
-    String now = certificate + key;
-    if (!now.equals(lastDigest)) {
+    Path now = Files.isDirectory(directory) ? directory : otherwise;
+    String certificate = read(now.resolve("tls.crt"));
+    String key = read(now.resolve("tls.key"));
+    String content = certificate + key;
+    if (!content.equals(lastContent)) {
       keys.use(CertificateWithKey.parse(certificate, key));
-      lastDigest = now;
+      lastContent = content;
     }
   }
 
-  private String read(String name) throws IOException {
-    Path file = directory.resolve(name);
+  private static String read(Path file) throws IOException {
     try {
       return Files.readString(file, StandardCharsets.UTF_8);
     } catch (NoSuchFileException e) {
-      throw new IOException(
-          "webhook.certDir: \"" + directory + "\" has no file " + name + " yet", e);
+      throw new IOException("the certificate file \"" + file + "\" does not exist yet", e);
     }
   }
 }

@@ -1,22 +1,24 @@
 package dev.sluice.server;
 
-import dev.sluice.kube.client.ApiErrorText;
-import java.util.Locale;
+import java.nio.charset.StandardCharsets;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/** The endpoint {@code /metrics}, for users that the API server authorizes. */
+/**
+ * The endpoints {@code /metrics} and {@code /configz}, each for users whom the API server
+ * authorizes for its path.
+ */
 public final class MetricsEndpoint implements HttpHandler {
 
-  /** The path of the endpoint. */
+  /** The path of the metrics. */
   public static final String PATH = "/metrics";
 
-  private static final Logger log = LoggerFactory.getLogger(MetricsEndpoint.class);
-  private static final String BEARER = "bearer ";
+  /** The path of the configuration in force. */
+  public static final String CONFIGURATION_PATH = "/configz";
 
   private final RequestAuthorizer authorizer;
   private final Scrape scrape;
+  private final RequestAuthorizer configurationAuthorizer;
+  private final String configuration;
 
   /** Writes all metrics. */
   @FunctionalInterface
@@ -30,10 +32,22 @@ public final class MetricsEndpoint implements HttpHandler {
     Response scrape(Optional<String> accept);
   }
 
-  /** Creates the endpoint. */
-  public MetricsEndpoint(RequestAuthorizer authorizer, Scrape scrape) {
+  /**
+   * Creates the endpoint.
+   *
+   * @param authorizer who may read the metrics
+   * @param configurationAuthorizer who may read the configuration
+   * @param configuration the configuration in force, as YAML
+   */
+  public MetricsEndpoint(
+      RequestAuthorizer authorizer,
+      Scrape scrape,
+      RequestAuthorizer configurationAuthorizer,
+      String configuration) {
     this.authorizer = authorizer;
     this.scrape = scrape;
+    this.configurationAuthorizer = configurationAuthorizer;
+    this.configuration = configuration;
   }
 
   @Override
@@ -43,33 +57,19 @@ public final class MetricsEndpoint implements HttpHandler {
 
   @Override
   public Response answer(Request request) {
-    if (!request.path().equals(PATH)) {
+    boolean metrics = request.path().equals(PATH);
+    if (!metrics && !request.path().equals(CONFIGURATION_PATH)) {
       return Response.text(404, "not found, metrics are at " + PATH);
     }
     if (!request.method().equals("GET")) {
       return Response.text(405, "method " + request.method() + " is not allowed, use GET");
     }
-    return switch (decide(token(request))) {
-      case UNAUTHENTICATED -> Response.text(401, "Unauthorized");
-      case FORBIDDEN -> Response.text(403, "Forbidden: the verb get on " + PATH + " is needed");
-      case ALLOWED -> scrape.scrape(request.header("accept"));
-    };
+    return BearerToken.refusal(
+            request, metrics ? authorizer : configurationAuthorizer, request.path())
+        .orElseGet(() -> metrics ? scrape.scrape(request.header("accept")) : configuration());
   }
 
-  private RequestAuthorizer.Decision decide(Optional<String> token) {
-    try {
-      return token.map(authorizer::decide).orElse(RequestAuthorizer.Decision.UNAUTHENTICATED);
-    } catch (RuntimeException e) {
-      log.warn("scrape result=refused reason=\"{}\"", ApiErrorText.of(e));
-      return RequestAuthorizer.Decision.UNAUTHENTICATED;
-    }
-  }
-
-  private static Optional<String> token(Request request) {
-    return request
-        .header("authorization")
-        .filter(value -> value.toLowerCase(Locale.ROOT).startsWith(BEARER))
-        .map(value -> value.substring(BEARER.length()).strip())
-        .filter(token -> !token.isEmpty());
+  private Response configuration() {
+    return new Response(200, "application/yaml", configuration.getBytes(StandardCharsets.UTF_8));
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.server;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.api.config.KeyExchangeGroup;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,11 +22,6 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
   /** TLS 1.3 with the platform's cipher suites. */
   public static final TlsSettings STRICT =
       new TlsSettings(TlsVersion.TLS_1_3, List.of(), List.of());
-
-  /** TLS registry numbers of key exchange groups, by their Java name. */
-  private static final Map<Integer, String> CURVES =
-      Map.of(
-          23, "secp256r1", 24, "secp384r1", 25, "secp521r1", 29, "x25519", 4588, "X25519MLKEM768");
 
   /** Names of cipher suites that differ between the configuration and Java. */
   private static final Map<String, String> CIPHER_ALIASES =
@@ -95,15 +91,17 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
   private String[] groups() {
     List<String> result = new ArrayList<>();
     for (int number : curves) {
-      String name = CURVES.get(number);
-      if (name == null) {
-        throw new IllegalArgumentException(
-            "tls.curvePreferences: "
-                + number
-                + " is not supported; supported are "
-                + CURVES.keySet().stream().sorted().toList());
-      }
-      result.add(name);
+      result.add(
+          KeyExchangeGroup.numbered(number)
+              .filter(KeyExchangeGroup::isOffered)
+              .map(KeyExchangeGroup::text)
+              .orElseThrow(
+                  () ->
+                      new IllegalArgumentException(
+                          "tls.curvePreferences: "
+                              + number
+                              + " is not supported; supported are "
+                              + KeyExchangeGroup.allowed())));
     }
     return result.toArray(String[]::new);
   }

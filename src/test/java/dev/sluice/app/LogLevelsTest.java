@@ -38,7 +38,7 @@ class LogLevelsTest {
   }
 
   /** The loggers with the configuration that is shipped. */
-  private static LoggerContext shipped() throws JoranException {
+  static LoggerContext shipped() throws JoranException {
     LoggerContext shipped = new LoggerContext();
     JoranConfigurator configurator = new JoranConfigurator();
     configurator.setContext(shipped);

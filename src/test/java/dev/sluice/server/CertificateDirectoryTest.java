@@ -73,7 +73,35 @@ class CertificateDirectoryTest {
   @Test
   void aMissingFileIsNamed() {
     assertThatThrownBy(() -> new CertificateDirectory(directory, keys).refresh())
-        .hasMessageContaining("webhook.certDir")
+        .hasMessageContaining(directory.toString())
         .hasMessageContaining("tls.crt");
+  }
+
+  /** A server of its own directory shows that certificate, and one without shows another's. */
+  @Test
+  void aDirectoryThatExistsGoesBeforeTheOther(@TempDir Path parent) throws Exception {
+    CertificateWithKey shared = Fakes.selfMade("shared.example");
+    CertificateWithKey own = Fakes.selfMade("own.example");
+    CertificateWithKey renewed = Fakes.selfMade("renewed.example");
+    put(shared.certificatePem(), shared.keyPem());
+    Path later = parent.resolve("metrics").resolve("certs");
+    CertificateDirectory source = new CertificateDirectory(later, directory, keys);
+
+    source.refresh();
+    assertThat(keys.current().orElseThrow().certificate()).isEqualTo(shared.certificate());
+
+    Files.createDirectories(later);
+    assertThatThrownBy(source::refresh).hasMessageContaining(later.toString());
+    assertThat(keys.current().orElseThrow().certificate()).isEqualTo(shared.certificate());
+
+    Files.writeString(later.resolve("tls.crt"), own.certificatePem());
+    Files.writeString(later.resolve("tls.key"), own.keyPem());
+    source.refresh();
+    assertThat(keys.current().orElseThrow().certificate()).isEqualTo(own.certificate());
+
+    Files.writeString(later.resolve("tls.crt"), renewed.certificatePem());
+    Files.writeString(later.resolve("tls.key"), renewed.keyPem());
+    source.refresh();
+    assertThat(keys.current().orElseThrow().certificate()).isEqualTo(renewed.certificate());
   }
 }

@@ -20,7 +20,11 @@ class EndpointsTest {
   }
 
   private static MetricsEndpoint metrics(RequestAuthorizer authorizer) {
-    return new MetricsEndpoint(authorizer, accept -> Response.text(200, "up 1"));
+    return new MetricsEndpoint(
+        authorizer,
+        accept -> Response.text(200, "up 1"),
+        token -> RequestAuthorizer.Decision.FORBIDDEN,
+        "kind: Configuration");
   }
 
   @ParameterizedTest
@@ -63,6 +67,36 @@ class EndpointsTest {
         };
     Response answer = metrics(down).answer(get("/metrics", Map.of("authorization", "Bearer good")));
     assertThat(answer.status()).isEqualTo(401);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"good, 200, 403", "reader, 403, 200", "bad, 401, 401"})
+  void theConfigurationIsForThoseWhoMayReadItsPath(String token, int metrics, int configuration) {
+    RequestAuthorizer toMetrics = authorizer("good", "reader");
+    RequestAuthorizer toConfiguration = authorizer("reader", "good");
+    MetricsEndpoint endpoint =
+        new MetricsEndpoint(
+            toMetrics,
+            accept -> Response.text(200, "up 1"),
+            toConfiguration,
+            "kind: Configuration\n");
+    Map<String, String> header = Map.of("authorization", "Bearer " + token);
+
+    Response answer = endpoint.answer(get("/configz", header));
+
+    assertThat(answer.status()).isEqualTo(configuration);
+    assertThat(new String(answer.body(), UTF_8).equals("kind: Configuration\n"))
+        .isEqualTo(configuration == 200);
+    assertThat(endpoint.answer(get("/metrics", header)).status()).isEqualTo(metrics);
+  }
+
+  private static RequestAuthorizer authorizer(String allowed, String known) {
+    return token ->
+        token.equals(allowed)
+            ? RequestAuthorizer.Decision.ALLOWED
+            : token.equals(known)
+                ? RequestAuthorizer.Decision.FORBIDDEN
+                : RequestAuthorizer.Decision.UNAUTHENTICATED;
   }
 
   @Test

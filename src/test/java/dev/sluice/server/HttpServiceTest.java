@@ -22,10 +22,13 @@ import java.time.InstantSource;
 import java.util.List;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class HttpServiceTest {
 
@@ -62,12 +65,18 @@ class HttpServiceTest {
     }
   }
 
-  private static X509Certificate handshake(int port, String protocol) throws Exception {
+  private static X509Certificate handshake(int port, String protocol, String... groups)
+      throws Exception {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(null, new TrustManager[] {new TrustAll()}, new SecureRandom());
     try (SSLSocket socket =
         (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", port)) {
-      socket.setEnabledProtocols(new String[] {protocol});
+      SSLParameters parameters = socket.getSSLParameters();
+      parameters.setProtocols(new String[] {protocol});
+      if (groups.length > 0) {
+        parameters.setNamedGroups(groups);
+      }
+      socket.setSSLParameters(parameters);
       socket.startHandshake();
       return (X509Certificate) socket.getSession().getPeerCertificates()[0];
     }
@@ -109,6 +118,24 @@ class HttpServiceTest {
             TlsVersion.TLS_1_2, List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"), List.of(29, 23));
     try (HttpService server = tls(chosen, request -> Response.text(200, "ok"))) {
       assertThat(handshake(server.port(), "TLSv1.2")).isNotNull();
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "23, secp256r1, secp384r1",
+    "24, secp384r1, x25519",
+    "25, secp521r1, x25519",
+    "29, x25519, secp256r1",
+    "30, x448, x25519"
+  })
+  void onlyChosenGroupsAreSpoken(int number, String chosen, String other) throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    TlsSettings one = new TlsSettings(TlsVersion.TLS_1_3, List.of(), List.of(number));
+    try (HttpService server = tls(one, request -> Response.text(200, "ok"))) {
+      assertThat(handshake(server.port(), "TLSv1.3", chosen)).isNotNull();
+      assertThatThrownBy(() -> handshake(server.port(), "TLSv1.3", other))
+          .isInstanceOf(SSLException.class);
     }
   }
 

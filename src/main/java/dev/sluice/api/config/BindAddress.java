@@ -1,5 +1,7 @@
 package dev.sluice.api.config;
 
+import dev.sluice.api.KubernetesNames;
+import java.net.InetAddress;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -27,6 +29,14 @@ public record BindAddress(String host, int port) {
     }
     String host = shape.group(1) == null ? shape.group(2) : shape.group(1);
     return Optional.of(new BindAddress(host, Integer.parseInt(shape.group(3))));
+  }
+
+  /** Whether only processes of the same machine, or of the same pod, reach the address. */
+  public boolean isLoopback() {
+    return host.equals("localhost")
+        || !host.isEmpty()
+            && KubernetesNames.isIpAddress(host)
+            && InetAddress.ofLiteral(host).isLoopbackAddress();
   }
 
   @Override

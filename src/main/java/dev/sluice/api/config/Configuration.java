@@ -42,7 +42,7 @@ public record Configuration(
     LeaderElection leaderElection,
     Metrics metrics,
     Health health,
-    String pprofBindAddress,
+    Optional<BindAddress> pprofBindAddress,
     Controller controller,
     Tls tls,
     boolean manageJobsWithoutQueueName,

@@ -89,7 +89,7 @@ final class ConfigurationDecoder {
             leaderElection(file.object("leaderElection"), namespace),
             new MetricsDecoder(version, errors, gates).decode(file.object("metrics")),
             health(file.object("health")),
-            file.text("pprofBindAddress", ""),
+            MetricsDecoder.bindAddress(file, "pprofBindAddress", "0"),
             controller(file.object("controller")),
             tls(file.object("tls")),
             file.flag("manageJobsWithoutQueueName", false),
@@ -204,6 +204,7 @@ final class ConfigurationDecoder {
       errors.add(path, "can't be chosen together with minVersion VersionTLS13: leave one out");
     }
     List<Integer> curves = fields.integers("curvePreferences");
+    KeyExchangeGroup.check(fields.path("curvePreferences"), curves, errors);
     return fields.done(new Tls(version, suites, curves));
   }
 

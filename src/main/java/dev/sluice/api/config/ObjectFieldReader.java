@@ -215,8 +215,9 @@ final class ObjectFieldReader {
     return each(
         name,
         (node, at) -> {
-          errors.check(node.isInt() || node.isLong(), at, shown(node), "a whole number");
-          return node.isNumber() ? Optional.of(node.intValue()) : Optional.empty();
+          boolean whole = node.isIntegralNumber() && node.canConvertToInt();
+          errors.check(whole, at, shown(node), "a whole number");
+          return whole ? Optional.of(node.intValue()) : Optional.empty();
         });
   }
 

@@ -11,9 +11,7 @@ final class SupportedFeatures {
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =
       List.of(
-          List.of("pprofBindAddress", "profiles are not served"),
           List.of("metrics.customLabels", "metrics take no labels of their own"),
-          List.of("tls.curvePreferences", "the groups of the key exchange can't be chosen"),
           List.of(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted"));

@@ -129,6 +129,22 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void groupsOfTheKeyExchangeAndTheAddressOfProfilesAreRead() throws Exception {
+    Configuration c =
+        load("tls: {curvePreferences: [29, 23, 24, 25, 30]}\npprofBindAddress: '127.0.0.1:6060'");
+
+    assertThat(c.tls().curvePreferences()).containsExactly(29, 23, 24, 25, 30);
+    assertThat(c.pprofBindAddress()).contains(new BindAddress("127.0.0.1", 6060));
+    assertThat(c.pprofBindAddress().orElseThrow().isLoopback()).isTrue();
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
+    for (String open : List.of(":6060", "0.0.0.0:6060", "10.0.0.1:6060", "[::]:6060", "a.b:1")) {
+      assertThat(BindAddress.parse(open).orElseThrow().isLoopback()).as(open).isFalse();
+    }
+    assertThat(BindAddress.parse("[::1]:6060").orElseThrow().isLoopback()).isTrue();
+    assertThat(load("namespace: own").pprofBindAddress()).isEmpty();
+  }
+
+  @Test
   void aMissingFileIsNamed(@TempDir Path directory) {
     Path file = directory.resolve("none.yaml");
 
@@ -321,7 +337,12 @@ class ConfigurationLoaderTest {
         "tls: {minVersion: VersionTLS13, cipherSuites: [TLS_AES_128_GCM_SHA256]} | tls.cipherSuites"
             + " | can't be chosen together",
         "tls: {cipherSuites: [RC4]} | tls.cipherSuites | \"RC4\" is not allowed",
-        "tls: {curvePreferences: [29]} | tls.curvePreferences | not supported yet",
+        "tls: {curvePreferences: [29, 7]} | tls.curvePreferences | 7 is not allowed; allowed: 23"
+            + " (secp256r1), 24",
+        "tls: {curvePreferences: [4588]} | tls.curvePreferences | 4588 (X25519MLKEM768) is not"
+            + " offered by Java",
+        "tls: {curvePreferences: [4294967325]} | tls.curvePreferences[0] | 4294967325 is not"
+            + " allowed",
         "manageJobsWithoutQueueName: 'yes' | manageJobsWithoutQueueName | \"yes\" is not allowed;"
             + " allowed: true or false",
         "managedJobsNamespaceSelector: {} | managedJobsNamespaceSelector | must not match the"
@@ -416,7 +437,8 @@ class ConfigurationLoaderTest {
         "visibilityServer: {bindPort: 0} | visibilityServer.bindPort | 0 is not allowed",
         "visibilityServer: {bindAddress: example.com} | visibilityServer.bindAddress |"
             + " \"example.com\" is not allowed",
-        "pprofBindAddress: ':6060' | pprofBindAddress | not supported yet",
+        "pprofBindAddress: '6060' | pprofBindAddress | \"6060\" is not allowed; allowed:"
+            + " host:port",
         "featureGates: {Nope: true} | featureGates.Nope | unknown feature gate",
         "featureGates: {partialadmission: true} | featureGates.partialadmission | unknown feature"
             + " gate; did you mean PartialAdmission?",
@@ -461,11 +483,12 @@ class ConfigurationLoaderTest {
   @Test
   void tellsEverythingAtOnce() {
     ConfigurationException failure =
-        failure(HEAD + "webhook: {port: -1}\nfoo: 1\npprofBindAddress: ':1'\n", "Nope=true");
+        failure(HEAD + "webhook: {port: -1}\nfoo: 1\npprofBindAddress: ':x'\n", "Nope=true");
 
     assertThat(failure.problems())
         .extracting(ValidationError::path)
-        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "pprofBindAddress");
+        .containsExactlyInAnyOrder(
+            "--feature-gates Nope", "webhook.port", "foo", "pprofBindAddress");
     assertThat(failure)
         .hasMessageStartingWith("configuration has 4 problems:\n  - --feature-gates Nope: ");
   }
