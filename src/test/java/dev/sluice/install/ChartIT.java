@@ -178,6 +178,42 @@ class ChartIT {
     assertThat(run.errors()).contains(named.replace("'", ""));
   }
 
+  /** Each set of values makes a chart that Helm can render, with what it asks for in it. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{} | replicas: 2",
+        "{\"replicas\": 1} | replicas: 1",
+        "{\"certificates\": {\"certManager\": {\"enabled\": true}}} | kind: Issuer",
+        "{\"certificates\": {\"certManager\": {\"enabled\": true, \"issuerRef\": {\"kind\":"
+            + " \"ClusterIssuer\", \"name\": \"company\"}}}} | kind: ClusterIssuer",
+        "{\"certificates\": {\"secretName\": \"own\"}, \"config\": {\"internalCertManagement\":"
+            + " {\"enable\": false}}} | secretName: own",
+        "{\"serviceAccount\": {\"annotations\": {\"cloud\": \"role-7\"}}} | cloud: role-7",
+        "{\"topologySpreadConstraints\": [{\"maxSkew\": 1, \"topologyKey\": \"zone\","
+            + " \"whenUnsatisfiable\": \"DoNotSchedule\"}]} | whenUnsatisfiable: DoNotSchedule",
+        "{\"env\": [{\"name\": \"HTTPS_PROXY\", \"value\": \"p\"}], \"javaOptions\": \"-Xmx1g\"} |"
+            + " name: HTTPS_PROXY",
+        "{\"volumes\": [{\"name\": \"x\", \"emptyDir\": {}}], \"volumeMounts\": [{\"name\": \"x\","
+            + " \"mountPath\": \"/metrics-certs\"}]} | mountPath: /metrics-certs",
+        "{\"preStop\": {\"sleep\": {\"seconds\": 5}}} | preStop:",
+        "{\"networkPolicy\": {\"enabled\": true, \"apiServerCIDRs\": [\"10.0.0.0/28\"]}} | cidr:"
+            + " 10.0.0.0/28",
+        "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} | alert:"
+            + " SluiceQueueStuck"
+      })
+  void everySetOfValuesIsRendered(String values, String expected, @TempDir Path directory)
+      throws Exception {
+    Path file = Files.writeString(directory.resolve("values.json"), values);
+
+    assertThat(helm.run("lint", "--strict", CHART, "--values", file.toString()).code()).isZero();
+    String text = template("--values", file.toString());
+
+    assertThat(text).contains(expected);
+    assertThat(byName(text, object -> true)).isNotEmpty();
+  }
+
   @Test
   void itInstallsUpgradesAndGoesAndTheQueuesStay(TestCluster cluster) throws Exception {
     KubernetesClient client = cluster.client();

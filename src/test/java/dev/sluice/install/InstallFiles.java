@@ -165,7 +165,25 @@ final class InstallFiles {
     return InstallManifests.documents().stream()
         .filter(document -> kinds.test(serialization.<HasMetadata>unmarshal(document).getKind()))
         .map(InstallFiles::inReleaseNamespace)
+        .map(InstallFiles::withAnnotations)
         .collect(Collectors.joining("---\n"));
+  }
+
+  private static String withAnnotations(String document) {
+    if (document.contains("\nkind: ServiceAccount\n")) {
+      return withAnnotations(document, ".Values.serviceAccount.annotations");
+    }
+    return document.contains("\nkind: APIService\n")
+        ? withAnnotations(document, "include \"sluice.caAnnotations\" . | fromYaml")
+        : document;
+  }
+
+  private static String withAnnotations(String document, String value) {
+    return document.replaceFirst(
+        "(?m)^metadata:\n",
+        "metadata:\n  {{- with "
+            + value
+            + " }}\n  annotations:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}\n");
   }
 
   private String webhooks() {
@@ -192,7 +210,7 @@ final class InstallFiles {
             "$1namespaceSelector:\n{{ include \"sluice.managedNamespaces\" . | indent 4 }}\n")
         .replaceAll(
             "(?m)^metadata:\n",
-            "metadata:\n{{- with .Values.certificates.annotations }}\n  annotations:\n"
+            "metadata:\n{{- with include \"sluice.caAnnotations\" . | fromYaml }}\n  annotations:\n"
                 + "{{ toYaml . | indent 4 }}\n{{- end }}\n");
   }
 
