@@ -25,6 +25,7 @@ import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.CachedJobIntake;
 import dev.sluice.kubequeue.ForeignQueueUnit;
+import dev.sluice.kubequeue.ForeignUnitSteering;
 import dev.sluice.kubequeue.QueueUnitMirror;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
@@ -62,6 +63,7 @@ final class JobModule implements OperatorModule {
   private final JobControllers controllers;
   private final OwnerlessWorkloads ownerless;
   private final Optional<QueueUnitMirror> mirror;
+  private final Optional<ForeignUnitSteering> steering;
 
   /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
   private volatile boolean started;
@@ -111,6 +113,8 @@ final class JobModule implements OperatorModule {
     definitions.observe(controllers::definitionChanged);
     mirror = mirror(registry, workloads);
     mirror.ifPresent(workloads.reflector()::listen);
+    steering = steering(registry, workloads);
+    steering.ifPresent(workloads.reflector()::listen);
   }
 
   private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {
@@ -195,6 +199,22 @@ final class JobModule implements OperatorModule {
                     informers.caches(),
                     registry,
                     context.requests(UNITS_AT_A_TIME),
+                    context.events(),
+                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    () -> started && context.leadership().leading())))
+        : Optional.empty();
+  }
+
+  private Optional<ForeignUnitSteering> steering(
+      IntegrationRegistry registry, WorkloadModule workloads) {
+    return AttendedKinds.acceptsUnits(context.configuration())
+        ? Optional.of(
+            new ForeignUnitSteering(
+                new ForeignUnitSteering.Dependencies(
+                    workloads.cache(),
+                    workloads.writer(),
+                    registry,
+                    context.requests(1),
                     WorkQueueSettings.of(context.executor(), context::schedule),
                     () -> started && context.leadership().leading())))
         : Optional.empty();
@@ -237,6 +257,7 @@ final class JobModule implements OperatorModule {
     started = true;
     controllers.leadershipStarted();
     mirror.ifPresent(QueueUnitMirror::enqueueAll);
+    steering.ifPresent(ForeignUnitSteering::enqueueAll);
     ownerless.leadershipStarted();
   }
 
@@ -257,5 +278,6 @@ final class JobModule implements OperatorModule {
     controllers.close(context.executor());
     ownerless.close();
     mirror.ifPresent(QueueUnitMirror::close);
+    steering.ifPresent(ForeignUnitSteering::close);
   }
 }

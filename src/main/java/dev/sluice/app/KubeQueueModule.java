@@ -1,8 +1,10 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.kubequeue.QueueItemsReporter;
 import dev.sluice.kubequeue.QuotaReconciler;
 import dev.sluice.kubequeue.SourceObjects;
 import java.io.IOException;
@@ -19,14 +21,23 @@ final class KubeQueueModule implements OperatorModule {
   private final Optional<Parts> parts;
 
   /** What runs if it is turned on. */
-  private record Parts(ServedDefinitions definitions, QuotaReconciler quotas) {}
+  private record Parts(
+      ServedDefinitions definitions, QuotaReconciler quotas, Optional<QueueItemsReporter> items) {}
 
-  /** Connected, and not started. */
-  KubeQueueModule(OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+  /**
+   * Connected, and not started.
+   *
+   * @param queries asks the engine what is pending
+   */
+  KubeQueueModule(
+      OperatorContext context,
+      InformerModule informers,
+      WorkloadModule workloads,
+      SchedulerQueries queries) {
     KubeQueue configuration = context.configuration().kubeQueue();
     parts =
         configuration.enabled()
-            ? Optional.of(parts(context, configuration, informers, workloads))
+            ? Optional.of(parts(context, configuration, informers, workloads, queries))
             : Optional.empty();
   }
 
@@ -34,7 +45,8 @@ final class KubeQueueModule implements OperatorModule {
       OperatorContext context,
       KubeQueue configuration,
       InformerModule informers,
-      WorkloadModule workloads) {
+      WorkloadModule workloads,
+      SchedulerQueries queries) {
     ServedDefinitions definitions = new ServedDefinitions(context.client(), context.informers());
     QuotaReconciler quotas =
         new QuotaReconciler(
@@ -53,7 +65,20 @@ final class KubeQueueModule implements OperatorModule {
                     definitions,
                     configuration.sources(),
                     changed));
-    return new Parts(definitions, quotas);
+    Optional<QueueItemsReporter> items =
+        configuration.queueUnits() == KubeQueue.OwnUnits.MIRROR
+            ? Optional.of(
+                new QueueItemsReporter(
+                    new QueueItemsReporter.Dependencies(
+                        informers.caches(),
+                        workloads.cache(),
+                        queries,
+                        context.requests(1),
+                        context.leadership()::leading,
+                        WorkQueueSettings.of(context.executor(), context::schedule)),
+                    quotas.objects()))
+            : Optional.empty();
+    return new Parts(definitions, quotas, items);
   }
 
   @Override
@@ -66,7 +91,11 @@ final class KubeQueueModule implements OperatorModule {
 
   @Override
   public void leadershipStarted() {
-    parts.ifPresent(each -> each.quotas().start());
+    parts.ifPresent(
+        each -> {
+          each.quotas().start();
+          each.items().ifPresent(QueueItemsReporter::start);
+        });
   }
 
   @Override
@@ -74,6 +103,7 @@ final class KubeQueueModule implements OperatorModule {
     parts.ifPresent(
         each -> {
           each.definitions().close();
+          each.items().ifPresent(QueueItemsReporter::close);
           each.quotas().close();
         });
   }

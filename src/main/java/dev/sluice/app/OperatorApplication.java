@@ -119,7 +119,7 @@ public final class OperatorApplication implements AutoCloseable {
         topology,
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),
-        new KubeQueueModule(context, informers, workloads));
+        new KubeQueueModule(context, informers, workloads, scheduler.engine()));
   }
 
   private void addHealthChecks(ServerModule servers, SchedulerModule scheduler, JobModule jobs) {

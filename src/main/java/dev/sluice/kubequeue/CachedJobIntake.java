@@ -115,8 +115,15 @@ public final class CachedJobIntake implements JobIntake {
                                 queue.getMetadata().getName(),
                                 mark.quota(),
                                 mark.path(),
-                                List.of())))
+                                listed(queue))))
         .toList();
+  }
+
+  private static List<String> listed(ClusterQueue queue) {
+    Map<String, String> annotations =
+        Objects.requireNonNullElse(queue.getMetadata().getAnnotations(), Map.of());
+    String list = annotations.getOrDefault(SourceMark.LISTED, "");
+    return list.isEmpty() ? List.of() : List.of(list.split(",", -1));
   }
 
   /** Whether an object was made from a quota that is still there. */
@@ -219,7 +226,8 @@ public final class CachedJobIntake implements JobIntake {
             && after != null
             && SourceMark.annotationsOf(before).equals(SourceMark.annotationsOf(after))
             && Objects.equals(
-                before.getSpec().namespaceSelector(), after.getSpec().namespaceSelector());
+                before.getSpec().namespaceSelector(), after.getSpec().namespaceSelector())
+            && listed(before).equals(listed(after));
     if (made && !same) {
       notifyOf(any -> true);
     }

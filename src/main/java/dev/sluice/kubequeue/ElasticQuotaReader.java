@@ -53,9 +53,13 @@ final class ElasticQuotaReader {
    * What was read.
    *
    * @param reading the tree, or why there is none
-   * @param notes what is said of each object
+   * @param notes what is wrong with each object
+   * @param warnings what people may not have meant, by object
    */
-  record Result(QuotaReading reading, Map<QuotaSource, List<String>> notes) {}
+  record Result(
+      QuotaReading reading,
+      Map<QuotaSource, List<String>> notes,
+      Map<QuotaSource, List<String>> warnings) {}
 
   private ElasticQuotaReader(boolean koordinator) {
     this.koordinator = koordinator;
@@ -93,12 +97,14 @@ final class ElasticQuotaReader {
     faults.values().forEach(wrong::addAll);
     QuotaReading reading = QuotaReading.of(tree, wrong, List.of());
     if (wrong.isEmpty()) {
-      reading.faults().forEach(this::attribute);
+      reading.faults().forEach(fault -> attribute(fault, faults));
     }
     Map<QuotaSource, List<String>> notes = new LinkedHashMap<>(ignored);
     faults.forEach(
         (source, texts) -> notes.computeIfAbsent(source, any -> new ArrayList<>()).addAll(texts));
-    return new Result(reading, notes);
+    Map<QuotaSource, List<String>> warnings = new LinkedHashMap<>();
+    reading.warnings().forEach(warning -> attribute(warning, warnings));
+    return new Result(reading, notes, warnings);
   }
 
   private void add(QuotaObject object) {
@@ -138,11 +144,11 @@ final class ElasticQuotaReader {
     faults.computeIfAbsent(object.source(), any -> new ArrayList<>()).add(text);
   }
 
-  /** A fault of the tree is told of the quota that it begins with. */
-  private void attribute(String fault) {
+  /** What is said of the tree is told of the quota that it begins with. */
+  private void attribute(String text, Map<QuotaSource, List<String>> texts) {
     for (QuotaObject object : byName.values()) {
-      if (fault.startsWith(path(object) + ":")) {
-        fault(object, fault);
+      if (text.startsWith(path(object) + ":")) {
+        texts.computeIfAbsent(object.source(), any -> new ArrayList<>()).add(text);
       }
     }
   }

@@ -3,12 +3,13 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadLister;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -55,22 +56,27 @@ final class ExistingObjects {
         && Objects.equals(before.getDeletionTimestamp(), after.getDeletionTimestamp());
   }
 
-  /** All objects. */
-  Map<ObjectId, ExistingObject> all() {
+  /**
+   * All objects.
+   *
+   * @param queues the Queues that count
+   */
+  Map<ObjectId, ExistingObject> all(Collection<GenericKubernetesResource> queues) {
     Map<ObjectId, ExistingObject> result = new HashMap<>();
-    add(result, ObjectKind.FLAVOR, caches.flavors(), each -> each.getSpec());
-    add(result, ObjectKind.COHORT, caches.cohorts(), each -> each.getSpec());
-    add(result, ObjectKind.CLUSTER_QUEUE, caches.clusterQueues(), each -> each.getSpec());
-    add(result, ObjectKind.LOCAL_QUEUE, caches.localQueues(), each -> each.getSpec());
+    add(result, ObjectKind.FLAVOR, caches.flavors().all(), each -> each.getSpec());
+    add(result, ObjectKind.COHORT, caches.cohorts().all(), each -> each.getSpec());
+    add(result, ObjectKind.CLUSTER_QUEUE, caches.clusterQueues().all(), each -> each.getSpec());
+    add(result, ObjectKind.LOCAL_QUEUE, caches.localQueues().all(), each -> each.getSpec());
+    add(result, ObjectKind.QUEUE, queues, each -> each.getAdditionalProperties().get("spec"));
     return result;
   }
 
   private <T extends HasMetadata> void add(
       Map<ObjectId, ExistingObject> result,
       ObjectKind kind,
-      ObservableItemStore<T> store,
+      Collection<T> objects,
       Function<T, @Nullable Object> spec) {
-    for (T object : store.all()) {
+    for (T object : objects) {
       ObjectMeta metadata = object.getMetadata();
       ObjectId id =
           new ObjectId(
@@ -102,7 +108,7 @@ final class ExistingObjects {
       case CLUSTER_QUEUE -> !workloads.reservingIn(id.name()).isEmpty();
       case LOCAL_QUEUE ->
           workloads.inQueue(id.namespace(), id.name()).stream().anyMatch(each -> !each.finished());
-      case COHORT, FLAVOR -> false;
+      case COHORT, FLAVOR, QUEUE -> false;
     };
   }
 }

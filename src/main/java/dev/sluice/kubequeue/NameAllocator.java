@@ -117,7 +117,8 @@ final class NameAllocator {
         : clusterQueue;
   }
 
-  private static String withSuffix(String base, int longest, SourceMark mark) {
+  /** The name, cut if need be, with a suffix that tells the source apart. */
+  static String withSuffix(String base, int longest, SourceMark mark) {
     int room = longest - SUFFIX - 1;
     String cut = base.length() <= room ? base : base.substring(0, room).replaceAll("[-.]+$", "");
     return cut + "-" + hash(mark);

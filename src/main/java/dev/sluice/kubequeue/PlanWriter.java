@@ -2,7 +2,6 @@ package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
@@ -20,7 +19,6 @@ final class PlanWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(PlanWriter.class);
   private static final String APPLY = "application/apply-patch+yaml";
-  private static final String API = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
 
   private final ApiClient requests;
 
@@ -76,18 +74,22 @@ final class PlanWriter {
   }
 
   private static ObjectPath path(ObjectId id) {
-    return new ObjectPath(API, id.namespace(), id.kind().plural(), id.name());
+    return new ObjectPath(id.kind().apiVersion(), id.namespace(), id.kind().plural(), id.name());
   }
 
   private static ObjectNode body(PlannedObject object) {
     ObjectNode body = JsonMappers.JSON.createObjectNode();
-    body.put("apiVersion", API).put("kind", object.id().kind().kind());
+    body.put("apiVersion", object.id().kind().apiVersion()).put("kind", object.id().kind().kind());
     ObjectNode metadata = body.putObject("metadata").put("name", object.id().name());
     if (!object.id().namespace().isEmpty()) {
       metadata.put("namespace", object.id().namespace());
     }
     ObjectNode annotations = metadata.putObject("annotations");
     object.annotations().forEach(annotations::put);
+    if (object.id().kind() == ObjectKind.QUEUE) {
+      ObjectNode labels = metadata.putObject("labels");
+      QueueObjects.LABELS.forEach(labels::put);
+    }
     body.set("spec", object.spec());
     return body;
   }

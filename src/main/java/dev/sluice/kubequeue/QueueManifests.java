@@ -35,7 +35,10 @@ final class QueueManifests {
                   QueueAnnotations.START_BACKOFF,
                   QueueAnnotations.MAX_WORKLOADS,
                   QueueAnnotations.QUEUE_PRIORITY,
-                  QueueAnnotations.BLOCK_UNTIL_READY))
+                  QueueAnnotations.BLOCK_UNTIL_READY,
+                  SourceMark.LISTED,
+                  QueueObjects.FULL_NAME,
+                  QueueUnits.SHOWN))
           .toList();
 
   private final KubeQueue settings;
@@ -101,6 +104,9 @@ final class QueueManifests {
         .ifPresent(priority -> result.put(QueueAnnotations.QUEUE_PRIORITY, priority.toString()));
     if (override.blockUntilReady()) {
       result.put(QueueAnnotations.BLOCK_UNTIL_READY, "true");
+    }
+    if (!override.listed().isEmpty()) {
+      result.put(SourceMark.LISTED, String.join(",", override.listed()));
     }
     return result;
   }

@@ -2,6 +2,7 @@ package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.jobs.CachedJob;
@@ -11,6 +12,8 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.queues.cache.InformerCaches;
@@ -33,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * written after its Workload, and never ahead of it; changes that come while it is written are
  * written together. A unit that others changed is written again, but for the fields by which people
  * steer ({@link UnitEdit}): these go to the Workload first. A unit of the same name that isn't ours
- * is left alone.
+ * is left alone; ours has another name then.
  */
 public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
 
@@ -65,6 +68,7 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
       InformerCaches caches,
       IntegrationRegistry jobs,
       ApiClient client,
+      EventRecorder events,
       WorkQueueSettings queue,
       BooleanSupplier leading) {}
 
@@ -168,7 +172,9 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
                 namespace,
                 new CachedJob.Controller(
                     owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
-    ObjectKey key = new ObjectKey(namespace, QueueUnits.name(owner.kind(), owner.name()));
+    ObjectKey shown = key(workload);
+    String base = QueueUnits.name(owner.kind(), owner.name());
+    ObjectKey key = new ObjectKey(namespace, units.getOrDefault(shown, base));
     QueueUnitManifest manifest =
         QueueUnitManifest.of(key.name(), workload, owner, job, clusterQueue);
     Optional<CachedJob> seen = unit(key);
@@ -180,9 +186,24 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
     }
     if (untouched.isEmpty()) {
       Optional<JsonNode> found = read(key);
-      if (found.isPresent() && !QueueUnits.isMirror(found.get())) {
-        LOG.debug("queueunit={} mirrored=false reason=\"it is not ours\"", key);
-        return Optional.empty();
+      if (found.isPresent() && isTaken(found.get(), workload)) {
+        String other = QueueUnits.nameBesideTaken(base, owner.uid());
+        if (key.name().equals(other)) {
+          LOG.debug("queueunit={} mirrored=false reason=\"it is not ours\"", key);
+          return Optional.empty();
+        }
+        units.put(shown, other);
+        dependencies
+            .events()
+            .record(
+                new ObjectReference(
+                    owner.apiVersion(), owner.kind(), namespace, owner.name(), owner.uid()),
+                EventRecorder.Type.WARNING,
+                QuotaReconciler.NAME_TAKEN,
+                "Sync",
+                "the name of the QueueUnit %s is taken, so that it is %s"
+                    .formatted(key.name(), other));
+        return Optional.of(Duration.ZERO);
       }
       Optional<ObjectNode> edit = found.flatMap(it -> UnitEdit.patch(it, workload));
       if (edit.isPresent()) {
@@ -190,6 +211,19 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
       }
     }
     return write(key, manifest, untouched.map(WrittenUnit::manifest));
+  }
+
+  /** Whether a unit was made by somebody else, or shows another Workload that is still there. */
+  private boolean isTaken(JsonNode unit, CachedWorkload workload) {
+    String of = JsonFields.text(unit, "metadata", "annotations", QueueUnits.WORKLOAD);
+    return !QueueUnits.isMirror(unit)
+        || (!of.isEmpty()
+            && !of.equals(workload.id().name())
+            && dependencies
+                .workloads()
+                .get(workload.id().namespace(), of)
+                .filter(it -> !it.deleting())
+                .isPresent());
   }
 
   private Optional<JsonNode> read(ObjectKey unit) throws InterruptedException {

@@ -24,6 +24,9 @@ final class QueueUnits {
   /** The annotation that says what such a unit was last written to show of what people may edit. */
   static final String SHOWN = "sluice.dev/shown";
 
+  /** The annotation of a Workload that the unit of an extension made inactive. */
+  static final String INACTIVE = "sluice.dev/inactive-by-unit";
+
   private static final int LONGEST = 253;
 
   /** What the names of units end with; jobs of other kinds have units of their own name. */
@@ -56,6 +59,11 @@ final class QueueUnits {
   /** How it ends. */
   static String shownActive(boolean active) {
     return "active=" + active;
+  }
+
+  /** The name of a unit whose name somebody else's unit has. */
+  static String nameBesideTaken(String name, String uid) {
+    return NameAllocator.withSuffix(name, LONGEST, new SourceMark("", "", "", uid, name));
   }
 
   /** The name of the unit of a job; cut where the job's name is so long that it wouldn't fit. */

@@ -25,6 +25,37 @@ final class QuotaFaults {
     return faults;
   }
 
+  /**
+   * What the tree is used in spite of: quotas that are guaranteed more together than the one above
+   * them. Published examples have that. The root has no guarantee of its own.
+   */
+  static List<String> warnings(QuotaTree tree) {
+    List<String> warnings = new ArrayList<>();
+    for (String resource : tree.resources()) {
+      Map<String, Limits> limits = QuotaArithmetic.limits(tree.root(), resource);
+      tree.root()
+          .children()
+          .forEach(
+              child ->
+                  child.visit(
+                      quota -> {
+                        long min = quota.min().getOrDefault(resource, 0L);
+                        long guaranteed =
+                            Objects.requireNonNull(limits.get(quota.path())).guaranteed();
+                        if (guaranteed > min) {
+                          warnings.add(
+                              "%s: the quotas below it are guaranteed %s of %s, more than its min %s"
+                                  .formatted(
+                                      quota.path(),
+                                      Quantities.format(resource, guaranteed),
+                                      resource,
+                                      Quantities.format(resource, min)));
+                        }
+                      }));
+    }
+    return warnings;
+  }
+
   /** A limit of no jobs at all can't be written as a limit of the number of Workloads. */
   private static Optional<String> jobs(QuotaDeclaration quota) {
     Long most = quota.max().get(QuotaDeclaration.MAX_JOBS);

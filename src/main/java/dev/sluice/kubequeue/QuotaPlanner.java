@@ -45,13 +45,15 @@ final class QuotaPlanner {
    * @param existing all objects of the kinds that are made
    * @param namespaces that exist
    * @param overrides what Queues say, by quota
+   * @param queueNamespace where a Queue is made for each quota; empty: none are made
    */
   record Input(
       List<QuotaTree> trees,
       Set<String> readable,
       Map<ObjectId, ExistingObject> existing,
       Set<String> namespaces,
-      Function<QuotaDeclaration, QueueOverride> overrides) {}
+      Function<QuotaDeclaration, QueueOverride> overrides,
+      Optional<String> queueNamespace) {}
 
   private final KubeQueue settings;
   private final Input input;
@@ -181,7 +183,7 @@ final class QuotaPlanner {
       QueueOverride override) {
     Identity identity = identity(quota);
     SourceMark mark = SourceMark.of(quota.source(), quota.path());
-    List<String> below = quota.namespacesBelow();
+    List<String> below = namespaces(quota, override);
     String full = quota.objectName() + (quota.inner() ? "-self" : "");
     String name = name(ObjectKind.CLUSTER_QUEUE, "", NameAllocator.baseName(mark, full), mark);
     planned.add(
@@ -189,6 +191,13 @@ final class QuotaPlanner {
             new ObjectId(ObjectKind.CLUSTER_QUEUE, "", name),
             manifests.queueAnnotations(tree, quota, mark, override),
             manifests.clusterQueue(parent, limits, below, override)));
+    if (input.queueNamespace().isPresent() && !mark.kind().equals(ResourceQuotaReader.KIND)) {
+      String namespace = input.queueNamespace().get();
+      String shown = name(ObjectKind.QUEUE, namespace, name, mark);
+      planned.add(
+          QueueObjects.manifest(
+              new ObjectId(ObjectKind.QUEUE, namespace, shown), mark, settings.policy(), override));
+    }
     for (String namespace : quota.namespaces()) {
       if (identity.equals(byNamespace.get(namespace))) {
         localQueue(namespace, name, mark, mark.annotations());
@@ -202,6 +211,23 @@ final class QuotaPlanner {
         localQueue(namespace, name, mark, annotations);
       }
     }
+  }
+
+  /** The namespaces of a quota and all below it, and of quotas whose jobs may choose its queue. */
+  private List<String> namespaces(QuotaDeclaration quota, QueueOverride override) {
+    Set<String> result = new TreeSet<>(quota.namespacesBelow());
+    for (QuotaDeclaration other :
+        override.listed().isEmpty() ? List.<QuotaDeclaration>of() : live.values()) {
+      boolean listed =
+          override.listed().stream()
+              .anyMatch(
+                  name ->
+                      name.equals("*") || name.equals(other.name()) || name.equals(other.path()));
+      if (listed) {
+        result.addAll(other.namespaces());
+      }
+    }
+    return List.copyOf(result);
   }
 
   private void localQueue(

@@ -8,8 +8,10 @@ import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.QuotaPlan.TakenName;
 import dev.sluice.kubequeue.QuotaSources.SourceNote;
+import dev.sluice.kubequeue.SourceObjects.Kind;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadLister;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -26,7 +28,9 @@ import java.util.stream.Collectors;
 public final class QuotaReconciler implements AutoCloseable {
 
   private static final String ALL = "quotas of kube-queue";
-  private static final String NAME_TAKEN = "NameTaken";
+
+  /** The reason of an event about a name that somebody else's object has. */
+  static final String NAME_TAKEN = "NameTaken";
 
   /** Changes that come within this time are acted upon together. */
   private static final Duration GATHER = Duration.ofMillis(50);
@@ -96,7 +100,9 @@ public final class QuotaReconciler implements AutoCloseable {
       return Optional.of(LATER);
     }
     QuotaSources.Reading reading = sources.read(objects);
-    Map<ObjectId, ExistingObject> found = existing.all();
+    QueueOverrides overrides =
+        new QueueOverrides(settings, objects.all(Kind.QUEUE), sources.elasticQuotas(objects));
+    Map<ObjectId, ExistingObject> found = existing.all(queues());
     QuotaPlan plan =
         QuotaPlanner.plan(
             settings,
@@ -105,10 +111,26 @@ public final class QuotaReconciler implements AutoCloseable {
                 reading.readable(),
                 found,
                 namespaces(),
-                quota -> QueueOverride.NONE));
+                overrides::of,
+                queueNamespace()));
+    reading.notes().addAll(overrides.notes());
     tell(reading, plan);
     boolean complete = write(plan, found);
     return complete && !plan.waiting() ? Optional.empty() : Optional.of(LATER);
+  }
+
+  /** Where Queues are made: if they are wanted, their kind is served and the namespace exists. */
+  private Optional<String> queueNamespace() {
+    return Optional.of(settings.namespace())
+        .filter(any -> settings.queueUnits() == KubeQueue.OwnUnits.MIRROR)
+        .filter(any -> objects.isServed(Kind.QUEUE))
+        .filter(namespaces()::contains);
+  }
+
+  private List<GenericKubernetesResource> queues() {
+    return objects.all(Kind.QUEUE).stream()
+        .filter(each -> settings.namespace().equals(each.getMetadata().getNamespace()))
+        .toList();
   }
 
   private Set<String> namespaces() {

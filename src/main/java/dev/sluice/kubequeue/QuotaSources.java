@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * Reads all sources. A source that can't be used counts as it was when it last could be; if that
@@ -28,8 +29,13 @@ final class QuotaSources {
   /** The reason of an event about a source that can't be used. */
   static final String INVALID = "InvalidQuota";
 
+  /** The reason of an event about a source that is used although a rule is broken. */
+  static final String EXCEEDED = "GuaranteeExceeded";
+
   /** The reason of an event about what has no effect. */
   static final String UNSUPPORTED = "UnsupportedAttribute";
+
+  private static final String RESOURCE_QUOTAS = ResourceQuotaReader.KIND + " ";
 
   private final Map<String, QuotaTree> lastGood = new HashMap<>();
 
@@ -75,19 +81,38 @@ final class QuotaSources {
     read.notes()
         .forEach(
             (source, texts) ->
-                result
-                    .notes()
-                    .add(
-                        new SourceNote(
-                            reference(Objects.requireNonNull(bySource.get(source))),
-                            INVALID,
-                            String.join("; ", texts))));
-    use(kind, read.reading(), result);
+                note(Objects.requireNonNull(bySource.get(source)), INVALID, texts, result));
+    read.warnings()
+        .forEach(
+            (source, texts) ->
+                note(Objects.requireNonNull(bySource.get(source)), EXCEEDED, texts, result));
+    use(kind, kind, read.reading(), result);
+  }
+
+  private static void note(HasMetadata about, String reason, List<String> texts, Reading result) {
+    if (!texts.isEmpty()) {
+      result.notes().add(new SourceNote(reference(about), reason, String.join("; ", texts)));
+    }
+  }
+
+  /** The ElasticQuotas of both groups, by the source that they are. */
+  Map<QuotaSource, GenericKubernetesResource> elasticQuotas(SourceObjects objects) {
+    Map<QuotaSource, GenericKubernetesResource> result = new HashMap<>();
+    objects
+        .all(Kind.KOORDINATOR_QUOTA)
+        .forEach(each -> result.put(source(ElasticQuotaReader.KOORDINATOR, each), each));
+    objects
+        .all(Kind.PLUGIN_QUOTA)
+        .forEach(each -> result.put(source(ElasticQuotaReader.PLUGIN, each), each));
+    return result;
   }
 
   private void readResourceQuotas(SourceObjects objects, Reading result) {
     Map<String, Set<String>> queues = new HashMap<>();
     for (GenericKubernetesResource queue : objects.all(Kind.QUEUE)) {
+      if (QueueOverrides.isMirror(queue)) {
+        continue;
+      }
       queues
           .computeIfAbsent(
               Objects.requireNonNullElse(queue.getMetadata().getNamespace(), ""),
@@ -95,20 +120,36 @@ final class QuotaSources {
           .add(queue.getMetadata().getName());
     }
     Map<String, List<QuotaObject>> quotas = new TreeMap<>();
+    Map<QuotaSource, GenericKubernetesResource> bySource = new HashMap<>();
     for (GenericKubernetesResource each : objects.all(Kind.RESOURCE_QUOTA)) {
       QuotaSource source = source(ResourceQuotaReader.KIND, each);
+      bySource.put(source, each);
       if (queues.containsKey(source.namespace())) {
         quotas
             .computeIfAbsent(source.namespace(), any -> new ArrayList<>())
             .add(quota(source, each));
       }
     }
-    quotas.forEach(
-        (namespace, all) ->
-            ResourceQuotaReader.chosen(all, queues.getOrDefault(namespace, Set.of()))
-                .map(ResourceQuotaReader::read)
-                .flatMap(QuotaReading::tree)
-                .ifPresent(result.trees()::add));
+    List<QuotaObject> chosen =
+        quotas.entrySet().stream()
+            .flatMap(
+                each ->
+                    ResourceQuotaReader.chosen(
+                        each.getValue(), queues.getOrDefault(each.getKey(), Set.of()))
+                        .stream())
+            .toList();
+    Set<String> keys =
+        chosen.stream().map(each -> key(each.source())).collect(Collectors.toUnmodifiableSet());
+    lastGood.keySet().removeIf(key -> key.startsWith(RESOURCE_QUOTAS) && !keys.contains(key));
+    for (QuotaObject quota : chosen) {
+      QuotaReading reading = ResourceQuotaReader.read(quota);
+      note(Objects.requireNonNull(bySource.get(quota.source())), INVALID, reading.faults(), result);
+      use(key(quota.source()), ResourceQuotaReader.KIND, reading, result);
+    }
+  }
+
+  private static String key(QuotaSource resourceQuota) {
+    return RESOURCE_QUOTAS + resourceQuota.namespace() + "/" + resourceQuota.name();
   }
 
   private static QuotaObject quota(QuotaSource source, GenericKubernetesResource object) {
@@ -149,14 +190,13 @@ final class QuotaSources {
                 result
                     .notes()
                     .add(new SourceNote(reference(object), UNSUPPORTED, what + " has no effect")));
-    if (reading.tree().isEmpty()) {
-      String faults = String.join("; ", reading.faults());
-      result.notes().add(new SourceNote(reference(object), INVALID, faults));
-    }
-    use(key, reading, result);
+    note(object, INVALID, reading.faults(), result);
+    note(object, EXCEEDED, reading.warnings(), result);
+    use(key, key, reading, result);
   }
 
-  private void use(String key, QuotaReading reading, Reading result) {
+  /** Each ResourceQuota is a tree of its own; all other kinds have one. */
+  private void use(String key, String kind, QuotaReading reading, Reading result) {
     if (reading.tree().isPresent()) {
       lastGood.put(key, reading.tree().get());
       result.trees().add(reading.tree().get());
@@ -164,7 +204,7 @@ final class QuotaSources {
     }
     QuotaTree before = lastGood.get(key);
     if (before == null) {
-      result.readable().remove(key);
+      result.readable().remove(kind);
     } else {
       result.trees().add(before);
     }
@@ -190,7 +230,8 @@ final class QuotaSources {
         Objects.requireNonNullElse(object.getMetadata().getUid(), ""));
   }
 
-  private static ObjectReference reference(HasMetadata object) {
+  /** Names an object for an event. */
+  static ObjectReference reference(HasMetadata object) {
     return new ObjectReference(
         object.getApiVersion(),
         object.getKind(),

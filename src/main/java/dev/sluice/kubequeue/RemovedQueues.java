@@ -82,6 +82,7 @@ final class RemovedQueues {
             needed.add(object.spec().path("cohortName").asText());
           }
         }
+        case QUEUE -> removed.add(object.id());
         case COHORT -> {}
         case FLAVOR -> {
           if (flavorNeeded || object.leaving()) {

@@ -34,6 +34,9 @@ public record SourceMark(String kind, String namespace, String name, String uid,
   /** The annotation of a LocalQueue that was made because a job named the quota by a label. */
   static final String ON_DEMAND = "sluice.dev/on-demand";
 
+  /** The annotation of a ClusterQueue that says which other quotas' jobs may choose it. */
+  static final String LISTED = "sluice.dev/available-quota";
+
   /** All annotations that say where an object comes from, and whether it is still needed. */
   static final List<String> KEYS = List.of(KIND, NAMESPACE, NAME, UID, PATH, REMOVED, ON_DEMAND);
 

@@ -206,6 +206,16 @@ public final class SourceObjects implements AutoCloseable {
     }
   }
 
+  /** Whether the API server has the kind. */
+  boolean isServed(Kind kind) {
+    lock.lock();
+    try {
+      return running.containsKey(kind);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** The objects of a kind. */
   Collection<GenericKubernetesResource> all(Kind kind) {
     lock.lock();

@@ -46,4 +46,44 @@ final class UnitEdit {
     }
     return patch.isEmpty() ? Optional.empty() : Optional.of(patch);
   }
+
+  /**
+   * The patch of the Workload of an extension's unit that makes it what the unit says; empty if it
+   * is so. A priority class of the Workload API wins over the unit's priority. A Workload is made
+   * active again only if its unit made it inactive.
+   */
+  static Optional<ObjectNode> ofForeign(JsonNode unit, CachedWorkload workload) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    JsonNode priority = JsonFields.at(unit, "spec", "priority");
+    boolean classed =
+        workload
+            .spec()
+            .priorityClass()
+            .filter(it -> it.group().equals(KueueConstants.GROUP))
+            .isPresent();
+    if (!classed
+        && priority.canConvertToInt()
+        && priority.intValue() != QueueUnitManifest.priority(workload)) {
+      long boost = (long) priority.intValue() - workload.spec().priority();
+      annotations(patch)
+          .put(
+              KueueConstants.PRIORITY_BOOST,
+              Long.toString(Math.clamp(boost, Integer.MIN_VALUE, Integer.MAX_VALUE)));
+    }
+    JsonNode active = JsonFields.at(unit, "spec", "active");
+    boolean inactive = active.isBoolean() && !active.booleanValue();
+    boolean byUnit = workload.annotations().containsKey(QueueUnits.INACTIVE);
+    if (inactive && workload.spec().active()) {
+      annotations(patch).put(QueueUnits.INACTIVE, "true");
+      patch.putObject("spec").put("active", false);
+    } else if (!inactive && byUnit) {
+      annotations(patch).putNull(QueueUnits.INACTIVE);
+      patch.putObject("spec").put("active", true);
+    }
+    return patch.isEmpty() ? Optional.empty() : Optional.of(patch);
+  }
+
+  private static ObjectNode annotations(ObjectNode patch) {
+    return patch.withObjectProperty("metadata").withObjectProperty("annotations");
+  }
 }

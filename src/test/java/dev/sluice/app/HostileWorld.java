@@ -35,6 +35,7 @@ import dev.sluice.jobs.pod.PodsTaken;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
 import dev.sluice.kube.reading.UnreadableMetadata;
+import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
@@ -53,12 +54,14 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What the operator makes of objects that were read, where that is a function of them alone. */
 final class HostileWorld {
@@ -98,19 +101,22 @@ final class HostileWorld {
 
   private static Map<String, Class<? extends HasMetadata>> types() {
     Map<String, Class<? extends HasMetadata>> types = new HashMap<>();
-    BuiltInIntegrations.descriptions().stream()
-        .filter(JobIntegration.class::isInstance)
-        .forEach(description -> types.put(description.kind().kind(), ParsedJobs.TYPE));
+    integrations().forEach(integration -> types.put(integration.kind().kind(), ParsedJobs.TYPE));
     types.putAll(OTHER_TYPES);
     return Map.copyOf(types);
   }
 
   /** The integrations of the kinds that are parsed after they were read, by the kind's name. */
   private static final Map<String, JobIntegration> INTEGRATIONS =
-      BuiltInIntegrations.descriptions().stream()
-          .filter(JobIntegration.class::isInstance)
-          .map(JobIntegration.class::cast)
-          .collect(Collectors.toMap(it -> it.kind().kind(), it -> it));
+      integrations().collect(Collectors.toMap(it -> it.kind().kind(), it -> it));
+
+  private static Stream<JobIntegration> integrations() {
+    return Stream.concat(
+        BuiltInIntegrations.descriptions().stream()
+            .filter(JobIntegration.class::isInstance)
+            .map(JobIntegration.class::cast),
+        Stream.of(new ForeignQueueUnit((apiVersion, kind) -> false, InstantSource.system())));
+  }
 
   private static final int REMEMBERED = 200;
 

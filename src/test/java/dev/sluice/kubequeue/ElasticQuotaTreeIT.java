@@ -13,10 +13,13 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.NonDeletingOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -42,6 +45,7 @@ class ElasticQuotaTreeIT {
   private static final String TREE = "scheduling.sigs.k8s.io/v1beta1/ElasticQuotaTree";
   private static final String QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";
   private static final String COHORT = "kueue.x-k8s.io/v1beta2/Cohort";
+  private static final String SHOWN = "scheduling.x-k8s.io/v1alpha1/Queue";
   private static final String LOCAL = "kueue.x-k8s.io/v1beta2/LocalQueue";
 
   @SuppressWarnings("NullAway.Init") // made before all tests
@@ -54,6 +58,14 @@ class ElasticQuotaTreeIT {
   void startOperator(TestCluster given) {
     client = given.client();
     given.createNodes(NodeGroup.plentiful("kube-queue", 1));
+    client
+        .resource(
+            """
+            apiVersion: v1
+            kind: Namespace
+            metadata: {name: kube-queue}
+            """)
+        .createOr(NonDeletingOperation::update);
     operator =
         LocalOperator.start(
             "operator-of-the-quota-tree",
@@ -72,6 +84,7 @@ class ElasticQuotaTreeIT {
   void oneJobRunsAndTheOtherFollows() {
     client.load(stream("01-tree.yaml")).create();
     awaitPresent(LOCAL, "default", "root-child-1");
+    awaitPresent(SHOWN, "kube-queue", "root-child-1");
 
     JsonNode queue = get(QUEUE, "", "root-child-1");
     assertThat(queue.at("/spec/cohortName").asText()).isEqualTo("root");
@@ -95,10 +108,52 @@ class ElasticQuotaTreeIT {
                     .orElse(false));
     assertThat(find(first).getSpec().getSuspend()).isFalse();
     assertThat(find(second).getSpec().getSuspend()).isTrue();
+    aQueueShowsTheQuotaAndSteers(second);
 
     succeed(first);
     awaitSuspended(second, false);
     succeed(second);
+  }
+
+  /** The second job waits. */
+  private void aQueueShowsTheQuotaAndSteers(Job second) {
+    JsonNode shown = get(SHOWN, "kube-queue", "root-child-1");
+    assertThat(shown.at("/metadata/labels/sluice.dev~1mirror").asText()).isEqualTo("true");
+    assertThat(shown.at("/metadata/annotations/kube-queue~1quota-fullname").asText())
+        .isEqualTo("root/child-1");
+    assertThat(shown.at("/spec")).isEqualTo(QuotaTrees.yaml("{queuePolicy: Round}"));
+    await("the queue lists what waits")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(get(SHOWN, "kube-queue", "root-child-1").at("/status/queueItemDetails"))
+                    .isEqualTo(
+                        QuotaTrees.yaml(
+                            "active: [{name: %s, namespace: default, priority: 0, position: 1}]"
+                                .formatted(second.getMetadata().getName()))));
+
+    at(SHOWN, "kube-queue", "root-child-1")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\":{\"queuePolicy\":\"Block\",\"priority\":7},\"metadata\":{\"annotations\":{"
+                + "\"koord-queue/wait-for-pods-running\":\"true\","
+                + "\"sluice.dev/source-name\":\"other\"}}}");
+    await("the queue is served as its Queue says")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              JsonNode queue = get(QUEUE, "", "root-child-1");
+              assertThat(queue.at("/spec/queueingStrategy").asText()).isEqualTo("StrictFIFO");
+              assertThat(queue.at("/metadata/annotations/sluice.dev~1queue-priority").asText())
+                  .isEqualTo("7");
+              assertThat(queue.at("/metadata/annotations/sluice.dev~1block-until-ready").asText())
+                  .isEqualTo("true");
+              JsonNode again = get(SHOWN, "kube-queue", "root-child-1");
+              assertThat(again.at("/metadata/annotations/sluice.dev~1source-name").asText())
+                  .isEqualTo("elasticquotatree");
+              assertThat(again.at("/spec"))
+                  .isEqualTo(QuotaTrees.yaml("{queuePolicy: Block, priority: 7}"));
+            });
   }
 
   /** A change of hand is undone; a bad tree changes nothing; what is removed goes when it may. */
@@ -155,6 +210,7 @@ class ElasticQuotaTreeIT {
     succeed(running);
     awaitAbsent(QUEUE, "", "root-child-1");
     awaitAbsent(LOCAL, "default", "root-child-1");
+    awaitAbsent(SHOWN, "kube-queue", "root-child-1");
 
     at(TREE, "kube-system", "elasticquotatree").delete();
     awaitAbsent(COHORT, "", "root");
@@ -173,6 +229,55 @@ class ElasticQuotaTreeIT {
                 .list()
                 .getItems())
         .isEmpty();
+  }
+
+  /** A ResourceQuota that can't be used counts as it was. */
+  @Test
+  @Order(3)
+  void aFaultyResourceQuotaChangesNothing() {
+    client
+        .load(
+            new ByteArrayInputStream(
+                """
+                apiVersion: v1
+                kind: Namespace
+                metadata: {name: tenant}
+                ---
+                apiVersion: scheduling.x-k8s.io/v1alpha1
+                kind: Queue
+                metadata: {name: tenant, namespace: tenant}
+                spec: {queuePolicy: Block}
+                ---
+                apiVersion: v1
+                kind: ResourceQuota
+                metadata: {name: all, namespace: tenant}
+                spec: {hard: {cpu: 4}}
+                """
+                    .getBytes(StandardCharsets.UTF_8)))
+        .create();
+    awaitPresent(LOCAL, "tenant", "tenant-all");
+    assertThat(get(QUEUE, "", "tenant-all").at("/spec/queueingStrategy").asText())
+        .isEqualTo("StrictFIFO");
+
+    client
+        .resourceQuotas()
+        .inNamespace("tenant")
+        .withName("all")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\":{\"hard\":{\"cpu\":\"5\",\"kube-queue/max-jobs\":\"0\"}}}");
+    await("people are told")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                client.v1().events().inNamespace("tenant").list().getItems().stream()
+                    .anyMatch(
+                        each ->
+                            "InvalidQuota".equals(each.getReason())
+                                && "ResourceQuota".equals(each.getInvolvedObject().getKind())));
+    JsonNode queue = get(QUEUE, "", "tenant-all");
+    assertThat(queue.at("/spec/stopPolicy").asText()).isEqualTo("None");
+    assertThat(resource(queue, "cpu")).containsEntry("nominalQuota", "4");
   }
 
   private void patch(String kind, String name, String patch) {

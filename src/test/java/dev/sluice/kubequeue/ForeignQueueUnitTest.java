@@ -143,6 +143,21 @@ class ForeignQueueUnitTest {
     assertThat(KIND.isManageable(with(UNIT, "{spec: {consumerRef: {kind: TFJob}}}"))).isFalse();
   }
 
+  @Test
+  void aUnitSaysThePriorityOfItsWorkloadAndWhetherItIsActive() {
+    CachedWorkload workload = workloadOf(GivenJob.job()).get();
+    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0}}"), workload)).isEmpty();
+    assertThat(UnitEdit.ofForeign(UNIT, workload))
+        .contains(yaml("{metadata: {annotations: {kueue.x-k8s.io/priority-boost: '5'}}}"));
+    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: false}}"), workload))
+        .contains(
+            yaml(
+                "{metadata: {annotations: {sluice.dev/inactive-by-unit: 'true'}},"
+                    + " spec: {active: false}}"));
+    assertThat(UnitEdit.ofForeign(with(UNIT, "{spec: {priority: 0, active: true}}"), workload))
+        .isEmpty();
+  }
+
   /** Nothing that a stranger writes may make a reader of units throw. */
   @Test
   void hostileUnitsAreReadToTheEnd() throws StartConflictException {
@@ -171,6 +186,7 @@ class ForeignQueueUnitTest {
         assertThat(KIND.nextStopStep(unit, Optional.empty())).isNotNull();
         assertThat(KIND.neverStarted(unit)).isIn(true, false);
         assertThat(UnitEdit.patch(unit, workload)).isNotNull();
+        assertThat(UnitEdit.ofForeign(unit, workload)).isNotNull();
       }
     }
     assertThat(fed).isGreaterThan(3000);

@@ -93,12 +93,30 @@ class ForeignQueueUnitsIT {
     api.awaitCondition(QueuedJobs.WORKLOAD, waiting, "QuotaReserved", "False");
     assertThat(api.get(UNIT, "two").at("/status/phase").asText()).isEmpty();
 
+    // what may change while a unit waits
+    api.patch(UNIT, "two", "{'spec': {'priority': 7, 'active': false}}");
+    awaitWorkload(waiting, "7", false);
+    api.patch(UNIT, "two", "{'spec': {'priority': 3, 'active': true}}");
+    awaitWorkload(waiting, "3", true);
+
     answer("one", "Running");
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
     answer("one", "Succeed");
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
     awaitPhase("two", "Dequeued");
     assertThat(api.workloads()).hasSize(2);
+  }
+
+  private void awaitWorkload(String workload, String boost, boolean active) {
+    await("priority and activity of " + workload)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              JsonNode found = api.get(QueuedJobs.WORKLOAD, workload);
+              assertThat(found.at("/metadata/annotations/kueue.x-k8s.io~1priority-boost").asText())
+                  .isEqualTo(boost);
+              assertThat(found.at("/spec/active").asBoolean()).isEqualTo(active);
+            });
   }
 
   @Test

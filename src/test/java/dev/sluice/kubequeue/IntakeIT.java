@@ -8,6 +8,7 @@ import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -219,6 +220,51 @@ class IntakeIT {
     awaitPhase("second", "Running");
     api.delete(JOB, "second");
     api.awaitGone(UNIT, "second");
+
+    // a unit of somebody else keeps its name
+    cluster.applyText(
+        """
+        apiVersion: scheduling.x-k8s.io/v1alpha1
+        kind: QueueUnit
+        metadata: {name: fourth}
+        spec: {consumerRef: {apiVersion: batch/v1, kind: Job, name: other}, request: {cpu: 1}}
+        """);
+    submit("fourth", "", true, "10m");
+    String fourth = api.workloadOf(JOB, "fourth");
+    await("unit of fourth").atMost(LIMIT).until(() -> unitsOf(fourth).size() == 1);
+    assertThat(unitsOf(fourth)).first().asString().matches("fourth-[0-9a-f]{5}");
+    assertThat(api.get(UNIT, "fourth").at("/metadata/labels").has("sluice.dev/mirror")).isFalse();
+    await("event")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                cluster
+                    .client()
+                    .v1()
+                    .events()
+                    .inNamespace(cluster.namespace())
+                    .list()
+                    .getItems()
+                    .stream()
+                    .anyMatch(event -> "NameTaken".equals(event.getReason())));
+  }
+
+  /** The names of the units that show a Workload. */
+  private List<String> unitsOf(String workload) {
+    return cluster
+        .client()
+        .genericKubernetesResources("scheduling.x-k8s.io/v1alpha1", "QueueUnit")
+        .inNamespace(cluster.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .filter(
+            unit ->
+                unit.getMetadata().getAnnotations() != null
+                    && workload.equals(
+                        unit.getMetadata().getAnnotations().get("sluice.dev/workload")))
+        .map(unit -> unit.getMetadata().getName())
+        .toList();
   }
 
   private String suffix() {

@@ -60,7 +60,7 @@ final class MappedEngine {
                     new Flavor(object.id().name(), Map.of(), List.of(), List.of())));
         case COHORT -> cohort(object);
         case CLUSTER_QUEUE -> queue(object);
-        case LOCAL_QUEUE -> {}
+        case LOCAL_QUEUE, QUEUE -> {}
       }
     }
     engine.apply(new SchedulerEvent.DecidingEnabled(true));

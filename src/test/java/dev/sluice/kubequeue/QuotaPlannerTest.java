@@ -126,6 +126,27 @@ class QuotaPlannerTest {
     assertThat(quota(plan, cohort("root"), "cpu")).isEqualTo("10 - -");
   }
 
+  /** Published examples have trees like this. */
+  @Test
+  void quotasThatAreGuaranteedMoreThanTheOneAboveThemAreToldOf() {
+    QuotaReading reading =
+        QuotaTrees.read(
+            """
+            max: {cpu: 9}
+            children:
+            - name: a
+              min: {cpu: 2}
+              children: [{name: x, min: {cpu: 1}}, {name: y, min: {cpu: 1500m}}]
+            - {name: b, min: {cpu: 4}}
+            """);
+
+    assertThat(reading.tree()).isPresent();
+    assertThat(reading.warnings())
+        .containsExactly(
+            "root/a: the quotas below it are guaranteed 2500m of cpu, more than its min 2");
+    assertThat(QuotaTrees.read(TREE).warnings()).isEmpty();
+  }
+
   /** A limit that no number of Workloads reaches isn't written: the annotation couldn't hold it. */
   @Test
   void limitsOfJobsAreOverSoldAndHoldForAllBelow() {

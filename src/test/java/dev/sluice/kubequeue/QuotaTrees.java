@@ -13,7 +13,9 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 
 /** Trees and plans for tests. */
 final class QuotaTrees {
@@ -69,6 +71,8 @@ final class QuotaTrees {
     final Set<String> readable;
     KubeQueue settings = settings(2, QuotaLabel.LISTED);
     Set<String> namespaces = Set.of("a", "b", "c", "d");
+    Function<QuotaDeclaration, QueueOverride> overrides = quota -> QueueOverride.NONE;
+    Optional<String> queueNamespace = Optional.empty();
 
     Cluster() {
       this("ElasticQuotaTree");
@@ -82,7 +86,7 @@ final class QuotaTrees {
       return QuotaPlanner.plan(
           settings,
           new QuotaPlanner.Input(
-              Arrays.asList(trees), readable, objects, namespaces, quota -> QueueOverride.NONE));
+              Arrays.asList(trees), readable, objects, namespaces, overrides, queueNamespace));
     }
 
     /** Plans, and does what was planned. */

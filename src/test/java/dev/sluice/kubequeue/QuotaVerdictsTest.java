@@ -27,6 +27,7 @@ class QuotaVerdictsTest {
   private static final long LEAST = 100_000;
 
   private final Map<Boolean, Long> verdicts = new HashMap<>();
+  private long guaranteedOnes;
 
   @Test
   void theEngineAdmitsWhatTheRulesLetThrough() {
@@ -36,6 +37,9 @@ class QuotaVerdictsTest {
     }
     long yes = verdicts.getOrDefault(true, 0L);
     long no = verdicts.getOrDefault(false, 0L);
+    System.out.printf(
+        "property: quota verdicts trees=%d fits=%d refused=%d guaranteed=%d%n",
+        trees, yes, no, guaranteedOnes);
     assertThat(yes + no).isGreaterThanOrEqualTo(LEAST);
     assertThat(Math.min(yes, no)).as("of each verdict").isGreaterThan(LEAST / 10);
   }
@@ -65,6 +69,7 @@ class QuotaVerdictsTest {
       Map<String, Long> request = amounts(random, 6);
       boolean guaranteed = random.nextInt(3) == 0;
       boolean expected = rules.fits(path, request, guaranteed);
+      guaranteedOnes += guaranteed && expected ? 1 : 0;
       boolean admitted = engine.admits("w" + i, path, request, guaranteed);
       if (admitted != expected) {
         throw new AssertionError(
