@@ -5,6 +5,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
@@ -21,11 +22,14 @@ import dev.sluice.checks.multikueue.sync.LeaseHeartbeat;
 import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
+import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
+import io.fabric8.kubernetes.api.model.Condition;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -174,6 +178,29 @@ final class MultiKueueModule implements OperatorModule {
             configuration,
             context.isEnabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER)),
         configuration.workerLostTimeout());
+  }
+
+  /** The worker clusters; none while the gate {@code MultiKueue} is off. */
+  Collection<WorkerCluster> workerClusters() {
+    return controllers.stream()
+        .flatMap(it -> it.workerClusters().stream().map(cluster -> workerCluster(it, cluster)))
+        .toList();
+  }
+
+  private static WorkerCluster workerCluster(
+      MultiKueueControllers controllers, MultiKueueCluster cluster) {
+    String name = cluster.getMetadata().getName();
+    Optional<Condition> active =
+        cluster.getStatus() == null
+            ? Optional.empty()
+            : cluster.getStatus().conditions().stream()
+                .filter(condition -> "Active".equals(condition.getType()))
+                .findFirst();
+    return new WorkerCluster(
+        name,
+        controllers.links().connected().getOrDefault(name, false),
+        active.map(Condition::getReason).orElse(""),
+        active.map(Condition::getMessage).orElse(""));
   }
 
   @Override

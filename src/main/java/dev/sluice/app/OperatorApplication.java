@@ -103,10 +103,13 @@ public final class OperatorApplication implements AutoCloseable {
             new SyncedClusterLookup(jobs.clusterLookup(), context.listed()),
             workloads.cache(),
             scheduler.engine());
+    DashboardModule dashboard =
+        new DashboardModule(context, servers.keys(), informers, scheduler, workloads, multiKueue);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,
         servers,
+        dashboard,
         new InstallModule(context, installer),
         new CertificateModule(context, servers),
         scheduler,

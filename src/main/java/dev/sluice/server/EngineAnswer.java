@@ -7,10 +7,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Waits for answers of the engine on behalf of a client. */
-final class EngineAnswer {
+public final class EngineAnswer {
 
   /** There is no answer now; the message says why, and is for the client. */
-  static final class MissingException extends Exception {
+  public static final class MissingException extends Exception {
     private static final long serialVersionUID = 1L;
 
     MissingException(String message) {
@@ -18,7 +18,7 @@ final class EngineAnswer {
     }
 
     /** The message. */
-    String text() {
+    public String text() {
       return String.valueOf(getMessage());
     }
   }
@@ -32,7 +32,7 @@ final class EngineAnswer {
    * @throws MissingException if it takes longer than {@code limit}, or the operator stops
    * @throws IllegalStateException if the engine failed to answer, which is a bug
    */
-  static <T> T await(CompletableFuture<T> asked, Duration limit, String question)
+  public static <T> T await(CompletableFuture<T> asked, Duration limit, String question)
       throws MissingException {
     try {
       return asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);

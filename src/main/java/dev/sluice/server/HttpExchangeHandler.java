@@ -88,7 +88,7 @@ final class HttpExchangeHandler implements AutoCloseable {
 
   private RequestBody read(HttpExchange exchange, Head head, BodyBudget.Share share)
       throws IOException {
-    Future<?> deadline = deadline(share);
+    Future<?> deadline = deadline(share, transfer);
     try {
       int max = httpHandler.maxBody(head.known().path());
       return reader.read(exchange.getRequestBody(), head.length(), max, share);
@@ -154,9 +154,10 @@ final class HttpExchangeHandler implements AutoCloseable {
   private void send(HttpExchange exchange, BodyBudget.Share share, Response response)
       throws IOException {
     share.transfers(true);
-    Future<?> deadline = deadline(share);
+    Future<?> deadline = deadline(share, httpHandler.streamTime(path(exchange)).orElse(transfer));
     try (exchange) {
       exchange.getResponseHeaders().set("Content-Type", response.contentType());
+      response.headers().forEach(exchange.getResponseHeaders()::set);
       long length = response.content().length();
       boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
       exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
@@ -171,8 +172,13 @@ final class HttpExchangeHandler implements AutoCloseable {
     }
   }
 
-  private Future<?> deadline(BodyBudget.Share share) {
-    return deadlines.schedule(share::cut, transfer.toMillis(), TimeUnit.MILLISECONDS);
+  private Future<?> deadline(BodyBudget.Share share, Duration limit) {
+    return deadlines.schedule(share::cut, limit.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private static String path(HttpExchange exchange) {
+    String path = exchange.getRequestURI().getPath();
+    return path == null ? "" : path;
   }
 
   private static Head head(HttpExchange exchange) {
@@ -180,11 +186,9 @@ final class HttpExchangeHandler implements AutoCloseable {
     Headers sent = exchange.getRequestHeaders();
     sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), List.copyOf(values)));
     String query = exchange.getRequestURI().getRawQuery();
-    String path = exchange.getRequestURI().getPath();
     List<X509Certificate> certificates = certificates(exchange);
     return new Head(
-        new HttpHandler.Head(
-            exchange.getRequestMethod(), path == null ? "" : path, !certificates.isEmpty()),
+        new HttpHandler.Head(exchange.getRequestMethod(), path(exchange), !certificates.isEmpty()),
         query == null ? "" : query,
         headers,
         length(headers),

@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import java.time.Duration;
 import java.util.Optional;
 
 /** Handles HTTP requests. Called from many virtual threads concurrently. */
@@ -50,5 +51,13 @@ public interface HttpHandler {
    */
   default boolean isStreamed(String path) {
     return false;
+  }
+
+  /**
+   * How long a response for this path may take, where that is more than the limit of the server:
+   * for streams of events. The platform ends every response after a minute.
+   */
+  default Optional<Duration> streamTime(String path) {
+    return Optional.empty();
   }
 }

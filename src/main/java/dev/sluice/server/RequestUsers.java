@@ -28,6 +28,7 @@ public final class RequestUsers {
 
   private final KubernetesClient client;
   private final ClusterAuthentication authentication;
+  private final Optional<AuthenticatingProxy> proxy;
   private final ReviewCache<Optional<UserInfo>> tokens;
 
   /**
@@ -38,7 +39,23 @@ public final class RequestUsers {
    */
   public RequestUsers(
       KubernetesClient client, Duration acceptedTtl, Duration refusedTtl, InstantSource clock) {
+    this(client, Optional.empty(), acceptedTtl, refusedTtl, clock);
+  }
+
+  /**
+   * Creates a reader that also believes a proxy, which is asked before the cluster's own means.
+   *
+   * @param acceptedTtl how long a token that was valid is taken without asking again
+   * @param refusedTtl the same for a token that was not
+   */
+  public RequestUsers(
+      KubernetesClient client,
+      Optional<AuthenticatingProxy> proxy,
+      Duration acceptedTtl,
+      Duration refusedTtl,
+      InstantSource clock) {
     this.client = client;
+    this.proxy = proxy;
     this.authentication = new ClusterAuthentication(client, clock);
     this.tokens = new ReviewCache<>(Optional::isEmpty, acceptedTtl, refusedTtl, clock);
   }
@@ -49,6 +66,10 @@ public final class RequestUsers {
    * @throws KubernetesClientException when the cluster can't be asked
    */
   public Optional<UserInfo> of(Request request) {
+    if (proxy.filter(known -> known.sends(request)).isPresent()) {
+      Optional<UserInfo> named = proxy.flatMap(known -> known.user(request));
+      return named.isPresent() ? named : byToken(request);
+    }
     Optional<UserInfo> shown =
         request.certificates().isEmpty() ? Optional.empty() : byCertificate(request);
     return shown.isPresent() ? shown : byToken(request);
@@ -56,12 +77,12 @@ public final class RequestUsers {
 
   private Optional<UserInfo> byCertificate(Request request) {
     Published published = authentication.published();
-    FrontProxy proxy = published.frontProxy();
+    FrontProxy front = published.frontProxy();
     boolean isProxy =
-        CertificateUsers.of(request.certificates(), proxy.authorities())
-            .filter(known -> proxy.names().isEmpty() || proxy.names().contains(known.getUsername()))
+        CertificateUsers.of(request.certificates(), front.authorities())
+            .filter(known -> front.names().isEmpty() || front.names().contains(known.getUsername()))
             .isPresent();
-    Optional<UserInfo> passedOn = isProxy ? passedOn(request, proxy) : Optional.empty();
+    Optional<UserInfo> passedOn = isProxy ? passedOn(request, front) : Optional.empty();
     return passedOn.isPresent()
         ? passedOn
         : CertificateUsers.of(request.certificates(), published.clientAuthorities());

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 
 /**
  * An HTTP response.
@@ -12,8 +13,10 @@ import java.nio.charset.StandardCharsets;
  * @param status the HTTP status
  * @param contentType media type of the body
  * @param content the body
+ * @param headers further headers
  */
-public record Response(int status, String contentType, Content content) {
+public record Response(
+    int status, String contentType, Content content, Map<String, String> headers) {
 
   /** The body of a response. */
   public interface Content {
@@ -42,9 +45,19 @@ public record Response(int status, String contentType, Content content) {
     }
   }
 
+  /** A response without further headers. */
+  public Response(int status, String contentType, Content content) {
+    this(status, contentType, content, Map.of());
+  }
+
   /** A response with a body in memory, which must not be modified afterwards. */
   public Response(int status, String contentType, byte[] body) {
     this(status, contentType, new Bytes(body));
+  }
+
+  /** The same response with these further headers instead of its own. */
+  public Response with(Map<String, String> further) {
+    return new Response(status, contentType, content, further);
   }
 
   /** The body in memory. */

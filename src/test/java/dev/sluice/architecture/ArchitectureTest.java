@@ -50,6 +50,7 @@ class ArchitectureTest {
           List.of("jobs", "metrics", "topology", "visibility"),
           List.of("checks", "webhooks", "kubequeue"),
           List.of("server", "install"),
+          List.of("dashboard"),
           List.of("app"),
           List.of("lab"));
 

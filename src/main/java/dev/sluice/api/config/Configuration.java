@@ -33,6 +33,7 @@ import java.util.Optional;
  * @param objectRetention when finished objects are deleted
  * @param visibilityServer where pending workloads can be looked at
  * @param kubeQueue queues that are made from the quotas of Kube Queue
+ * @param dashboard where the dashboard is served
  * @param effective a file that gives this configuration and leaves nothing to defaults, without
  *     secrets
  */
@@ -59,6 +60,7 @@ public record Configuration(
     ObjectRetention objectRetention,
     VisibilityServer visibilityServer,
     KubeQueue kubeQueue,
+    DashboardServer dashboard,
     String effective) {
 
   /**

@@ -106,6 +106,7 @@ final class ConfigurationDecoder {
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
             new KubeQueueDecoder(version, errors).decode(file),
+            new DashboardDecoder(version).decode(file),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);

@@ -36,6 +36,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -355,6 +356,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   public void leadershipEnded() {
     leading = false;
     multiKueueWorkloadReconciler.leadershipEnded();
+  }
+
+  /** The worker clusters, as they are known. */
+  public Collection<MultiKueueCluster> workerClusters() {
+    return clusters.all();
   }
 
   /** The connections to the worker clusters. */

@@ -1,0 +1,298 @@
+package dev.sluice.dashboard;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.dashboard.ChangeFeed.Audience;
+import dev.sluice.dashboard.DashboardSources.WorkerCluster;
+import dev.sluice.dashboard.Viewer.Kind;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.server.AccessReviews;
+import dev.sluice.server.EngineAnswer;
+import dev.sluice.server.HttpHandler;
+import dev.sluice.server.Request;
+import dev.sluice.server.RequestUsers;
+import dev.sluice.server.Response;
+import dev.sluice.workload.CachedWorkload;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The dashboard's pages and the documents that they show (docs/dashboard.md). Everything is read
+ * only; each document is made for the user who asks, from what is in memory.
+ */
+public final class DashboardEndpoint implements HttpHandler {
+
+  private static final String API = "/api/v1/";
+  private static final String EVENTS = API + "events";
+  private static final Pattern WORKLOAD = Pattern.compile(API + "workloads/([^/]+)/([^/]+)");
+  private static final Pattern PENDING =
+      Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
+  private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
+  private static final Duration STREAM_TIME = Duration.ofSeconds(55);
+
+  /** The most streams of one user at a time. */
+  private static final int MAX_STREAMS = 8;
+
+  /** Sent with each response: a page runs this program's scripts only, in no frame. */
+  private static final Map<String, String> HEADERS =
+      Map.of(
+          "Content-Security-Policy",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
+              + " 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+          "X-Content-Type-Options",
+          "nosniff",
+          "Referrer-Policy",
+          "no-referrer",
+          "Cross-Origin-Resource-Policy",
+          "same-origin",
+          "Cross-Origin-Opener-Policy",
+          "same-origin",
+          "Cache-Control",
+          "no-store");
+
+  private final Viewers viewers;
+  private final DashboardSources sources;
+  private final ChangeFeed feed;
+  private final WebFiles files = new WebFiles();
+  private final OverviewDocument overview;
+  private final WorkloadRows rows;
+  private final WorkloadDocument workload;
+  private final Map<String, Integer> streams = new ConcurrentHashMap<>();
+
+  /**
+   * Creates the endpoint.
+   *
+   * @param users tells who asks
+   * @param access decides what he may see
+   * @param sources what is shown
+   * @param feed tells when it has changed
+   */
+  public DashboardEndpoint(
+      RequestUsers users, AccessReviews access, DashboardSources sources, ChangeFeed feed) {
+    this.viewers = new Viewers(users, access, sources.clock());
+    this.sources = sources;
+    this.feed = feed;
+    this.overview = new OverviewDocument(sources);
+    this.rows = new WorkloadRows(sources);
+    this.workload = new WorkloadDocument(rows);
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return true;
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
+  public boolean isStreamed(String path) {
+    return path.equals(EVENTS);
+  }
+
+  @Override
+  public Optional<Duration> streamTime(String path) {
+    return isStreamed(path) ? Optional.of(STREAM_TIME) : Optional.empty();
+  }
+
+  @Override
+  public Response answer(Request request) {
+    Response response = route(request);
+    Map<String, String> headers = new HashMap<>(HEADERS);
+    headers.putAll(response.headers());
+    return response.with(headers);
+  }
+
+  private Response route(Request request) {
+    boolean reads = request.method().equals("GET") || request.method().equals("HEAD");
+    if (!reads) {
+      return failure(405, "method " + request.method() + " is not allowed, use GET");
+    }
+    if (!request.path().startsWith(API)) {
+      return files.answer(request).orElseGet(() -> failure(404, "not found"));
+    }
+    try {
+      Optional<Viewer> viewer = viewers.of(request);
+      return viewer.isPresent()
+          ? document(request, viewer.get())
+          : failure(401, "Unauthorized: a valid bearer token or client certificate is needed");
+    } catch (KubernetesClientException e) {
+      return failure(503, "who may see this can't be found out: " + ApiErrorText.of(e));
+    } catch (EngineAnswer.MissingException e) {
+      return failure(503, e.text());
+    }
+  }
+
+  private Response document(Request request, Viewer viewer) throws EngineAnswer.MissingException {
+    Matcher one = WORKLOAD.matcher(request.path());
+    if (one.matches()) {
+      return workload(viewer, one.group(1), one.group(2));
+    }
+    Matcher pending = PENDING.matcher(request.path());
+    if (pending.matches()) {
+      return pending(request, viewer, pending);
+    }
+    return switch (request.path().substring(API.length())) {
+      case "session" -> json(session(viewer));
+      case "overview" -> json(overview.of(viewer));
+      case "workloads" ->
+          json(rows.list(WorkloadFilter.parse(request.query()), viewer.namespaces(Kind.WORKLOADS)));
+      case "workerclusters" -> workerClusters(viewer);
+      case "events" -> events(request, viewer);
+      default -> failure(404, "not found");
+    };
+  }
+
+  private ObjectNode session(Viewer viewer) {
+    ObjectNode session = JsonMappers.JSON.createObjectNode().put("user", viewer.name());
+    ObjectNode sees = session.putObject("sees");
+    sees.put("clusterQueues", viewer.sees(Kind.CLUSTER_QUEUES))
+        .put("cohorts", viewer.sees(Kind.COHORTS))
+        .put("allLocalQueues", viewer.sees(Kind.LOCAL_QUEUES))
+        .put("allWorkloads", viewer.sees(Kind.WORKLOADS))
+        .put("workerClusters", viewer.sees(Kind.WORKER_CLUSTERS));
+    return session
+        .put("deciding", sources.deciding().getAsBoolean())
+        .put("now", sources.clock().instant().toString());
+  }
+
+  private Response workload(Viewer viewer, String namespace, String name)
+      throws EngineAnswer.MissingException {
+    if (!viewer.sees(Kind.WORKLOADS, namespace)) {
+      return failure(403, "you may not list Workloads in namespace " + namespace);
+    }
+    Optional<CachedWorkload> found = sources.workloads().get(namespace, name);
+    if (found.isEmpty()) {
+      return failure(404, "Workload " + namespace + "/" + name + " does not exist");
+    }
+    Optional<Waiting> waiting =
+        EngineAnswer.await(
+            sources.engine().pendingReason(found.get().id()),
+            QUERY_TIMEOUT,
+            "why a Workload waits");
+    return json(workload.of(found.get(), waiting, viewer.namespaces(Kind.WORKLOADS)));
+  }
+
+  private Response pending(Request request, Viewer viewer, Matcher path)
+      throws EngineAnswer.MissingException {
+    WorkloadFilter page = WorkloadFilter.parse(request.query());
+    CompletableFuture<Optional<List<PendingPosition>>> asked;
+    int total;
+    if (path.group(1) != null) {
+      String name = path.group(1);
+      if (!viewer.sees(Kind.CLUSTER_QUEUES)) {
+        return failure(403, "you may not list ClusterQueues");
+      }
+      total = sources.views().clusterQueue(name).map(DashboardEndpoint::pending).orElse(0);
+      asked = sources.engine().pendingInClusterQueue(name, page.offset(), page.limit());
+    } else {
+      LocalQueueId id = new LocalQueueId(path.group(2), path.group(3));
+      if (!viewer.sees(Kind.LOCAL_QUEUES, id.namespace())) {
+        return failure(403, "you may not list LocalQueues in namespace " + id.namespace());
+      }
+      total = sources.views().localQueue(id).map(DashboardEndpoint::pending).orElse(0);
+      asked = sources.engine().pendingInLocalQueue(id, page.offset(), page.limit());
+    }
+    Optional<List<PendingPosition>> positions =
+        EngineAnswer.await(asked, QUERY_TIMEOUT, "the pending Workloads of a queue");
+    return positions.isPresent()
+        ? json(
+            rows.pending(
+                positions.get(),
+                page.offset(),
+                Math.max(total, positions.get().size()),
+                viewer.namespaces(Kind.WORKLOADS)))
+        : failure(404, "the queue does not exist");
+  }
+
+  private static int pending(ClusterQueueView queue) {
+    return queue.pendingActive() + queue.pendingInadmissible();
+  }
+
+  private static int pending(LocalQueueView queue) {
+    return queue.pendingActive() + queue.pendingInadmissible();
+  }
+
+  private Response workerClusters(Viewer viewer) {
+    if (!viewer.sees(Kind.WORKER_CLUSTERS)) {
+      return failure(403, "you may not list MultiKueueClusters");
+    }
+    ObjectNode document = JsonMappers.JSON.createObjectNode();
+    var items = document.putArray("items");
+    sources.workerClusters().get().stream()
+        .sorted(Comparator.comparing(WorkerCluster::name))
+        .forEach(
+            cluster ->
+                items
+                    .addObject()
+                    .put("name", cluster.name())
+                    .put("connected", cluster.connected())
+                    .put("reason", cluster.reason())
+                    .put("message", cluster.message()));
+    return json(document);
+  }
+
+  private Response events(Request request, Viewer viewer) {
+    Audience audience =
+        new Audience(
+            viewer.sees(Kind.CLUSTER_QUEUES),
+            viewer.namespaces(Kind.LOCAL_QUEUES),
+            viewer.namespaces(Kind.WORKLOADS));
+    String since = WorkloadFilter.values(request.query()).getOrDefault("since", "");
+    return new Response(
+        200,
+        "text/event-stream",
+        new EventStream(
+            feed,
+            audience,
+            since.matches("[0-9]{1,18}") ? Long.parseLong(since) : 0,
+            System::nanoTime,
+            () -> opens(viewer),
+            () -> ended(viewer)));
+  }
+
+  private boolean opens(Viewer viewer) {
+    boolean opens = streams.merge(viewer.name(), 1, Integer::sum) <= MAX_STREAMS;
+    if (!opens) {
+      ended(viewer);
+    }
+    return opens;
+  }
+
+  private void ended(Viewer viewer) {
+    streams.computeIfPresent(viewer.name(), (name, open) -> open <= 1 ? null : open - 1);
+  }
+
+  private static Response json(ObjectNode body) {
+    return json(200, body);
+  }
+
+  private static Response failure(int status, String message) {
+    return json(status, JsonMappers.JSON.createObjectNode().put("error", message));
+  }
+
+  private static Response json(int status, ObjectNode body) {
+    try {
+      return new Response(status, "application/json", JsonMappers.JSON.writeValueAsBytes(body));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a tree can be written", e);
+    }
+  }
+}

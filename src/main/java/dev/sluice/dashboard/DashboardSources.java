@@ -1,0 +1,41 @@
+package dev.sluice.dashboard;
+
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.WorkloadLister;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+/**
+ * What the dashboard shows. All of it is in memory: no page causes a request to the API server for
+ * an object.
+ *
+ * @param views the published state of the engine
+ * @param caches the objects of queues, flavors and topologies
+ * @param workloads the Workloads
+ * @param engine answers for positions and reasons
+ * @param workerClusters the worker clusters, if there is MultiKueue
+ * @param deciding whether this process is the one that decides
+ * @param clock the time
+ */
+public record DashboardSources(
+    SchedulerViews views,
+    InformerCaches caches,
+    WorkloadLister workloads,
+    SchedulerQueries engine,
+    Supplier<Collection<WorkerCluster>> workerClusters,
+    BooleanSupplier deciding,
+    InstantSource clock) {
+
+  /**
+   * A worker cluster of MultiKueue.
+   *
+   * @param connected whether it is connected now
+   * @param reason the reason of its condition {@code Active}; empty if it has none
+   * @param message the message of the same
+   */
+  public record WorkerCluster(String name, boolean connected, String reason, String message) {}
+}

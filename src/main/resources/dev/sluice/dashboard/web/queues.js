@@ -1,0 +1,169 @@
+// The list of queues, and a page for each.
+
+import {h} from './dom.js';
+import {get, path} from './api.js';
+import {count} from './format.js';
+import {
+  empty, figure, localQueueLink, problems, queueLink, quotaLine, section, workloadHeads, workloadRow,
+} from './parts.js';
+import {Rows} from './rows.js';
+
+const numbers = queue => [
+  h('td.number', {}, count(queue.pending)),
+  h('td.number', {}, count(queue.reserving - queue.admitted)),
+  h('td.number', {}, count(queue.admitted)),
+];
+
+const heads = (...names) =>
+  h('thead', {}, h('tr', {}, names.map((name, at) =>
+    h('th', {scope: 'col', class: at > names.length - 4 ? 'number' : null}, name))));
+
+const state = queue => queue.problems
+  ? h('span.badge.inactive', {title: queue.problems[0].message}, queue.problems[0].reason)
+  : h('span.badge.admitted', {}, 'Active');
+
+function localQueueTable(queues, withClusterQueue) {
+  return h('div.table-holder', {}, h('table', {},
+      heads('LocalQueue', withClusterQueue && 'ClusterQueue', 'State', 'Pending', 'Reserved', 'Admitted'),
+      h('tbody', {}, queues.map(queue => h('tr', {key: `${queue.namespace}/${queue.name}`},
+          h('td', {}, localQueueLink(queue.namespace, queue.name), h('small', {}, queue.namespace)),
+          withClusterQueue && h('td', {}, queue.clusterQueue),
+          h('td', {}, state(queue)),
+          numbers(queue))))));
+}
+
+export function queuesPage({app, query}) {
+  let data = null;
+  const load = async signal => {
+    data = await get('overview', {}, signal);
+  };
+  return {
+    title: 'Queues',
+    load,
+    refresh: load,
+    render() {
+      const words = (query.q ?? '').toLowerCase();
+      const local = data.localQueues.filter(
+          queue => `${queue.namespace}/${queue.name} ${queue.clusterQueue}`.toLowerCase().includes(words));
+      const cluster = data.clusterQueues.filter(queue => queue.name.toLowerCase().includes(words));
+      return [
+        app.session.sees.clusterQueues && section('ClusterQueues', count(cluster.length),
+            cluster.length ? h('div.table-holder', {}, h('table', {},
+                heads('ClusterQueue', 'Cohort', 'Strategy', 'State', 'Pending', 'Reserved', 'Admitted'),
+                h('tbody', {}, cluster.map(queue => h('tr', {key: queue.name},
+                    h('td', {}, queueLink(queue.name)),
+                    h('td', {}, queue.cohort ?? '–'),
+                    h('td', {}, queue.strategy ?? ''),
+                    h('td', {}, state(queue)),
+                    numbers(queue)))))) : empty('No ClusterQueue', '')),
+        section('LocalQueues', count(local.length),
+            local.length ? localQueueTable(local, true)
+              : empty('No LocalQueue', 'None in the namespaces that you may see.')),
+      ];
+    },
+  };
+}
+
+/** A list of pending Workloads in their order. */
+function pendingList(source) {
+  let rows = null;
+  return {
+    mount(root) {
+      if (rows?.root === root) return;
+      rows?.close();
+      rows = new Rows(root, {
+        label: 'Pending Workloads in their order',
+        heads: workloadHeads(true),
+        fetch: (offset, limit) => get(source, {offset, limit}),
+        row: item => workloadRow(item, true),
+      });
+      rows.refresh();
+    },
+    refresh: () => rows?.refresh(),
+    move: by => rows?.move(by),
+    close: () => rows?.close(),
+  };
+}
+
+export function queuePage({app, parts: [name]}) {
+  let data = null;
+  let queue = null;
+  const list = pendingList(path('pending', 'clusterqueues', name));
+  const load = async signal => {
+    data = await get('overview', {}, signal);
+    queue = data.clusterQueues.find(each => each.name === name);
+  };
+  return {
+    title: name,
+    load,
+    refresh: () => Promise.all([load(), list.refresh()]),
+    move: list.move,
+    close: list.close,
+    mounted: root => root && list.mount(root),
+    render() {
+      if (!queue) return empty(`No ClusterQueue ${name}`, 'It does not exist, or you may not see it.');
+      const ancestors = [];
+      for (let cohort = queue.cohort; cohort && ancestors.length < 20;) {
+        ancestors.unshift(cohort);
+        cohort = data.cohorts.find(each => each.name === cohort)?.parent;
+      }
+      const local = data.localQueues.filter(each => each.clusterQueue === name);
+      return [
+        h('div.page-head', {},
+            h('p.crumbs', {}, h('a', {href: '#/'}, 'Cohorts'), ancestors.map(each => [' / ', each])),
+            h('h1', {}, name, state(queue)),
+            h('p.note', {}, queue.strategy ?? '')),
+        problems(queue.problems),
+        h('div.figures-strip', {},
+            figure(queue.pending, 'Pending'),
+            figure(queue.inadmissible, 'of these inadmissible'),
+            figure(queue.reserving - queue.admitted, 'Reserved',
+                `#/workloads?state=reserved&clusterQueue=${encodeURIComponent(name)}`),
+            figure(queue.admitted, 'Admitted',
+                `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
+        section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
+        section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
+        local.length > 0 && section('LocalQueues', count(local.length), localQueueTable(local, false)),
+      ];
+    },
+  };
+}
+
+export function localQueuePage({app, parts: [namespace, name]}) {
+  let data = null;
+  let queue = null;
+  const list = pendingList(path('pending', 'localqueues', namespace, name));
+  const load = async signal => {
+    data = await get('overview', {}, signal);
+    queue = data.localQueues.find(each => each.namespace === namespace && each.name === name);
+  };
+  const all = state =>
+    `#/workloads?${new URLSearchParams({namespace, queue: name, ...(state ? {state} : {})})}`;
+  return {
+    title: `${namespace}/${name}`,
+    load,
+    refresh: () => Promise.all([load(), list.refresh()]),
+    move: list.move,
+    close: list.close,
+    mounted: root => root && list.mount(root),
+    render() {
+      if (!queue) return empty(`No LocalQueue ${namespace}/${name}`, 'It does not exist, or you may not see it.');
+      return [
+        h('div.page-head', {},
+            h('p.crumbs', {}, h('a', {href: '#/queues'}, 'Queues'), ' / ', namespace),
+            h('h1', {}, name, state(queue)),
+            h('p.note', {}, 'feeds ClusterQueue ', app.session.sees.clusterQueues
+              ? queueLink(queue.clusterQueue) : queue.clusterQueue)),
+        problems(queue.problems),
+        h('div.figures-strip', {},
+            figure(queue.pending, 'Pending', all('pending')),
+            figure(queue.reserving - queue.admitted, 'Reserved', all('reserved')),
+            figure(queue.admitted, 'Admitted', all('admitted'))),
+        section('Use', queue.usage[0]?.nominal == null ? null : 'against the quota of the ClusterQueue',
+            h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
+        section('Pending', 'positions are those in the ClusterQueue',
+            h('div.rows', {'data-keep': `pending-${namespace}/${name}`})),
+      ];
+    },
+  };
+}

@@ -1,0 +1,211 @@
+package dev.sluice.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.server.Request;
+import dev.sluice.server.RequestBody;
+import dev.sluice.server.Response;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The documents of the dashboard, and to whom they are shown. */
+class DashboardEndpointTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @SuppressWarnings("NullAway.Init") // set before each test
+  private PlayedDashboard dashboard;
+
+  @BeforeEach
+  void start() throws IOException {
+    dashboard = new PlayedDashboard(30);
+  }
+
+  @AfterEach
+  void stop() {
+    dashboard.close();
+  }
+
+  private Response answer(String method, String path, String query, String token) {
+    Map<String, List<String>> headers =
+        token.isEmpty() ? Map.of() : Map.of("authorization", List.of("Bearer " + token));
+    return dashboard
+        .endpoint()
+        .answer(new Request(method, path, query, headers, RequestBody.EMPTY));
+  }
+
+  private JsonNode get(String token, String path, String query) throws IOException {
+    Response response = answer("GET", "/api/v1/" + path, query, token);
+    assertThat(response.status()).as(path).isEqualTo(200);
+    return JSON.readTree(response.body());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "session",
+        "overview",
+        "workloads",
+        "workerclusters",
+        "events",
+        "workloads/team-a/x",
+        "none"
+      })
+  void withoutALoginNoDocumentIsShown(String path) {
+    assertThat(answer("GET", "/api/v1/" + path, "", "").status()).isEqualTo(401);
+    assertThat(answer("GET", "/api/v1/" + path, "", "stranger").status()).isEqualTo(401);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"})
+  void nothingCanBeWritten(String method) {
+    assertThat(answer(method, "/api/v1/overview", "", "admin").status()).isEqualTo(405);
+    assertThat(dashboard.endpoint().maxBody("/api/v1/overview")).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/", "/index.html", "/app.js", "/style.css", "/icon.svg"})
+  void theFrontEndIsForEverybodyAndItsPolicyIsStrict(String path) {
+    Response response = answer("GET", path, "", "");
+    assertThat(response.status()).isEqualTo(200);
+    assertThat(response.headers().get("Content-Security-Policy"))
+        .contains("default-src 'none'", "script-src 'self'", "frame-ancestors 'none'")
+        .doesNotContain("unsafe");
+    assertThat(response.headers())
+        .containsEntry("X-Content-Type-Options", "nosniff")
+        .doesNotContainKeys("Access-Control-Allow-Origin", "Set-Cookie");
+    assertThat(new String(response.body(), StandardCharsets.UTF_8))
+        .doesNotContain("innerHTML", "eval(", "http://localhost", "onclick=");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/../app.js",
+        "//",
+        "/web/app.js",
+        "/%2e%2e/etc/passwd",
+        "/app.js/",
+        "/api",
+        "/api/v2/overview"
+      })
+  void noOtherFileIsServed(String path) {
+    assertThat(answer("GET", path, "", "").status()).isEqualTo(404);
+  }
+
+  @Test
+  void anAdministratorSeesAll() throws IOException {
+    JsonNode overview = get("admin", "overview", "");
+    assertThat(overview.path("clusterQueues")).hasSize(4);
+    assertThat(overview.path("cohorts")).hasSize(2);
+    assertThat(overview.path("localQueues")).hasSize(8);
+    assertThat(overview.at("/workloads/pending").asInt()).isEqualTo(10);
+    JsonNode train = overview.path("clusterQueues").path(3);
+    assertThat(train.path("name").asText()).isEqualTo("vision-train");
+    assertThat(train.at("/usage/0/borrowed").asInt()).isEqualTo(14);
+    assertThat(overview.at("/clusterQueues/2/usage/0/lent").asInt()).isEqualTo(14);
+    assertThat(get("admin", "workloads", "").path("total").asInt()).isEqualTo(30);
+  }
+
+  @Test
+  void aTenantSeesHisOwnOnly() throws IOException {
+    JsonNode overview = get("tenant", "overview", "");
+    assertThat(overview.path("clusterQueues")).isEmpty();
+    assertThat(overview.path("cohorts")).isEmpty();
+    assertThat(overview.path("localQueues").findValuesAsText("namespace"))
+        .hasSize(4)
+        .containsOnly("team-a");
+    assertThat(overview.toString()).doesNotContain("nominal", "team-b");
+    JsonNode workloads = get("tenant", "workloads", "");
+    assertThat(workloads.path("total").asInt()).isEqualTo(15);
+    assertThat(workloads.path("items").findValuesAsText("namespace")).containsOnly("team-a");
+    assertThat(get("nobody", "workloads", "").path("total").asInt()).isZero();
+    assertThat(get("tenant", "session", "").at("/sees/clusterQueues").asBoolean()).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "tenant, workloads/team-b/job-distill-00003, 403",
+    "tenant, workloads/team-b/none, 403",
+    "tenant, workloads/team-a/none, 404",
+    "tenant, workloads/team-a/job-train-00000, 200",
+    "tenant, pending/clusterqueues/ci, 403",
+    "tenant, pending/localqueues/team-b/ci, 403",
+    "tenant, pending/localqueues/team-a/ci, 200",
+    "tenant, workerclusters, 403",
+    "nobody, workloads/team-a/job-train-00000, 403",
+    "admin, workloads/team-b/job-distill-00003, 200",
+    "admin, pending/clusterqueues/none, 404",
+    "admin, workerclusters, 200"
+  })
+  void onlyWhoMayIsAnswered(String token, String path, int status) {
+    assertThat(answer("GET", "/api/v1/" + path, "", token).status()).isEqualTo(status);
+  }
+
+  @Test
+  void holdersOfOtherNamespacesAreCountedNotNamed() throws IOException {
+    JsonNode asAdmin = get("admin", "workloads/team-a/job-train-00000", "");
+    assertThat(asAdmin.at("/waiting/holders")).hasSize(2);
+    JsonNode asTenant = get("tenant", "workloads/team-a/job-train-00000", "");
+    assertThat(asTenant.at("/waiting/holders").findValuesAsText("namespace"))
+        .containsExactly("team-a");
+    assertThat(asTenant.at("/waiting/hiddenHolders").asInt()).isEqualTo(1);
+    assertThat(asTenant.at("/waiting/reason").asText()).isEqualTo("WaitingForQuota");
+    assertThat(asTenant.toString()).doesNotContain("team-b");
+  }
+
+  @Test
+  void aWorkloadsDocumentTellsWhatHappenedInOrder() throws IOException {
+    JsonNode admitted = get("admin", "workloads/team-b/job-evaluate-00001", "");
+    assertThat(admitted.path("timeline").findValuesAsText("what"))
+        .containsExactly("Created", "QuotaReserved", "Admitted", "PodsReady");
+    assertThat(admitted.has("waiting")).isFalse();
+    assertThat(admitted.has("nominated")).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', 30, 30",
+    "limit=4, 30, 4",
+    "limit=4&offset=28, 30, 2",
+    "offset=99999999999999999999, 30, 30",
+    "limit=100000, 30, 30",
+    "limit=-1&offset=-1, 30, 30",
+    "limit=0, 30, 1",
+    "state=pending, 10, 10",
+    "state=nonsense, 0, 0",
+    "namespace=team-a, 15, 15",
+    "queue=ci&clusterQueue=ci, 7, 7",
+    "q=TRAIN+00010, 1, 1",
+    "q=.*, 0, 0",
+    "q=%GG, 0, 0",
+    "&&==&q, 30, 30"
+  })
+  void aPartOfTheWorkloadsIsAskedFor(String query, int total, int shown) throws IOException {
+    JsonNode found = get("admin", "workloads", query);
+    assertThat(found.path("total").asInt()).isEqualTo(total);
+    assertThat(found.path("items")).hasSize(shown);
+  }
+
+  @Test
+  void aLivePageDoesNotAskTheClusterEachTime() throws IOException {
+    get("tenant", "overview", "");
+    get("tenant", "workloads", "");
+    int asked = dashboard.users().reviews();
+    for (int i = 0; i < 20; i++) {
+      get("tenant", "overview", "");
+      get("tenant", "workloads", "");
+    }
+    assertThat(dashboard.users().reviews()).isEqualTo(asked);
+  }
+}

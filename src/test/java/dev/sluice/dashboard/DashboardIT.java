@@ -1,0 +1,209 @@
+package dev.sluice.dashboard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
+import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** The dashboard of the real operator for a real cluster, in a real browser. */
+@ControlPlaneTest(exclusive = true, fresh = false)
+class DashboardIT {
+
+  private static final Path IMAGES = Path.of("target", "dashboard");
+
+  private static String token(TestCluster cluster, String name, String role, boolean everywhere) {
+    String namespace = cluster.namespace();
+    cluster.create(
+        new ServiceAccountBuilder()
+            .withNewMetadata()
+            .withName(name)
+            .withNamespace(namespace)
+            .endMetadata()
+            .build());
+    if (everywhere) {
+      cluster.create(
+          new ClusterRoleBindingBuilder()
+              .withNewMetadata()
+              .withName(cluster.name(name))
+              .endMetadata()
+              .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", role)
+              .addNewSubject("", "ServiceAccount", name, namespace)
+              .build());
+    } else {
+      cluster.create(
+          new RoleBindingBuilder()
+              .withNewMetadata()
+              .withName(name)
+              .withNamespace(namespace)
+              .endMetadata()
+              .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", role)
+              .addNewSubject("", "ServiceAccount", name, namespace)
+              .build());
+    }
+    return cluster
+        .client()
+        .serviceAccounts()
+        .inNamespace(namespace)
+        .withName(name)
+        .tokenRequest(new TokenRequestBuilder().withNewSpec().endSpec().build())
+        .getStatus()
+        .getToken();
+  }
+
+  private static void queues(TestCluster cluster, String otherNamespace) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "spot-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Cohort
+        metadata: {name: "everybody-${suffix}"}
+        spec: {}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "wide-${suffix}"}
+        spec:
+          cohortName: "everybody-${suffix}"
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "spot-${suffix}", resources: [{name: cpu, nominalQuota: "2"}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: mine, namespace: "${namespace}"}
+        spec: {clusterQueue: "wide-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: theirs, namespace: "%s"}
+        spec: {clusterQueue: "wide-${suffix}"}
+        """
+            .formatted(otherNamespace));
+  }
+
+  private static void submit(TestCluster cluster, String namespace, String queue, String job) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, namespace: "%s", labels: {kueue.x-k8s.io/queue-name: %s}}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "2"}}}]
+        """
+            .formatted(job, namespace, queue));
+  }
+
+  private static void logIn(Chromium browser, String address, String token) {
+    browser.open(address);
+    browser.evaluate("sessionStorage.clear()");
+    browser.send("Page.reload", Map.of());
+    browser.await("document.getElementById('token')");
+    browser.evaluate("document.getElementById('token').focus()");
+    browser.type(token);
+    browser.press("Enter");
+  }
+
+  @Test
+  void everybodySeesWhatHeMayAndSeesItChange(TestCluster cluster) throws Exception {
+    String other = cluster.createNamespace("other");
+    int port = FreePorts.choose(1, new SecureRandom()).getFirst();
+    String address = "https://127.0.0.1:" + port + "/";
+    try (Chromium browser = Chromium.startOrSkip();
+        LocalOperator operator =
+            LocalOperator.start(
+                "dashboard",
+                cluster.kubeconfig(),
+                "dashboard: {enabled: true, bindAddress: 127.0.0.1, bindPort: " + port + "}")) {
+      assertThat(operator.isAlive()).isTrue();
+      queues(cluster, other);
+      submit(cluster, cluster.namespace(), "mine", "first");
+      browser.show(1280, 860, false);
+
+      logIn(browser, address, "not-a-token");
+      browser.awaitText("This token is not valid in this cluster.");
+
+      logIn(browser, address, token(cluster, "admin", "kueue-batch-admin-role", true));
+      browser.awaitText(cluster.name("wide"));
+      browser.awaitText(cluster.name("everybody"));
+      browser.awaitText("1 admitted");
+      submit(cluster, other, "theirs", "second");
+      browser.awaitText("1 pending");
+      browser.picture(IMAGES.resolve("real-cohorts.png"));
+      browser.evaluate("location.hash = '#/queue/" + cluster.name("wide") + "'");
+      browser.await("document.querySelector('.rows a.row .why')?.textContent.includes('missing')");
+
+      logIn(browser, address, token(cluster, "tenant", "kueue-batch-user-role", false));
+      browser.awaitText(cluster.namespace() + "/mine");
+      assertThat(browser.text()).doesNotContain("theirs", cluster.name("everybody"));
+      browser.evaluate("location.hash = '#/workloads'");
+      browser.awaitText("1 found");
+      assertThat(browser.text()).contains("first").doesNotContain("second");
+      assertThat(
+              browser
+                  .evaluate(
+                      "fetch('api/v1/pending/clusterqueues/"
+                          + cluster.name("wide")
+                          + "', {headers: {Authorization: 'Bearer ' +"
+                          + " sessionStorage.getItem('sluice.token')}}).then(r => r.status)")
+                  .asInt())
+          .isEqualTo(403);
+
+      live(cluster, browser);
+      browser.picture(IMAGES.resolve("real-tenant.png"));
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
+  /** A new Job appears on the page without anybody doing anything; how soon is printed. */
+  private static void live(TestCluster cluster, Chromium browser) {
+    browser.awaitText("live");
+    for (int number = 0; number < 3; number++) {
+      String job = "live-" + number;
+      submit(cluster, cluster.namespace(), "mine", job);
+      Awaitility.await("the Workload of " + job)
+          .atMost(Duration.ofMinutes(2))
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> workloads(cluster).contains(job));
+      long written = System.nanoTime();
+      browser.awaitText(job);
+      System.out.printf(
+          Locale.ROOT,
+          "dashboard: a new Workload was on the page %.0f ms after the API server had it%n",
+          (System.nanoTime() - written) / 1e6);
+    }
+  }
+
+  private static String workloads(TestCluster cluster) {
+    return String.valueOf(
+        cluster
+            .client()
+            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+            .inNamespace(cluster.namespace())
+            .list()
+            .getItems()
+            .stream()
+            .map(item -> item.getMetadata().getName())
+            .toList());
+  }
+}

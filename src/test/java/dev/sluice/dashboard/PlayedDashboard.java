@@ -1,0 +1,82 @@
+package dev.sluice.dashboard;
+
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.dashboard.DashboardSources.WorkerCluster;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.server.HttpService;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Set;
+
+/** A dashboard of a played cluster, with played users, on a port of the loopback address. */
+final class PlayedDashboard implements AutoCloseable {
+
+  private final PlayedUsers users = new PlayedUsers();
+  private final ChangeFeed feed = new ChangeFeed();
+  private final PlayedScheduler scheduler;
+  private final DashboardEndpoint endpoint;
+  private final HttpService service;
+
+  /** One with as many Workloads. */
+  PlayedDashboard(int workloads) throws IOException {
+    scheduler = new PlayedScheduler(workloads, Instant.now());
+    endpoint =
+        new DashboardEndpoint(
+            users.users(),
+            users.access(),
+            new DashboardSources(
+                scheduler,
+                InformerCaches.empty(BuiltInCheckControllers.all()),
+                scheduler,
+                scheduler,
+                () ->
+                    List.of(
+                        new WorkerCluster("east", true, "Active", "Connected"),
+                        new WorkerCluster("west", false, "ClientConnectionFailed", "no answer")),
+                () -> true,
+                InstantSource.system()),
+            feed);
+    service = HttpService.plain(new BindAddress("127.0.0.1", 0), endpoint, Duration.ofSeconds(1));
+  }
+
+  DashboardEndpoint endpoint() {
+    return endpoint;
+  }
+
+  PlayedUsers users() {
+    return users;
+  }
+
+  String address() {
+    return "http://127.0.0.1:" + service.port() + "/";
+  }
+
+  /** A Workload is created. */
+  void add(String namespace, String name) {
+    scheduler.add(namespace, name);
+    feed.changed(null, scheduler.get(namespace, name).orElseThrow());
+    feed.changed(
+        Set.of("vision-train"), Set.of(new LocalQueueId(namespace, "vision-train")), Set.of());
+  }
+
+  @Override
+  public void close() {
+    feed.close();
+    service.close();
+    users.close();
+  }
+
+  /** Serves one until the process ends: {@code PlayedDashboard 10000}. */
+  public static void main(String[] arguments) throws Exception {
+    try (PlayedDashboard played =
+        new PlayedDashboard(arguments.length == 0 ? 10 : Integer.parseInt(arguments[0]))) {
+      System.out.println(played.address());
+      Thread.currentThread().join();
+    }
+  }
+}
