@@ -57,17 +57,25 @@ final class WorkloadEquivalence {
     for (int i = 0; i < job.podSets().size(); i++) {
       CachedJob.PodSet ours = job.podSets().get(i);
       CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
-      int given =
-          assignments.stream()
-              .filter(assignment -> assignment.name().equals(theirs.name()))
-              .mapToInt(assignment -> Math.min(assignment.count(), theirs.count()))
-              .findFirst()
-              .orElse(theirs.count());
+      int given = theirs.minCount() > 0 ? assigned(theirs, assignments) : theirs.count();
       if (ours.count() != given || !sameTemplate(ours, theirs, false)) {
         return false;
       }
     }
     return true;
+  }
+
+  /**
+   * The count that a pod set was started with, which may be any from its least count on. The count
+   * of any other pod set stays, though those of its pods that have ended already need no quota when
+   * it is admitted again.
+   */
+  private static int assigned(CachedWorkload.PodSet podSet, List<Assignment> assignments) {
+    return assignments.stream()
+        .filter(assignment -> assignment.name().equals(podSet.name()))
+        .mapToInt(assignment -> Math.min(assignment.count(), podSet.count()))
+        .findFirst()
+        .orElse(podSet.count());
   }
 
   private static boolean sameTemplate(

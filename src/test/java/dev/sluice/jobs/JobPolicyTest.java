@@ -439,6 +439,18 @@ class JobPolicyTest {
       assertThat(decide(running)).isEmpty();
     }
 
+    /** Evicted and admitted again; one of its pods had ended before. */
+    @Test
+    void aRunningJobThatWasAdmittedForThePodsThatAreLeftIsLeftAlone() {
+      given(workloadOf(job()).admitted("spot", 2));
+      GivenJob running =
+          job()
+              .running(2)
+              .pods("nodeSelector", "{instance-type: spot}")
+              .pods("tolerations", "[{key: spot, operator: Exists, effect: NoSchedule}]");
+      assertThat(decide(running)).isEmpty();
+    }
+
     @Test
     void aRunningJobThatIsResizedIsStopped() {
       given(workloadOf(job()).admitted("spot"));
