@@ -39,6 +39,7 @@ import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.testing.HostileSamples;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.RangesRead;
 import dev.sluice.workload.ResourceContext;
@@ -101,7 +102,14 @@ final class HostileWorld {
 
   private static Map<String, Class<? extends HasMetadata>> types() {
     Map<String, Class<? extends HasMetadata>> types = new HashMap<>();
-    integrations().forEach(integration -> types.put(integration.kind().kind(), ParsedJobs.TYPE));
+    integrations()
+        .forEach(
+            integration -> {
+              types.put(integration.kind().kind(), ParsedJobs.TYPE);
+              integration
+                  .references()
+                  .forEach(other -> types.put(other.kind().kind(), ParsedJobs.TYPE));
+            });
     types.putAll(OTHER_TYPES);
     return Map.copyOf(types);
   }
@@ -126,6 +134,7 @@ final class HostileWorld {
   private final WorkloadParser parser = new WorkloadParser();
   private final WorkloadTranslator facts =
       new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT);
+  private final Map<String, ObjectNode> samples = HostileSamples.byKind();
   private PodsTaken pods = new PodsTaken();
   private int taken;
 
@@ -171,10 +180,26 @@ final class HostileWorld {
 
   /** A job is parsed after it was read, which may show that it is unreadable. */
   private void job(HasMetadata read) {
-    JobIntegration integration = Objects.requireNonNull(INTEGRATIONS.get(read.getKind()));
+    JobIntegration integration = INTEGRATIONS.get(read.getKind());
+    if (integration == null) {
+      referenced(read);
+      return;
+    }
     CachedJob job = ParsedJobs.parse(read, integration);
     if (!UnreadableMetadata.is(read)) {
       decide(integration, job);
+    }
+  }
+
+  /** Jobs of all kinds that may refer to the object depend on what is in it. */
+  private void referenced(HasMetadata read) {
+    for (JobIntegration integration : INTEGRATIONS.values()) {
+      if (integration.references().stream()
+          .anyMatch(it -> it.kind().kind().equals(read.getKind()))) {
+        ObjectNode honest = samples.get(integration.kind().kind());
+        decide(
+            integration, ParsedJobs.referring(Objects.requireNonNull(honest), read, integration));
+      }
     }
   }
 

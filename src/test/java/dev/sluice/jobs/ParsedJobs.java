@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /** Jobs as their informers read and parse them, for tests of other packages. */
@@ -15,5 +17,16 @@ public final class ParsedJobs {
     JobObject read = (JobObject) object;
     read.parse(integration);
     return read.view();
+  }
+
+  /** A job that refers to an object that was read. */
+  public static CachedJob referring(
+      ObjectNode job, HasMetadata referenced, JobIntegration integration) {
+    ObjectNode object = job.deepCopy();
+    JsonNode spec = ((JobObject) referenced).tree().path("spec");
+    if (spec.isObject()) {
+      JobReference.setSpec(object, spec);
+    }
+    return CachedJobParser.of(integration, object);
   }
 }
