@@ -51,6 +51,15 @@ class JobKindRulesTest {
         .collect(Collectors.toSet());
   }
 
+  /** The copy of a job in a worker names the Workload that was sent before it. */
+  @Test
+  void aKindThatIsSentToWorkersMayNameAPrebuiltWorkload() {
+    assertThat(BuiltInIntegrations.descriptions())
+        .filteredOn(kind -> kind.multiKueue().isPresent())
+        .isNotEmpty()
+        .allMatch(JobKindDescription::acceptsPrebuiltWorkload);
+  }
+
   @Test
   void theShippedRoleGrantsWhatEveryKindNeedsAndNoMoreOfThem() throws Exception {
     List<JobKindDescription> kinds = BuiltInIntegrations.descriptions();
