@@ -8,7 +8,7 @@ import org.junit.platform.launcher.LauncherSessionListener;
 /**
  * How long a test waits for a condition when it names no limit. Long, because a machine that is
  * shared can be many times slower than a quiet one, and a condition that holds ends the wait at
- * once.
+ * once. It is looked at without a delay: what holds already costs no time.
  */
 public final class WaitLimit implements LauncherSessionListener {
 
@@ -17,5 +17,6 @@ public final class WaitLimit implements LauncherSessionListener {
   @Override
   public void launcherSessionOpened(LauncherSession session) {
     Awaitility.setDefaultTimeout(LIMIT);
+    Awaitility.setDefaultPollDelay(Duration.ZERO);
   }
 }
