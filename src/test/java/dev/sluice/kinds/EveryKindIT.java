@@ -168,8 +168,7 @@ class EveryKindIT {
       life.awaitNothingLeft();
       show(row, Situation.EVICTED);
     }
-    life.setQuota(KindLife.QUEUE, 0);
-    life.submit(manifest);
+    life.submit(manifest.inQueue(KindLife.OTHER_QUEUE));
     life.awaitHeld();
     life.delete();
     life.awaitNothingLeft();
