@@ -38,6 +38,9 @@ class ManyPodSetsIT {
   /** Room for ten pods in the first flavor; the eight others go to the second. */
   private static final int FIRST = 10;
 
+  /** Pods of another job, which has the first flavor when the job is started again. */
+  private static final int OTHERS = 2;
+
   private static void givenQueues(TestCluster cluster, int first, int second) {
     for (String pool : List.of("first", "second")) {
       cluster.createNodes(NodeGroup.plentiful(cluster.name(pool), 1).withLabel("pool", pool));
@@ -158,20 +161,25 @@ class ManyPodSetsIT {
     assertThat(api.pods()).isEmpty();
     String spec = api.get(SET, "many").path("spec").toString();
 
-    // with room for one more, each pod set gets the first flavor that has room for it
-    setQuota(cluster, FIRST, MOST - FIRST);
-    awaitStarted(api);
-    JsonNode assigned = api.get(QueuedJobs.WORKLOAD, workload).at("/status/admission");
-    assertThat(assigned.path("podSetAssignments").valueStream())
-        .extracting(of -> of.path("name").asText() + " " + of.at("/flavors/cpu").asText())
-        .containsExactlyElementsOf(
-            IntStream.range(0, MOST)
-                .mapToObj(job -> name(job) + " " + cluster.name(pool(job)))
-                .toList());
+    // with room for one more (and two others), each pod set gets the first flavor that has room
+    setQuota(cluster, FIRST, MOST - FIRST + OTHERS);
+    awaitStarted(api, FIRST);
+    assertAssigned(cluster, api.get(QueuedJobs.WORKLOAD, workload), FIRST);
+
+    stop(api, workload, spec);
+
+    // others have taken a part of the first flavor meanwhile: it starts whole, and elsewhere
+    submit(cluster, "others", OTHERS);
+    String others = api.workloadOf(SET, "others");
+    api.awaitCondition(QueuedJobs.WORKLOAD, others, "Admitted", "True");
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
+    awaitStarted(api, FIRST - OTHERS);
+    assertAssigned(cluster, api.get(QueuedJobs.WORKLOAD, workload), FIRST - OTHERS);
 
     // what has ended gives its quota back, each pod set for itself
     List<String> done = List.of(name(0), name(FIRST), name(MOST - 1));
     api.pods().stream()
+        .filter(ManyPodSetsIT::isOne)
         .filter(pod -> done.contains(podSet(pod)))
         .forEach(pod -> succeed(cluster, pod.at("/metadata/name").asText()));
     await()
@@ -185,7 +193,11 @@ class ManyPodSetsIT {
                     .containsExactlyInAnyOrderElementsOf(
                         done.stream().map(name -> name + " 1").toList()));
 
-    // stopped, it is as it was, in each byte
+    stop(api, workload, spec);
+  }
+
+  /** Stopped, it is as it was, in each byte. */
+  private static void stop(QueuedJobs api, String workload, String spec) {
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
     await()
         .untilAsserted(
@@ -193,10 +205,26 @@ class ManyPodSetsIT {
               assertThat(api.get(SET, "many").path("spec").toString()).isEqualTo(spec);
               assertThat(running(api)).isEmpty();
             });
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
   }
 
-  private static String pool(int job) {
-    return job < FIRST ? "first" : "second";
+  private static void assertAssigned(TestCluster cluster, JsonNode workload, int first) {
+    assertThat(workload.at("/status/admission/podSetAssignments").valueStream())
+        .extracting(
+            of ->
+                "%d %s %s"
+                    .formatted(
+                        of.path("count").asInt(),
+                        of.path("name").asText(),
+                        of.at("/flavors/cpu").asText()))
+        .containsExactlyElementsOf(
+            IntStream.range(0, MOST)
+                .mapToObj(job -> "1 " + name(job) + " " + cluster.name(pool(job, first)))
+                .toList());
+  }
+
+  private static String pool(int job, int first) {
+    return job < first ? "first" : "second";
   }
 
   private static String podSet(JsonNode pod) {
@@ -204,7 +232,7 @@ class ManyPodSetsIT {
   }
 
   /** Each pod runs where its pod set was placed, with what its own template says. */
-  private static void awaitStarted(QueuedJobs api) {
+  private static void awaitStarted(QueuedJobs api, int first) {
     await()
         .untilAsserted(
             () ->
@@ -214,12 +242,17 @@ class ManyPodSetsIT {
                             .mapToObj(
                                 job ->
                                     "%s of %s in %s linux tolerates key-%d"
-                                        .formatted(name(job), name(job), pool(job), job))
+                                        .formatted(name(job), name(job), pool(job, first), job))
                             .toList()));
+  }
+
+  private static boolean isOne(JsonNode pod) {
+    return pod.at("/metadata/name").asText().startsWith("many-");
   }
 
   private static List<String> running(QueuedJobs api) {
     return api.pods().stream()
+        .filter(ManyPodSetsIT::isOne)
         .filter(pod -> pod.at("/status/phase").asText().equals("Running"))
         .map(ManyPodSetsIT::placed)
         .toList();
