@@ -104,7 +104,8 @@ public final class OperatorApplication implements AutoCloseable {
             workloads.cache(),
             scheduler.engine());
     DashboardModule dashboard =
-        new DashboardModule(context, servers.keys(), informers, scheduler, workloads, multiKueue);
+        new DashboardModule(
+            context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,
