@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
@@ -41,10 +42,15 @@ final class RackedCluster {
 
   /** Makes the nodes. */
   RackedCluster withNodes() {
+    return withNodes(2);
+  }
+
+  /** Makes so many nodes in each rack. */
+  RackedCluster withNodes(int perRack) {
     for (String block : List.of("b1", "b2")) {
       for (String rack : List.of("r1", "r2")) {
         cluster.createNodes(
-            NodeGroup.plentiful(cluster.name(block + rack), 2)
+            NodeGroup.plentiful(cluster.name(block + rack), perRack)
                 .withCapacity("cpu", "4")
                 .withLabel("pool", cluster.name("pool"))
                 .withLabel("example.com/block", block)
@@ -155,6 +161,51 @@ final class RackedCluster {
                 result.put(index, pod.at("/spec/nodeName").asText());
               }
             });
+    return result;
+  }
+
+  /** Deletes a node, as if its machine was gone. */
+  void removeNode(String node) {
+    cluster.client().nodes().withName(node).withGracePeriod(0).delete();
+  }
+
+  /**
+   * Deletes the pods of a Job on a node at once, as the control plane does some time after the
+   * deletion of the node.
+   */
+  void removePodsOf(String job, String node) {
+    pods(job)
+        .values()
+        .forEach(
+            pod -> {
+              if (pod.at("/spec/nodeName").asText().equals(node)) {
+                cluster
+                    .client()
+                    .pods()
+                    .inNamespace(cluster.namespace())
+                    .withName(pod.at("/metadata/name").asText())
+                    .withGracePeriod(0)
+                    .delete();
+              }
+            });
+  }
+
+  /** The number of pods of a Job's Workload by node, according to its assignment. */
+  Map<String, Integer> assigned(String job) {
+    JsonNode status = jobs.get(QueuedJobs.WORKLOAD, jobs.workloadOf(JOB, job)).path("status");
+    Map<String, Integer> result = new TreeMap<>();
+    for (JsonNode podSet : status.at("/admission/podSetAssignments")) {
+      TopologyAssignmentCodec.decode(podSet.path("topologyAssignment"))
+          .domains()
+          .forEach(domain -> result.merge(domain.values().getLast(), domain.count(), Integer::sum));
+    }
+    return result;
+  }
+
+  /** The number of running pods of a Job by node. */
+  Map<String, Integer> running(String job) {
+    Map<String, Integer> result = new TreeMap<>();
+    nodes(job).values().forEach(node -> result.merge(node, 1, Integer::sum));
     return result;
   }
 

@@ -112,6 +112,47 @@ class TopologyIT {
     }
   }
 
+  @Test
+  void failedNodesAreReplacedWithinTheRackOrTheJobMovesToAnother(TestCluster cluster) {
+    RackedCluster racked = new RackedCluster(cluster).withNodes(3);
+    try (LocalOperator _ =
+        LocalOperator.start("operator-of-failed-nodes", cluster.kubeconfig(), settings())) {
+      racked.withQueues();
+      racked.job("robust", "lq", REQUIRED, 3, 2);
+      racked.awaitRunning("robust", 3);
+      String workload = racked.jobs().workloadOf(RackedCluster.JOB, "robust");
+      String lost = racked.node("b1r1", 0);
+      String stays = racked.node("b1r1", 1);
+      String spare = racked.node("b1r1", 2);
+      assertThat(racked.running("robust")).isEqualTo(Map.of(lost, 2, stays, 1));
+
+      racked.removeNode(lost);
+      RackedCluster.eventually(
+          "replacement of " + lost,
+          () -> assertThat(racked.assigned("robust")).isEqualTo(Map.of(stays, 1, spare, 2)));
+      racked.removePodsOf("robust", lost);
+      RackedCluster.eventually(
+          "pods on " + spare,
+          () -> assertThat(racked.running("robust")).isEqualTo(Map.of(stays, 1, spare, 2)));
+      JsonNode status = racked.jobs().get(QueuedJobs.WORKLOAD, workload).path("status");
+      assertThat(status.path("unhealthyNodes")).isEmpty();
+      assertThat(racked.condition(workload, "Evicted").isMissingNode()).isTrue();
+      assertThat(status.at("/admission/podSetAssignments/0/resourceUsage/cpu").asText())
+          .isEqualTo("6");
+
+      racked.removeNode(spare);
+      RackedCluster.eventually(
+          "eviction of " + workload,
+          () ->
+              assertThat(racked.eventsOf(workload))
+                  .contains("SecondPassFailed", "EvictedDueToNodeFailures"));
+      racked.removePodsOf("robust", spare);
+      Map<Integer, String> moved = racked.awaitRunning("robust", 3);
+      assertThat(racks(racked, moved)).hasSize(1).doesNotContain("b1r1");
+      assertThat(racked.assigned("robust")).isEqualTo(racked.running("robust"));
+    }
+  }
+
   private static Set<String> racks(RackedCluster racked, Map<Integer, String> nodes) {
     return nodes.values().stream().map(racked::rackOf).collect(Collectors.toSet());
   }
