@@ -126,6 +126,16 @@ final class PreemptionChecks {
     Node self = new Node(true, preemption.clusterQueue());
     List<ReferenceHolder> onTheirWay =
         world.holders().stream().filter(ReferenceHolder::evicted).toList();
+    boolean forPlaces =
+        Stream.concat(
+                before.pendingOf(preemption.id().uid()).stream()
+                    .flatMap(pending -> pending.shape().podSets().stream())
+                    .map(podSet -> podSet.topology().isExplicit()),
+                Stream.of(before.impliesTopology(preemption.clusterQueue())))
+            .anyMatch(any -> any);
+    if (forPlaces) {
+      return; // they may have to go for the room on nodes alone
+    }
     Set<ReferenceHolder> all =
         preemption.victims().keySet().stream().map(holders::get).collect(Collectors.toSet());
     for (ReferenceHolder victim : all) {

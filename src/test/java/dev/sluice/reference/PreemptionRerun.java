@@ -43,16 +43,23 @@ final class PreemptionRerun extends Stage {
    * @param sharing how queues share fairly; empty: they don't
    */
   PreemptionRerun(Played engine, Optional<FairSharing> sharing) {
-    super(engine, reference(sharing));
+    this(engine, new EngineOptions(sharing, false));
+  }
+
+  /**
+   * @param options how the engine decides; the reference does so, too
+   */
+  PreemptionRerun(Played engine, EngineOptions options) {
+    super(engine, reference(options));
   }
 
   static ReferenceEngine reference(Optional<FairSharing> sharing) {
+    return reference(new EngineOptions(sharing, false));
+  }
+
+  static ReferenceEngine reference(EngineOptions options) {
     return new ReferenceEngine(
-        Duration.ofSeconds(10),
-        ReferenceEngine.Waking.ALL,
-        32,
-        true,
-        new EngineOptions(sharing, false));
+        Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, 32, true, options);
   }
 
   int admissions() {

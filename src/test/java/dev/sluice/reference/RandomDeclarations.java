@@ -20,6 +20,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.Toleration;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /** Makes up flavors, queues, cohorts and namespaces. */
 final class RandomDeclarations {
@@ -36,8 +38,10 @@ final class RandomDeclarations {
   private final Dice dice;
   private final WorldSize size;
   private final RandomShapes shapes;
+  private final RandomNodes nodes;
 
-  RandomDeclarations(Dice dice, WorldSize size, RandomShapes shapes) {
+  RandomDeclarations(Dice dice, WorldSize size, RandomShapes shapes, RandomNodes nodes) {
+    this.nodes = nodes;
     this.dice = dice;
     this.size = size;
     this.shapes = shapes;
@@ -50,6 +54,15 @@ final class RandomDeclarations {
   }
 
   SchedulerEvent flavor(int number) {
+    if (size.topologies()) {
+      return new SchedulerEvent.FlavorChanged(
+          new Flavor(
+              "f-" + number,
+              nodes.labels(),
+              List.of(),
+              dice.chance(10) ? List.of(new Toleration("hard", "Exists", "", "")) : List.of(),
+              RandomNodes.topologyOf(number)));
+    }
     List<Taint> taints =
         dice.chance(75)
             ? List.of()
@@ -67,6 +80,9 @@ final class RandomDeclarations {
   }
 
   private Quota quota(boolean limited) {
+    if (size.topologies() && dice.chance(60)) {
+      return new Quota(6L + dice.below(20), ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+    }
     long nominal = size.preempting() && dice.chance(80) ? 1 + dice.below(5) : dice.below(12);
     return new Quota(
         nominal,
@@ -107,7 +123,9 @@ final class RandomDeclarations {
   SchedulerEvent cohort(int number) {
     // Mostly towards lower numbers, so that chains end; now and then anywhere, cycles included.
     String parent = "";
-    if (dice.chance(50)) {
+    if (size.oneTree()) {
+      parent = number == 0 ? "" : "co-" + dice.below(number);
+    } else if (dice.chance(50)) {
       parent = "co-" + (dice.chance(90) ? dice.below(number + 1) : dice.below(size.cohortCount()));
       if (parent.equals("co-" + number) && dice.chance(90)) {
         parent = "";
@@ -123,7 +141,10 @@ final class RandomDeclarations {
   }
 
   SchedulerEvent clusterQueue(int number) {
-    String cohort = size.cohorts() && dice.chance(85) ? "co-" + dice.below(size.cohortCount()) : "";
+    String cohort =
+        size.oneTree() || (size.cohorts() && dice.chance(85))
+            ? "co-" + dice.below(size.cohortCount())
+            : "";
     LabelSelector selector =
         dice.chance(size.preempting() ? 98 : 90)
             ? new LabelSelector.Requirements(List.of())
@@ -149,7 +170,10 @@ final class RandomDeclarations {
             weight(),
             List.of(),
             dice.chance(2) ? List.of(new InactiveReason("Unknown", "something")) : List.of(),
-            false);
+            false,
+            false,
+            QueueRules.DEFAULT,
+            size.topologies() && dice.chance(5) ? Set.of("f-0") : Set.of());
     return new SchedulerEvent.ClusterQueueChanged(
         size.policies() ? spec.with(strategy(spec), rules()) : spec);
   }

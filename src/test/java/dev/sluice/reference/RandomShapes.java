@@ -18,13 +18,18 @@ final class RandomShapes {
 
   private final Dice dice;
   private final WorldSize size;
+  private final RandomNodes nodes;
 
-  RandomShapes(Dice dice, WorldSize size) {
+  RandomShapes(Dice dice, WorldSize size, RandomNodes nodes) {
+    this.nodes = nodes;
     this.dice = dice;
     this.size = size;
   }
 
   RequestShape shape() {
+    if (size.topologies()) {
+      return nodes.shape();
+    }
     List<PodSetRequest> podSets = new ArrayList<>();
     int sets = dice.chance(size.preempting() ? 85 : 70) ? 1 : 2 + dice.below(2);
     for (int i = 0; i < sets; i++) {

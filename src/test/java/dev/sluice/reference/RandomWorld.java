@@ -18,6 +18,7 @@ final class RandomWorld {
 
   private final Dice dice;
   private final WorldSize size;
+  private final RandomNodes nodes;
   private final RandomShapes shapes;
   private final RandomDeclarations declarations;
 
@@ -52,8 +53,9 @@ final class RandomWorld {
   private RandomWorld(long seed, Function<Dice, WorldSize> sized) {
     dice = new Dice(seed);
     size = sized.apply(dice);
-    shapes = new RandomShapes(dice, size);
-    declarations = new RandomDeclarations(dice, size, shapes);
+    nodes = new RandomNodes(size.topologies() ? dice : new Dice(0), size);
+    shapes = new RandomShapes(dice, size, nodes);
+    declarations = new RandomDeclarations(dice, size, shapes, nodes);
   }
 
   /** One whose queues have rules beyond the fields of their API. */
@@ -65,6 +67,12 @@ final class RandomWorld {
   /** One whose queues preempt, and have weights. */
   static RandomWorld weighted(long seed, Pods pods) {
     return new RandomWorld(seed, true, true, pods, true);
+  }
+
+  /** One whose pods are placed by topology. */
+  static RandomWorld placed(long seed, boolean preempting, Pods pods, boolean weighted) {
+    return new RandomWorld(
+        seed, dice -> WorldSize.of(dice, true, preempting, pods, weighted).withTopologies());
   }
 
   static RequestShape single(String resource, long amount) {
@@ -84,12 +92,15 @@ final class RandomWorld {
     for (int i = 0; i < 2; i++) {
       steps.add(new Step.Declare(declarations.namespace(i)));
     }
+    if (size.topologies()) {
+      nodes.all().forEach(event -> steps.add(new Step.Declare(event)));
+    }
     for (int i = 0; i < size.flavors(); i++) {
       steps.add(new Step.Declare(declarations.flavor(i)));
     }
     if (size.cohorts()) {
       for (int i = 0; i < size.cohortCount(); i++) {
-        if (!dice.chance(25)) {
+        if (size.oneTree() || !dice.chance(25)) {
           steps.add(new Step.Declare(declarations.cohort(i)));
         }
       }
@@ -106,6 +117,9 @@ final class RandomWorld {
   }
 
   private Step step() {
+    if (size.topologies() && dice.chance(8)) {
+      return new Step.Declare(nodes.change());
+    }
     if ((size.pods() == Pods.GET_READY && dice.chance(25))
         || (size.policies() && dice.chance(12))) {
       return new Step.PodsReady(dice.below(10), dice.chance(75));
@@ -202,7 +216,7 @@ final class RandomWorld {
               ? new Step.Declare(declarations.cohort(dice.below(size.cohortCount())))
               : submit();
       case 8 ->
-          size.cohorts()
+          size.cohorts() && !size.oneTree()
               ? new Step.Declare(
                   new SchedulerEvent.CohortRemoved("co-" + dice.below(size.cohortCount())))
               : submit();

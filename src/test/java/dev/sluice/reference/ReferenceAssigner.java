@@ -89,6 +89,12 @@ final class ReferenceAssigner {
           competing || otherCompeting);
     }
 
+    /** The same with places for the pods. */
+    Result with(List<PodSetAssignment> placed) {
+      return new Result(
+          mode, borrowLevel, usage, needed, flavors, placed, progress, lacks, competing);
+    }
+
     boolean untriedFlavorsLeft() {
       return progress.values().stream().anyMatch(index -> index != -1);
     }
@@ -116,6 +122,7 @@ final class ReferenceAssigner {
   private final Map<Progress, Integer> resume;
   private final Optional<Simulation> simulation;
   private final boolean sharing;
+  private final ReferencePlacer placer;
   private final Map<Place, String> only;
   private final Comparator<Grade> preference;
   private final Set<Lack> lacks = new HashSet<>();
@@ -131,6 +138,7 @@ final class ReferenceAssigner {
    * @param only the flavors that may be given; everything when it is empty
    * @param simulation how preemption is simulated; without it, what would need it doesn't fit
    * @param sharing whether queues share fairly
+   * @param placer says which topologies are asked for
    */
   ReferenceAssigner(
       ReferenceTree tree,
@@ -139,7 +147,9 @@ final class ReferenceAssigner {
       Map<Progress, Integer> resume,
       Map<Place, String> only,
       Optional<Simulation> simulation,
-      boolean sharing) {
+      boolean sharing,
+      ReferencePlacer placer) {
+    this.placer = placer;
     this.sharing = sharing;
     this.simulation = simulation;
     this.only = only;
@@ -199,7 +209,14 @@ final class ReferenceAssigner {
         SortedMap<String, Long> part = new TreeMap<>(wanted);
         part.keySet().retainAll(group.get().resources());
         Optional<Choice> best =
-            search(together.getFirst(), sets, group.get(), part, usage, progress);
+            search(
+                together.getFirst(),
+                sets,
+                group.get(),
+                part,
+                usage,
+                progress,
+                Set.copyOf(chosen.values()));
         decided.addAll(part.keySet());
         if (best.isEmpty()) {
           mode = Mode.NO_FIT;
@@ -241,7 +258,8 @@ final class ReferenceAssigner {
       ResourceGroup group,
       SortedMap<String, Long> part,
       Map<FlavorResource, Long> earlier,
-      Map<Progress, Integer> progress) {
+      Map<Progress, Integer> progress,
+      Set<String> others) {
     List<String> names = group.flavors().stream().map(ResourceGroup.FlavorQuotas::flavor).toList();
     Optional<Choice> best = Optional.empty();
     int index = resume.getOrDefault(new Progress(podSet, part.firstKey()), -1) + 1;
@@ -252,7 +270,11 @@ final class ReferenceAssigner {
       if (nominated != null && !nominated.equals(names.get(index))) {
         continue;
       }
-      Optional<Choice> choice = attempt(names.get(index), sets, part, earlier);
+      String name = names.get(index);
+      if (!sets.stream().allMatch(set -> placer.mayGet(name, set, group, others))) {
+        continue;
+      }
+      Optional<Choice> choice = attempt(name, sets, part, earlier);
       if (choice.isEmpty()) {
         continue;
       }
@@ -411,7 +433,7 @@ final class ReferenceAssigner {
   }
 
   /** Indexes of pod sets that are handled together, in the order of the spec. */
-  private static List<List<Integer>> groups(RequestShape shape) {
+  static List<List<Integer>> groups(RequestShape shape) {
     List<List<Integer>> groups = new ArrayList<>();
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < shape.podSets().size(); i++) {

@@ -35,10 +35,10 @@ final class ReferenceCycle {
   private final long number;
 
   /** What is held, and admitted by this cycle: nobody is admitted beyond that. */
-  private final ReferenceTree held;
+  private final ReferenceSnapshot held;
 
   /** The same, and what this cycle promised or keeps free. */
-  private ReferenceSnapshot planned;
+  private final ReferenceSnapshot planned;
 
   /** Whom this cycle has evicted so far. */
   private final List<ReferenceHolder> gone = new ArrayList<>();
@@ -68,7 +68,7 @@ final class ReferenceCycle {
     this.nominator = new ReferenceNominator(rules);
     this.number = number;
     this.planned = world.snapshot();
-    this.held = planned.tree().copy();
+    this.held = planned.copy();
     world.queues.keySet().forEach(queue -> changesBefore.put(queue, changes(queue)));
   }
 
@@ -76,9 +76,9 @@ final class ReferenceCycle {
   List<Decided> run() {
     List<ReferenceNominated> nominated = new ArrayList<>();
     for (ClusterQueueSpec queue : world.queues.values()) {
-      if (world.active(queue) && !held.cyclic(queue.name())) {
+      if (world.active(queue) && !held.tree().cyclic(queue.name())) {
         world.waitingIn(queue.name()).stream()
-            .filter(entry -> !parking.isParked(entry, queue.name(), held))
+            .filter(entry -> !parking.isParked(entry, queue.name(), held.tree()))
             .findFirst()
             .filter(head -> !parking.isBlocked(queue.name()))
             .flatMap(head -> nominate(head, queue))
@@ -195,7 +195,7 @@ final class ReferenceCycle {
    * waits for pods.
    */
   private boolean atLimit(ClusterQueueSpec queue) {
-    return held.atWorkloadLimit(queue.name(), world.queuesOfHolders())
+    return held.tree().atWorkloadLimit(queue.name(), world.queuesOfHolders())
         || (queue.rules().blocksUntilReady() && world.awaitsPods(queue.name()));
   }
 
@@ -219,15 +219,26 @@ final class ReferenceCycle {
           nominator.consider(
               entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
-        plan(nominated, nominated.result().usage());
+        plan(nominated);
         return Optional.empty(); // waits for those who were evicted before
       }
+    }
+    if (rules.nodes().options.recomputes()
+        && rules.nodes().flaw != TopologyFlaw.NEVER_RECOMPUTED
+        && !nominated.inVain()
+        && fitsQuota(nominated, withoutTargets(nominated).tree())
+        && !fitsNodes(
+            nominated,
+            rules.nodes().flaw == TopologyFlaw.EARLIER_TARGETS_STAY
+                ? planned.without(nominated.victims().stream().map(Victim::holder).toList())
+                : withoutTargets(nominated))) {
+      nominated = nominator.consider(entry, queue, planned, Map.of(), first.result().flavors());
     }
     Result result = nominated.result();
     if (nominated.inVain()) {
       if (result.mode() != Mode.NO_FIT
           && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
-        plan(nominated, reservation(nominated));
+        planned.tree().add(queue.name(), reservation(nominated), isGuaranteed(nominated));
       }
       requeue(nominated);
       return Optional.empty();
@@ -236,15 +247,15 @@ final class ReferenceCycle {
       gate(nominated);
       return Optional.empty();
     }
-    List<ReferenceHolder> without = new ArrayList<>(gone);
-    nominated.victims().forEach(victim -> without.add(victim.holder()));
-    if (!fits(nominated, planned.without(without).tree())) {
+    boolean overlaps =
+        nominated.victims().stream().anyMatch(victim -> gone.contains(victim.holder()));
+    if (overlaps || !fits(nominated, withoutTargets(nominated))) {
       remember(nominated);
       entry.walked = 0;
       return Optional.empty(); // stays in line
     }
     if (result.mode() == Mode.FIT && !fits(nominated, held)) {
-      plan(nominated, result.usage());
+      plan(nominated);
       entry.walked = 0;
       return Optional
           .empty(); // fits once those are gone who were evicted before, and waits for them
@@ -255,7 +266,7 @@ final class ReferenceCycle {
       asBefore(entry);
       return Optional.empty();
     }
-    plan(nominated, result.usage());
+    plan(nominated);
     return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
   }
 
@@ -272,7 +283,23 @@ final class ReferenceCycle {
     }
   }
 
-  private static boolean fits(ReferenceNominated nominated, ReferenceTree tree) {
+  /** The world when all have gone who were evicted, for this one or for others before. */
+  private ReferenceSnapshot withoutTargets(ReferenceNominated nominated) {
+    List<ReferenceHolder> without = new ArrayList<>(gone);
+    nominated.victims().forEach(victim -> without.add(victim.holder()));
+    return planned.without(without);
+  }
+
+  private boolean fits(ReferenceNominated nominated, ReferenceSnapshot snapshot) {
+    return fitsQuota(nominated, snapshot.tree()) && fitsNodes(nominated, snapshot);
+  }
+
+  private boolean fitsNodes(ReferenceNominated nominated, ReferenceSnapshot snapshot) {
+    ReferenceNodes nodes = rules.nodes();
+    return nodes.fit(nodes.uses(nominated.result().podSets()), snapshot.allUses(nodes));
+  }
+
+  private static boolean fitsQuota(ReferenceNominated nominated, ReferenceTree tree) {
     String queue = nominated.queue().name();
     return nominated.result().usage().entrySet().stream()
         .allMatch(
@@ -287,8 +314,15 @@ final class ReferenceCycle {
         && nominated.queue().rules().countsPreemptible();
   }
 
-  private void plan(ReferenceNominated nominated, Map<FlavorResource, Long> usage) {
-    planned.tree().add(nominated.queue().name(), usage, isGuaranteed(nominated));
+  private void plan(ReferenceNominated nominated) {
+    planned
+        .tree()
+        .add(nominated.queue().name(), nominated.result().usage(), isGuaranteed(nominated));
+    TopologyFlaw flaw = rules.nodes().flaw;
+    boolean fits = nominated.result().mode() == Mode.FIT;
+    if (flaw != (fits ? TopologyFlaw.ADMITTED_TAKE_NO_PLACES : TopologyFlaw.NO_PLACES_ARE_KEPT)) {
+      planned.uses().addAll(rules.nodes().uses(nominated.result().podSets()));
+    }
   }
 
   private Admission admit(ReferenceNominated nominated) {
@@ -297,7 +331,8 @@ final class ReferenceCycle {
     Result result = nominated.result();
     looked = true;
     world.changed(queue);
-    held.add(queue, result.usage(), isGuaranteed(nominated));
+    held.tree().add(queue, result.usage(), isGuaranteed(nominated));
+    held.uses().addAll(rules.nodes().uses(result.podSets()));
     PendingWorkload workload = entry.workload();
     entry.holding =
         new ReferenceEntry.Holding(

@@ -47,16 +47,24 @@ final class ReferenceEngine {
    * @param preempting whether anybody may be preempted; otherwise what would need it doesn't fit
    * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
    * @param sharing how queues share fairly; empty: they don't
+   * @param nodes topologies and nodes
    */
   record Rules(
       Map<String, Flavor> flavors,
       int longestWalk,
       boolean preempting,
       boolean blocking,
-      Optional<FairSharing> sharing) {}
+      Optional<FairSharing> sharing,
+      ReferenceNodes nodes) {
 
-  private final ReferenceQueues world = new ReferenceQueues();
-  private final ReferenceSlices slices = new ReferenceSlices(world);
+    /** Who finds places for Workloads of a queue. */
+    ReferencePlacer placer(ClusterQueueSpec queue) {
+      return new ReferencePlacer(nodes, queue, flavors);
+    }
+  }
+
+  private final ReferenceQueues world;
+  private final ReferenceSlices slices;
   private final Map<String, Long> generations = new HashMap<>();
   private final ReferenceParking parking;
   private final Duration refusedPause;
@@ -97,11 +105,33 @@ final class ReferenceEngine {
       int longestWalk,
       boolean preempting,
       EngineOptions rules) {
+    this(refusedPause, waking, longestWalk, preempting, rules, TopologyFlaw.NONE);
+  }
+
+  /**
+   * An engine that knows nothing.
+   *
+   * @param flaw a rule of placement that it breaks
+   */
+  ReferenceEngine(
+      Duration refusedPause,
+      Waking waking,
+      int longestWalk,
+      boolean preempting,
+      EngineOptions rules,
+      TopologyFlaw flaw) {
+    this.world = new ReferenceQueues(rules.topology(), flaw);
+    this.slices = new ReferenceSlices(world);
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
     this.rules =
         new Rules(
-            world.flavors, longestWalk, preempting, rules.blockAdmission(), rules.fairSharing());
+            world.flavors,
+            longestWalk,
+            preempting,
+            rules.blockAdmission(),
+            rules.fairSharing(),
+            world.nodes);
   }
 
   void fold(SchedulerEvent schedulerEvent) {
@@ -167,12 +197,24 @@ final class ReferenceEngine {
           namespaceChanged(name);
         }
       }
-      case SchedulerEvent.TopologyChanged changed -> throw unknown(changed);
-      case SchedulerEvent.TopologyRemoved removed -> throw unknown(removed);
-      case SchedulerEvent.NodeChanged changed -> throw unknown(changed);
-      case SchedulerEvent.NodeRemoved removed -> throw unknown(removed);
-      case SchedulerEvent.NodeUsageChanged changed -> throw unknown(changed);
-      case SchedulerEvent.PlacementRefused refused -> throw unknown(refused);
+      case SchedulerEvent.TopologyChanged(var topology) -> {
+        if (!topology.equals(world.nodes.topologies.put(topology.name(), topology))) {
+          declarationsChanged();
+        }
+      }
+      case SchedulerEvent.TopologyRemoved(var name) -> {
+        if (world.nodes.topologies.remove(name) != null) {
+          declarationsChanged();
+        }
+      }
+      case SchedulerEvent.NodeChanged(var node) -> placesChanged(world.nodes.set(node));
+      case SchedulerEvent.NodeRemoved(var name) -> placesChanged(world.nodes.remove(name));
+      case SchedulerEvent.NodeUsageChanged changed -> {
+        placesChanged(world.nodes.use(changed));
+        world.queuesWithTopologies().forEach(world::changed);
+      }
+      case SchedulerEvent.PlacementRefused refused ->
+          throw new IllegalArgumentException("no second pass here: " + refused);
       case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
@@ -332,26 +374,25 @@ final class ReferenceEngine {
         world.changed(holding.clusterQueue());
       }
     }
-    if (before != null && (holding == null || !holding.usage().equals(before.usage()))) {
+    if (before != null && (holding == null || !holding.sameAmountsAs(before))) {
       freed.add(before.localQueue());
     }
     ClusterQueueSpec queue = before == null ? null : world.queues.get(before.clusterQueue());
     if (before != null
         && queue != null
         && queue.strategy() == QueueingStrategy.STRICT_PRIORITY
-        && (holding == null
-            || !holding.clusterQueue().equals(before.clusterQueue())
-            || !holding.usage().equals(before.usage()))) {
+        && (holding == null || !holding.holdsTheSameAs(before))) {
       world.endAllPauses(before.clusterQueue());
     }
     if (before == null
         || (holding != null
-            && holding.clusterQueue().equals(before.clusterQueue())
-            && holding.usage().equals(before.usage())
+            && holding.holdsTheSameAs(before)
             && holding.priority() == before.priority()
             && holding.evictable() == before.evictable())) {
       return;
     }
+    placesChanged(
+        !before.placed().isEmpty() && (holding == null || !holding.holdsTheSameAs(before)));
     generations.merge(before.clusterQueue(), 1L, Long::sum);
     if (world.queues.containsKey(before.clusterQueue())) {
       parking.released(before.clusterQueue());
@@ -433,7 +474,13 @@ final class ReferenceEngine {
     return new ReferenceQuestions(this, world, parking, rules);
   }
 
-  private static IllegalArgumentException unknown(SchedulerEvent schedulerEvent) {
-    return new IllegalArgumentException("no topologies here: " + schedulerEvent);
+  /** Somebody may find room on nodes: all queues with topologies are looked at again. */
+  private void placesChanged(boolean relevant) {
+    if (relevant) {
+      for (String queue : world.queuesWithTopologies()) {
+        parking.released(queue);
+        world.changed(queue);
+      }
+    }
   }
 }

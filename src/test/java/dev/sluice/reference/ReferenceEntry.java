@@ -86,6 +86,21 @@ final class ReferenceEntry {
     Map<FlavorResource, Long> usage() {
       return ReferenceEntry.usage(podSets);
     }
+
+    /** The pod sets with places. */
+    List<PodSetAssignment> placed() {
+      return podSets.stream().filter(podSet -> podSet.topology().assignment().isPresent()).toList();
+    }
+
+    /** Whether the other holds as much quota, and the same places. */
+    boolean sameAmountsAs(Holding other) {
+      return other.usage().equals(usage()) && other.placed().equals(placed());
+    }
+
+    /** Whether the other holds the same quota of the same queue, and the same places. */
+    boolean holdsTheSameAs(Holding other) {
+      return other.clusterQueue.equals(clusterQueue) && sameAmountsAs(other);
+    }
   }
 
   final WorkloadId id;
@@ -225,6 +240,7 @@ final class ReferenceEntry {
         held.reservedAt(),
         held.evicted() || eviction.isPresent(),
         held.evictable() && !succeeded,
-        held.guaranteed());
+        held.guaranteed(),
+        held.placed());
   }
 }

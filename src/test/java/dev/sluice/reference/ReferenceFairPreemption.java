@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Preemption where queues share fairly, word by word (docs/scheduling-semantics.md#fair-sharing):
@@ -32,6 +33,7 @@ final class ReferenceFairPreemption {
   private final Node self;
   private final Map<FlavorResource, Long> requests;
   private final Set<FlavorResource> needed;
+  private final Predicate<ReferenceSnapshot> hasPlaces;
   private final ReferenceSnapshot world;
   private final List<Node> ofSelf;
 
@@ -43,13 +45,16 @@ final class ReferenceFairPreemption {
   /**
    * @param requests all that is asked for
    * @param needed those pairs of it that need preemption
+   * @param hasPlaces whether nodes have room for the pods
    */
   ReferenceFairPreemption(
       FairSharing rules,
       ReferenceSnapshot world,
       Preemptor preemptor,
       Map<FlavorResource, Long> requests,
-      Set<FlavorResource> needed) {
+      Set<FlavorResource> needed,
+      Predicate<ReferenceSnapshot> hasPlaces) {
+    this.hasPlaces = hasPlaces;
     this.rules = rules;
     this.world = world;
     this.preemptor = preemptor;
@@ -177,15 +182,16 @@ final class ReferenceFairPreemption {
   private boolean takeAndFit(Victim victim) {
     victims.add(victim);
     tree.remove(victim.holder().queue(), victim.holder().usage());
-    return fits();
+    return fits(victims);
   }
 
   /** Whether the request fits, borrowing allowed, on top of usage without it. */
-  private boolean fits() {
+  private boolean fits(List<Victim> gone) {
     ReferenceTree without = tree.copy();
     without.remove(self.name(), requests);
     return requests.entrySet().stream()
-        .allMatch(each -> each.getValue() <= without.available(self.name(), each.getKey()));
+            .allMatch(each -> each.getValue() <= without.available(self.name(), each.getKey()))
+        && hasPlaces.test(world.without(gone.stream().map(Victim::holder).toList()));
   }
 
   /** The queue to take from: from the root down, always where the share is largest. */
@@ -269,7 +275,9 @@ final class ReferenceFairPreemption {
     for (int i = victims.size() - 2; i >= 0; i--) {
       ReferenceHolder holder = victims.get(i).holder();
       tree.add(holder.queue(), holder.usage());
-      if (fits()) {
+      List<Victim> others = new ArrayList<>(victims);
+      others.remove(i);
+      if (fits(others)) {
         victims.remove(i);
       } else {
         tree.remove(holder.queue(), holder.usage());

@@ -1,15 +1,17 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
  * A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out,
  * {@code evictable} if somebody stops its pods, {@code guaranteed} if it says that it may not be
- * preempted.
+ * preempted, {@code placed} its pod sets with places on nodes.
  */
 record ReferenceHolder(
     WorkloadId id,
@@ -21,16 +23,37 @@ record ReferenceHolder(
     Instant reservedAt,
     boolean evicted,
     boolean evictable,
-    boolean guaranteed) {
+    boolean guaranteed,
+    List<PodSetAssignment> placed) {
 
   ReferenceHolder thatNobodyEvicts() {
     return new ReferenceHolder(
-        id, version, queue, usage, priority, queuedAt, reservedAt, evicted, false, guaranteed);
+        id,
+        version,
+        queue,
+        usage,
+        priority,
+        queuedAt,
+        reservedAt,
+        evicted,
+        false,
+        guaranteed,
+        placed);
   }
 
   ReferenceHolder withVersion(long another) {
     return new ReferenceHolder(
-        id, another, queue, usage, priority, queuedAt, reservedAt, evicted, evictable, guaranteed);
+        id,
+        another,
+        queue,
+        usage,
+        priority,
+        queuedAt,
+        reservedAt,
+        evicted,
+        evictable,
+        guaranteed,
+        placed);
   }
 
   boolean usesAnyOf(Set<FlavorResource> pairs) {

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 
 /** Considers a Workload as quota stands: its flavors and victims, and with how many pods. */
 final class ReferenceNominator {
@@ -47,12 +48,31 @@ final class ReferenceNominator {
       Map<ReferenceAssigner.Progress, Integer> resume,
       Map<ReferenceAssigner.Place, String> only,
       RequestShape shape) {
-    Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
+    ReferencePlacer placer = rules.placer(queue);
+    Result found = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
+    Result result = placer.complete(snapshot, shape, found);
+    Predicate<ReferenceSnapshot> hasPlaces =
+        world ->
+            rules.nodes().flaw == TopologyFlaw.TARGETS_FOR_QUOTA_ONLY
+                || placer.places(world, shape, found).isPresent();
     List<Victim> victims =
         result.mode().preempts()
-            ? victims(snapshot, preemptor(entry, queue), result.usage(), result.needed(), rules)
+            ? victims(
+                snapshot,
+                preemptor(entry, queue),
+                result.usage(),
+                result.needed(),
+                rules,
+                hasPlaces)
             : List.of();
-    return new ReferenceNominated(entry, queue, result, victims);
+    ReferenceSnapshot after = snapshot.without(victims.stream().map(Victim::holder).toList());
+    return new ReferenceNominated(
+        entry,
+        queue,
+        victims.isEmpty()
+            ? result
+            : placer.places(after, shape, found).map(result::with).orElse(result),
+        victims);
   }
 
   private static List<Victim> victims(
@@ -60,13 +80,16 @@ final class ReferenceNominator {
       Preemptor preemptor,
       Map<FlavorResource, Long> usage,
       Set<FlavorResource> needed,
-      ReferenceEngine.Rules rules) {
+      ReferenceEngine.Rules rules,
+      Predicate<ReferenceSnapshot> hasPlaces) {
     return rules
         .sharing()
         .map(
             sharing ->
-                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed).victims())
-        .orElseGet(() -> new ReferencePreemption(snapshot, preemptor, usage, needed).victims());
+                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed, hasPlaces)
+                    .victims())
+        .orElseGet(
+            () -> new ReferencePreemption(snapshot, preemptor, usage, needed, hasPlaces).victims());
   }
 
   private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
@@ -86,7 +109,13 @@ final class ReferenceNominator {
       ReferenceEngine.Rules rules) {
     ReferenceAssigner.Simulation simulation =
         (pair, amount) ->
-            victims(snapshot, preemptor(entry, queue), Map.of(pair, amount), Set.of(pair), rules);
+            victims(
+                snapshot,
+                preemptor(entry, queue),
+                Map.of(pair, amount),
+                Set.of(pair),
+                rules,
+                world -> true);
     return new ReferenceAssigner(
         snapshot.tree(),
         queue,
@@ -94,6 +123,7 @@ final class ReferenceNominator {
         resume,
         only,
         rules.preempting() ? Optional.of(simulation) : Optional.empty(),
-        rules.sharing().isPresent());
+        rules.sharing().isPresent(),
+        rules.placer(queue));
   }
 }

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 
 /**
  * Classical preemption, word by word (docs/scheduling-semantics.md#classical-preemption): whom to
@@ -54,16 +55,20 @@ final class ReferencePreemption {
   private final Node self;
   private final Map<FlavorResource, Long> requests;
   private final Set<FlavorResource> needed;
+  private final Predicate<ReferenceSnapshot> hasPlaces;
 
   /**
    * @param requests all that is asked for
    * @param needed those pairs of it that need preemption
+   * @param hasPlaces whether nodes have room for the pods
    */
   ReferencePreemption(
       ReferenceSnapshot world,
       Preemptor preemptor,
       Map<FlavorResource, Long> requests,
-      Set<FlavorResource> needed) {
+      Set<FlavorResource> needed,
+      Predicate<ReferenceSnapshot> hasPlaces) {
+    this.hasPlaces = hasPlaces;
     this.world = world;
     this.preemptor = preemptor;
     this.policies = preemptor.queue().preemption();
@@ -217,7 +222,7 @@ final class ReferencePreemption {
         continue;
       }
       removed.add(candidate);
-      if (fits(treeWithout(removed), borrowing)) {
+      if (fits(without(removed), borrowing)) {
         fillBack(removed, borrowing);
         return removed.stream()
             .map(each -> new Victim(each.holder(), each.variant().reason))
@@ -250,7 +255,8 @@ final class ReferencePreemption {
     return false;
   }
 
-  private boolean fits(ReferenceTree tree, boolean borrowing) {
+  private boolean fits(ReferenceSnapshot left, boolean borrowing) {
+    ReferenceTree tree = left.tree();
     for (var each : requests.entrySet()) {
       FlavorResource pair = each.getKey();
       long after = ResourceAmounts.add(tree.usage(self, pair), each.getValue());
@@ -261,19 +267,23 @@ final class ReferencePreemption {
         return false;
       }
     }
-    return true;
+    return hasPlaces.test(left);
   }
 
   private void fillBack(List<Candidate> removed, boolean borrowing) {
     for (int i = removed.size() - 2; i >= 0; i--) {
       Candidate candidate = removed.remove(i);
-      if (!fits(treeWithout(removed), borrowing)) {
+      if (!fits(without(removed), borrowing)) {
         removed.add(i, candidate);
       }
     }
   }
 
   private ReferenceTree treeWithout(List<Candidate> removed) {
-    return world.without(removed.stream().map(Candidate::holder).toList()).tree();
+    return without(removed).tree();
+  }
+
+  private ReferenceSnapshot without(List<Candidate> removed) {
+    return world.without(removed.stream().map(Candidate::holder).toList());
   }
 }

@@ -116,10 +116,16 @@ final class ReferenceQuestions {
         || (queue.rules().blocksUntilReady() && world.awaitsPods(queue.name()))) {
       return false;
     }
+    ReferenceSnapshot now = world.snapshot();
     Predicate<RequestShape> fits =
         shape ->
-            ReferenceNominator.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
-                    .assign(shape)
+            rules
+                    .placer(queue)
+                    .complete(
+                        now,
+                        shape,
+                        ReferenceNominator.assigner(entry, queue, now, Map.of(), Map.of(), rules)
+                            .assign(shape))
                     .mode()
                 == Mode.FIT;
     RequestShape shape = entry.shape();
@@ -141,6 +147,20 @@ final class ReferenceQuestions {
       }
     }
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
+  }
+
+  /** Whether any queue places pods on nodes. */
+  boolean hasTopologies() {
+    return !world.queuesWithTopologies().isEmpty();
+  }
+
+  /** Whether all flavors of a queue have topologies. */
+  boolean impliesTopology(String queue) {
+    ClusterQueueSpec spec = world.queues.get(queue);
+    return spec != null
+        && spec.groups().stream()
+            .flatMap(group -> group.flavors().stream())
+            .allMatch(each -> world.nodes.isTopologyFlavor(each.flavor()));
   }
 
   Optional<PendingWorkload> pendingOf(String uid) {

@@ -8,6 +8,7 @@ import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.TopologyOptions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -37,7 +38,25 @@ final class ReferenceQueues {
   /** How often what is held in a ClusterQueue changed. */
   final Map<String, Long> changes = new HashMap<>();
 
+  final ReferenceNodes nodes;
+
   Instant now = Instant.EPOCH;
+
+  ReferenceQueues(TopologyOptions topologies, TopologyFlaw flaw) {
+    this.nodes = new ReferenceNodes(topologies, flaw, flavors);
+  }
+
+  /** Queues of which any flavor has a topology. */
+  List<String> queuesWithTopologies() {
+    return queues.values().stream()
+        .filter(
+            queue ->
+                queue.groups().stream()
+                    .flatMap(group -> group.flavors().stream())
+                    .anyMatch(each -> nodes.isTopologyFlavor(each.flavor())))
+        .map(ClusterQueueSpec::name)
+        .toList();
+  }
 
   /** The quota tree with all that is held. */
   ReferenceTree tree() {
@@ -64,7 +83,7 @@ final class ReferenceQueues {
         holders.add(isGuaranteed(holder) ? holder.thatNobodyEvicts() : holder);
       }
     }
-    return new ReferenceSnapshot(tree, holders);
+    return new ReferenceSnapshot(tree, holders, new ArrayList<>());
   }
 
   private boolean isGuaranteed(ReferenceHolder holder) {

@@ -32,7 +32,13 @@ record ReferenceReduction(RequestShape shape) {
       int count = set.count() - delta(set) * i / sum();
       sets.add(
           new PodSetRequest(
-              set.name(), count, set.minCount(), set.perPod(), set.nodeConstraints(), set.group()));
+              set.name(),
+              count,
+              set.minCount(),
+              set.perPod(),
+              set.nodeConstraints(),
+              set.group(),
+              set.topology()));
     }
     return shape.withPodSets(sets);
   }

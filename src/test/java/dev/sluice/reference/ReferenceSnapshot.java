@@ -4,8 +4,24 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The world at one moment: the tree with all that is used, and those who use it. */
-record ReferenceSnapshot(ReferenceTree tree, List<ReferenceHolder> holders) {
+/**
+ * The world at one moment: the tree with all that is used, those who use it, and what is used of
+ * nodes beside them.
+ */
+record ReferenceSnapshot(
+    ReferenceTree tree, List<ReferenceHolder> holders, List<ReferenceNodes.Use> uses) {
+
+  /** The same world, in a copy. */
+  ReferenceSnapshot copy() {
+    return without(List.of());
+  }
+
+  /** All that is used of nodes. */
+  List<ReferenceNodes.Use> allUses(ReferenceNodes nodes) {
+    List<ReferenceNodes.Use> all = new ArrayList<>(uses);
+    holders.forEach(holder -> all.addAll(nodes.uses(holder.placed())));
+    return all;
+  }
 
   /** The same world, where these hold nothing any more. */
   ReferenceSnapshot without(Collection<ReferenceHolder> gone) {
@@ -16,6 +32,6 @@ record ReferenceSnapshot(ReferenceTree tree, List<ReferenceHolder> holders) {
         left.remove(holder.queue(), holder.usage());
       }
     }
-    return new ReferenceSnapshot(left, others);
+    return new ReferenceSnapshot(left, others, new ArrayList<>(uses));
   }
 }

@@ -50,6 +50,8 @@ final class ReferenceTopology {
 
   private final List<String> levels;
   private final boolean mixed;
+  private final boolean balanced;
+  private final TopologyFlaw flaw;
   private final List<ClusterNode> nodes;
   private final Map<String, SortedMap<String, Long>> used;
   private final List<Toleration> tolerations;
@@ -68,6 +70,25 @@ final class ReferenceTopology {
       List<ClusterNode> nodes,
       Map<String, SortedMap<String, Long>> used,
       List<Toleration> tolerations) {
+    this(levels, mixed, false, nodes, used, tolerations, TopologyFlaw.NONE);
+  }
+
+  /**
+   * @param balanced whether pods that prefer a level are spread evenly over its domains
+   * @param used what is used of each leaf, by path
+   * @param tolerations what the flavor tolerates
+   * @param flaw a rule that is broken
+   */
+  ReferenceTopology(
+      List<String> levels,
+      boolean mixed,
+      boolean balanced,
+      List<ClusterNode> nodes,
+      Map<String, SortedMap<String, Long>> used,
+      List<Toleration> tolerations,
+      TopologyFlaw flaw) {
+    this.flaw = flaw;
+    this.balanced = balanced;
     this.levels = levels;
     this.mixed = mixed;
     this.nodes = nodes;
@@ -94,7 +115,8 @@ final class ReferenceTopology {
     leader = first;
     sizes.clear();
     for (TopologyRequest.Slice slice : asked.slices()) {
-      sizes.put(slice.level(), slice.size());
+      sizes.put(
+          slice.level(), flaw == TopologyFlaw.SLICES_ARE_PODS ? Integer.valueOf(1) : slice.size());
     }
     if (workers.count() % sliceSize() != 0) {
       return Optional.empty();
@@ -103,21 +125,36 @@ final class ReferenceTopology {
     roots.forEach(root -> count(root, 0));
     int level = firstLevel();
     long needed = workers.count() / sliceSize();
+    if (balanced
+        && flaw != TopologyFlaw.NOT_BALANCED
+        && asked.mode() == Mode.PREFERRED
+        && smallestSufficient(at(roots, level), needed, leader != null, level) == null) {
+      List<Chosen> even = even(roots, level, needed);
+      if (!even.isEmpty()) {
+        return Optional.of(down(level, even, needed, true));
+      }
+    }
     while (true) {
       List<Domain> here = at(roots, level);
       Chosen one = smallestSufficient(here, needed, leader != null, level);
       if (one != null) {
-        return Optional.of(down(level, List.of(one), needed));
+        return Optional.of(down(level, List.of(one), needed, false));
       }
-      if (asked.mode() == Mode.REQUIRED) {
+      boolean preferred =
+          asked.mode() == Mode.PREFERRED
+              || (asked.mode() == Mode.REQUIRED && flaw == TopologyFlaw.REQUIRED_IS_PREFERRED);
+      if (asked.mode() == Mode.REQUIRED && !preferred) {
         return Optional.empty();
       }
-      if (asked.mode() == Mode.PREFERRED && level > 0) {
+      if (preferred && flaw == TopologyFlaw.PREFERRED_IS_REQUIRED) {
+        return Optional.empty();
+      }
+      if (preferred && level > 0 && flaw != TopologyFlaw.PREFERRED_STAYS) {
         level--;
         continue;
       }
       List<Chosen> many = minimal(here, needed, leader != null, level);
-      return many == null ? Optional.empty() : Optional.of(down(level, many, needed));
+      return many == null ? Optional.empty() : Optional.of(down(level, many, needed, false));
     }
   }
 
@@ -130,7 +167,9 @@ final class ReferenceTopology {
   }
 
   private int sliceSize() {
-    return request.slices().isEmpty() ? 1 : request.slices().getFirst().size();
+    return request.slices().isEmpty() || flaw == TopologyFlaw.SLICES_ARE_PODS
+        ? 1
+        : request.slices().getFirst().size();
   }
 
   private int sliceLevel() {
@@ -154,7 +193,8 @@ final class ReferenceTopology {
     TreeMap<String, Domain> byPath = new TreeMap<>();
     List<Domain> roots = new ArrayList<>();
     for (ClusterNode node : nodes) {
-      if (!node.usable() || path(levels, node).isEmpty()) {
+      boolean counts = node.usable() || flaw == TopologyFlaw.UNUSABLE_NODES_COUNT;
+      if (!counts || path(levels, node).isEmpty()) {
         continue;
       }
       Domain parent = null;
@@ -212,7 +252,7 @@ final class ReferenceTopology {
       domain.slicesWithLeader = domain.slices - (domain.leaders > 0 ? sliceLoss : 0);
     }
     Integer size = sizes.get(levels.get(level));
-    if (size != null && level > sliceLevel()) {
+    if (size != null && level > sliceLevel() && flaw != TopologyFlaw.LAYERS_DO_NOT_ROUND) {
       domain.pods = domain.pods / size * size;
       domain.podsWithLeader = domain.podsWithLeader / size * size;
     }
@@ -235,7 +275,7 @@ final class ReferenceTopology {
   private long fits(Pods each, Domain leaf, Map<String, Long> free) {
     if (levels.getLast().equals("kubernetes.io/hostname")) {
       for (ClusterNode node : leaf.nodes) {
-        if (!mayRun(each.constraints(), node, tolerations)) {
+        if (!mayRun(broken(each.constraints()), node, broken(node))) {
           return 0;
         }
       }
@@ -248,6 +288,22 @@ final class ReferenceTopology {
       }
     }
     return fits;
+  }
+
+  private NodeConstraints broken(NodeConstraints constraints) {
+    return new NodeConstraints(
+        flaw == TopologyFlaw.SELECTORS_ARE_IGNORED ? Map.of() : constraints.nodeSelector(),
+        flaw == TopologyFlaw.AFFINITY_IS_IGNORED ? List.of() : constraints.affinityTerms(),
+        constraints.tolerations());
+  }
+
+  private List<Toleration> broken(ClusterNode node) {
+    return switch (flaw) {
+      case TAINTS_ARE_IGNORED ->
+          node.taints().stream().map(t -> new Toleration(t.key(), "Exists", "", "")).toList();
+      case TOLERATIONS_OF_THE_FLAVOR_ARE_IGNORED -> List.of();
+      default -> tolerations;
+    };
   }
 
   /** Whether pods may run on a node, with what their flavor tolerates. */
@@ -289,7 +345,7 @@ final class ReferenceTopology {
   /** Largest first, or smallest first; among equals that with fewer pods, then by values. */
   private Comparator<Domain> order(boolean withLeader, int level) {
     Comparator<Domain> bySize = Comparator.comparing(d -> units(d, withLeader, level));
-    if (!(unconstrained() && mixed)) {
+    if (!(unconstrained() && mixed) || flaw == TopologyFlaw.LARGEST_FIRST_FOR_ALL) {
       bySize = bySize.reversed();
     }
     return bySize
@@ -299,13 +355,14 @@ final class ReferenceTopology {
 
   private @Nullable Chosen smallestSufficient(
       List<Domain> among, long needed, boolean withLeader, int level) {
+    Comparator<Domain> smallest =
+        Comparator.<Domain, Long>comparing(d -> units(d, withLeader, level))
+            .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
+            .thenComparing(d -> d.path);
     return among.stream()
         .filter(d -> !withLeader || d.leaders > 0)
         .filter(d -> units(d, withLeader, level) >= needed)
-        .min(
-            Comparator.<Domain, Long>comparing(d -> units(d, withLeader, level))
-                .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
-                .thenComparing(d -> d.path))
+        .min(flaw == TopologyFlaw.FIRST_SUFFICIENT ? Comparator.comparing(d -> d.path) : smallest)
         .map(d -> new Chosen(d, needed, withLeader))
         .orElse(null);
   }
@@ -341,6 +398,11 @@ final class ReferenceTopology {
     long rest = needed;
     while (rest > 0) {
       Chosen last = smallestSufficient(left, rest, false, level);
+      if (flaw == TopologyFlaw.LAST_IS_NOT_THE_SMALLEST
+          && !left.isEmpty()
+          && units(left.getFirst(), false, level) >= rest) {
+        last = new Chosen(left.getFirst(), rest, false);
+      }
       if (last != null) {
         chosen.add(last);
         return chosen;
@@ -358,11 +420,52 @@ final class ReferenceTopology {
     return chosen;
   }
 
-  private Places down(int from, List<Chosen> start, long needed) {
+  /**
+   * Siblings of which the one with the fewest slices has most, then as few of them as possible:
+   * each gets as much as all can have, and the first get the rest. Empty if there are none.
+   */
+  private List<Chosen> even(List<Domain> roots, int level, long needed) {
+    List<List<Domain>> families =
+        level == 0
+            ? List.of(roots)
+            : at(roots, level - 1).stream()
+                .sorted(Comparator.comparing(parent -> parent.path))
+                .map(parent -> parent.children)
+                .toList();
+    List<Chosen> best = List.of();
+    long most = 0;
+    for (List<Domain> family : families) {
+      List<Chosen> chosen = minimal(family, needed, leader != null, level);
+      if (chosen == null || chosen.isEmpty()) {
+        continue;
+      }
+      long least =
+          chosen.stream()
+              .mapToLong(each -> units(each.domain, each.leader, level))
+              .min()
+              .orElseThrow();
+      long threshold = Math.min(needed / chosen.size(), least);
+      if (threshold > most || (threshold == most && chosen.size() < best.size())) {
+        most = threshold;
+        best = chosen;
+      }
+    }
+    List<Chosen> result = new ArrayList<>();
+    long rest = needed - most * best.size();
+    for (Chosen each : flaw == TopologyFlaw.EXTRAS_GO_LAST ? best.reversed() : best) {
+      long room = units(each.domain, each.leader, level);
+      long extra = Math.min(rest, room - most);
+      rest -= extra;
+      result.add(new Chosen(each.domain, most + extra, each.leader));
+    }
+    return result;
+  }
+
+  private Places down(int from, List<Chosen> start, long needed, boolean apart) {
     List<Chosen> here = start;
     for (int level = from; level < levels.size() - 1; level++) {
       List<Chosen> below = new ArrayList<>();
-      if (level < sliceLevel()) {
+      if (level < sliceLevel() && !apart && flaw != TopologyFlaw.NO_POOLING) {
         List<Domain> pooled = here.stream().flatMap(each -> each.domain.children.stream()).toList();
         below.addAll(orFail(minimal(pooled, needed, leader != null, level + 1)));
       } else {

@@ -123,6 +123,11 @@ sealed interface Step {
       case SchedulerEvent.LocalQueueRemoved(var id) -> "local " + id;
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> "namespace " + name;
       case SchedulerEvent.NamespaceRemoved(var name) -> "namespace " + name;
+      case SchedulerEvent.TopologyChanged(var topology) -> "topology " + topology.name();
+      case SchedulerEvent.TopologyRemoved(var name) -> "topology " + name;
+      case SchedulerEvent.NodeChanged(var node) -> "node " + node.name();
+      case SchedulerEvent.NodeRemoved(var name) -> "node " + name;
+      case SchedulerEvent.NodeUsageChanged(var node, var used) -> "use of node " + node;
       default -> throw new IllegalArgumentException(schedulerEvent + " is no declaration");
     };
   }

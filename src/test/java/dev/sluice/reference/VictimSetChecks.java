@@ -42,7 +42,9 @@ final class VictimSetChecks {
     for (Decided each : decided) {
       if (each instanceof Preemption preemption && undisturbed(preemption, decided, world)) {
         PendingWorkload preemptor = before.pendingOf(preemption.id().uid()).orElseThrow();
-        if (preemptor.shape().podSets().size() == 1) {
+        if (preemptor.shape().podSets().size() == 1
+            && !preemptor.shape().podSets().getFirst().topology().isExplicit()
+            && !before.impliesTopology(preemption.clusterQueue())) {
           judged++;
           check(preemption, preemptor.shape().podSets().getFirst(), world);
         }

@@ -32,12 +32,14 @@ final class WaitingChecks {
 
   /**
    * Looks at those who wait when nothing is left to do. In trees where somebody waits for victims
-   * to stop, or where a blocked head keeps quota free, others may fit and have to wait.
+   * to stop, or where a blocked head keeps quota free, others may fit and have to wait; places are
+   * kept free for all trees.
    */
   void checkQuiescence() {
     ReferenceSnapshot now = world.snapshot();
     for (Map.Entry<WorkloadId, String> each : world.singlesThatFit().entrySet()) {
-      Collection<String> tree = now.tree().tree(each.getValue());
+      Collection<String> tree =
+          world.hasTopologies() ? world.queues().keySet() : now.tree().tree(each.getValue());
       boolean kept =
           now.holders().stream()
                   .anyMatch(holder -> holder.evicted() && tree.contains(holder.queue()))

@@ -14,6 +14,7 @@ import dev.sluice.reference.RandomWorld.Pods;
  * @param elastic whether many Workloads are slices that replace one another
  * @param gated whether many have a preemption gate that is closed, and opened later
  * @param policies whether queues have rules beyond the fields of their API
+ * @param topologies whether pods are placed by topology
  */
 record WorldSize(
     boolean cohorts,
@@ -28,7 +29,8 @@ record WorldSize(
     boolean calm,
     boolean elastic,
     boolean gated,
-    boolean policies) {
+    boolean policies,
+    boolean topologies) {
 
   /** The same size, where queues have rules beyond the fields of their API. */
   WorldSize withPolicies() {
@@ -45,6 +47,34 @@ record WorldSize(
         calm,
         elastic,
         gated,
+        true,
+        topologies);
+  }
+
+  /**
+   * Whether all queues are of one tree that never falls apart: which tree comes first where queues
+   * share fairly is not said, and nodes are there for all trees.
+   */
+  boolean oneTree() {
+    return topologies && weighted;
+  }
+
+  /** The same size, where pods are placed by topology. */
+  WorldSize withTopologies() {
+    return new WorldSize(
+        cohorts,
+        preempting,
+        pods,
+        weighted,
+        flavors,
+        queues,
+        cohortCount,
+        workloads,
+        memory,
+        calm,
+        elastic,
+        gated,
+        policies,
         true);
   }
 
@@ -62,6 +92,7 @@ record WorldSize(
         dice.chanceOfHalf(),
         pods == Pods.SLICES,
         preempting && dice.below(3) == 0,
+        false,
         false);
   }
 }

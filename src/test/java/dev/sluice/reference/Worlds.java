@@ -35,8 +35,22 @@ final class Worlds {
       int most,
       BiFunction<Long, Integer, List<Step>> make,
       BiConsumer<Long, List<Step>> play) {
+    play(what, most, LENGTH, make, play);
+  }
+
+  /**
+   * Plays all.
+   *
+   * @param length how many steps a world has
+   */
+  static void play(
+      String what,
+      int most,
+      int length,
+      BiFunction<Long, Integer, List<Step>> make,
+      BiConsumer<Long, List<Step>> play) {
     long usual = most * Long.getLong("sluice.property.factor", 1);
-    long worlds = (Long.getLong("sluice.property.steps", usual) + LENGTH - 1) / LENGTH;
+    long worlds = (Long.getLong("sluice.property.steps", usual) + length - 1) / length;
     long first = Long.getLong("sluice.property.seed", 1);
     long start = System.nanoTime();
     Optional<Long> failed =
@@ -44,18 +58,18 @@ final class Worlds {
             .parallel()
             .filter(
                 seed ->
-                    failure(make.apply(seed, LENGTH), world -> play.accept(seed, world))
+                    failure(make.apply(seed, length), world -> play.accept(seed, world))
                         .isPresent())
             .boxed()
             .findAny();
     if (failed.isPresent()) {
       long seed = failed.get();
       throw new AssertionError(
-          report(seed, make.apply(seed, LENGTH), world -> play.accept(seed, world)));
+          report(seed, make.apply(seed, length), world -> play.accept(seed, world)));
     }
     System.out.printf(
         "property: %s seeds=%d..%d steps=%d seconds=%.1f%n",
-        what, first, first + worlds - 1, worlds * LENGTH, (System.nanoTime() - start) / 1e9);
+        what, first, first + worlds - 1, worlds * length, (System.nanoTime() - start) / 1e9);
   }
 
   private static String report(long seed, List<Step> world, Consumer<List<Step>> play) {

@@ -92,7 +92,7 @@ public enum FeatureGate {
   SPARK_APPLICATION_INTEGRATION("SparkApplicationIntegration", false, ALPHA, EITHER),
   TAS_ASSIGNMENTS_ENCODING_BY_HOSTNAME_PREFIX(
       "TASAssignmentsEncodingByHostnamePrefix", true, BETA, OFF, "TopologyAwareScheduling"),
-  TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, OFF, "TopologyAwareScheduling"),
+  TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, EITHER, "TopologyAwareScheduling"),
   TAS_CACHE_NODE_MATCH_RESULTS(
       "TASCacheNodeMatchResults", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_CACHE_TOPOLOGY_TREE("TASCacheTopologyTree", true, BETA, EITHER, "TopologyAwareScheduling"),

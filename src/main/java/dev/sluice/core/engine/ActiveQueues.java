@@ -195,6 +195,16 @@ final class ActiveQueues {
     return ready.isEmpty();
   }
 
+  /** Returns the queues with a claim in a tree, which don't hold it any more. */
+  List<ClusterQueueCache> takeClaims(QuotaNode root) {
+    Map<String, ClusterQueueCache> claimants = claims.remove(root);
+    if (claimants == null) {
+      return List.of();
+    }
+    claimants.keySet().forEach(blocked::remove);
+    return List.copyOf(claimants.values());
+  }
+
   /**
    * Returns the active queues, and the queues with a claim in the same trees, and clears the set of
    * active queues.

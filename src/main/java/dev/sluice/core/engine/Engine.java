@@ -144,7 +144,7 @@ public final class Engine {
       case SchedulerEvent.NodeChanged(var node) -> placesChanged(topologyCache.set(node));
       case SchedulerEvent.NodeRemoved(var name) -> placesChanged(topologyCache.removeNode(name));
       case SchedulerEvent.NodeUsageChanged(var node, var used) ->
-          placesChanged(topologyCache.setUsage(node, used));
+          usageChanged(topologyCache.setUsage(node, used));
       case SchedulerEvent.ClusterQueueChanged(var queue) -> setClusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
       case SchedulerEvent.CohortChanged(var cohort) ->
@@ -172,6 +172,14 @@ public final class Engine {
           namespaceChanged(name);
         }
       }
+    }
+  }
+
+  private void usageChanged(TopologyCache.UsageChange change) {
+    switch (change) {
+      case LESS -> quotaAccounting.placesReleased();
+      case MORE -> quotaAccounting.placesTaken();
+      case NONE -> {}
     }
   }
 
@@ -394,7 +402,27 @@ public final class Engine {
         activeQueues.unblock(candidate.queue());
       }
     }
+    addClaimsOnPlaces(heads);
     return heads;
+  }
+
+  /**
+   * Adds the heads of all trees that hold a claim, if a head of any tree may take places: nodes are
+   * there for all trees.
+   */
+  private void addClaimsOnPlaces(Map<ClusterQueueCache, QueuedWorkload> heads) {
+    if (heads.keySet().stream().noneMatch(ClusterQueueCache::topologyAware)) {
+      return;
+    }
+    for (QuotaNode root : specRegistry.topologyTrees) {
+      for (ClusterQueueCache queue : activeQueues.takeClaims(root)) {
+        QueuedWorkload head = queue.active() ? queue.pending().head() : null;
+        if (head != null && !heads.containsKey(queue)) {
+          restartFlavorSearch(queue);
+          heads.put(queue, head);
+        }
+      }
+    }
   }
 
   /** Rebuilds the quota trees if specs changed, and requeues all inadmissible Workloads. */

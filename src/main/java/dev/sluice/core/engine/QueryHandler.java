@@ -10,6 +10,8 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.topology.TopologyUsage;
+import dev.sluice.core.topology.TopologyView;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -143,6 +145,21 @@ public final class QueryHandler {
             first ->
                 new EarlierLocalQueues(
                     item.usage().amount(), first.getKey(), first.getValue(), before.size()));
+  }
+
+  /** What the nodes of a flavor have, and who uses them; empty if the flavor has no topology. */
+  Optional<TopologyView> topology(String flavor) {
+    Map<WorkloadId, TopologyUsage> holders = new LinkedHashMap<>();
+    for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
+      queue.quotaHolders.forEach(
+          quotaHolder -> {
+            TopologyUsage usage = quotaHolder.topology();
+            if (usage != null) {
+              holders.put(quotaHolder.id(), usage);
+            }
+          });
+    }
+    return specRegistry.topologies.view(flavor, holders);
   }
 
   private Explanation blockedBy(QueuedWorkload head) {

@@ -138,6 +138,7 @@ final class QuotaAccounting {
     TopologyUsage places = quotaHolder.topology();
     if (places != null && !inTree) {
       places.add();
+      placesTaken();
     }
     if (cache != null) {
       activeQueues.markChanged(cache.node());
@@ -190,6 +191,11 @@ final class QuotaAccounting {
       inadmissibleIndex.released(root);
       activeQueues.markChanged(root);
     }
+  }
+
+  /** Records that heads of any tree that wait for targets may not find their places any more. */
+  void placesTaken() {
+    specRegistry.topologyTrees.forEach(activeQueues::markChanged);
   }
 
   private void countAdmitted(WorkloadEntry entry, Reservation reservation, boolean add) {

@@ -5,6 +5,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,11 @@ public interface SchedulerQueries {
 
   /** Why a Workload is pending; empty when it is not pending. */
   CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id);
+
+  /** What the nodes of a flavor have, and who uses them; empty if the flavor has no topology. */
+  default CompletableFuture<Optional<TopologyView>> topology(String flavor) {
+    return CompletableFuture.completedFuture(Optional.empty());
+  }
 
   /**
    * Up to {@code max} explanations that were not reported yet, oldest change first. Each

@@ -5,6 +5,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -247,6 +248,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   @Override
   public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
     return submitQuery(state -> state.queries().pendingReason(id));
+  }
+
+  @Override
+  public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
+    return submitQuery(state -> state.queries().topology(flavor));
   }
 
   @Override

@@ -100,15 +100,39 @@ final class CycleReservations {
   }
 
   /**
-   * Whether the places of a nominated Workload are still free, without its own targets; heads
-   * before it, of its tree or of another one, may have taken them.
+   * Whether the places of a head are still free without all targets so far and without its own
+   * targets; heads before it, of its tree or of another one, may have taken them.
    */
-  boolean placesFit(NominatedWorkload entry) {
+  boolean placesFitWithoutTargets(NominatedWorkload entry) {
     AssignedPlaces places = entry.assignment().places();
-    return places.usage() == null
-        || (entry.preemptionTargets().isEmpty()
-            ? places.fits()
-            : assumingRemoved(entry.preemptionTargets(), places::fits));
+    // Removing targets only frees places.
+    return places.fits() || assumingRemoved(withAllTargets(entry), places::fits);
+  }
+
+  /** The targets of a head and of all heads before it; those of other trees may free places. */
+  private List<PreemptionTarget> withAllTargets(NominatedWorkload entry) {
+    Set<QuotaHolder> removed = new HashSet<>();
+    List<PreemptionTarget> all = new ArrayList<>();
+    for (PreemptionTarget own : entry.preemptionTargets()) {
+      removed.add(own.quotaHolder());
+      all.add(own);
+    }
+    for (TreeReservations tree : trees.values()) {
+      for (PreemptionTarget other : tree.preemptionTargets) {
+        if (removed.add(other.quotaHolder())) {
+          all.add(other);
+        }
+      }
+    }
+    return all;
+  }
+
+  /** Whether places are free with the usage of all targets, and without reservations. */
+  private boolean placesFitWithTargets(AssignedPlaces places) {
+    trees.values().forEach(tree -> tree.places.forEach(TopologyUsage::remove));
+    boolean fit = places.fits();
+    trees.values().forEach(tree -> tree.places.forEach(TopologyUsage::add));
+    return fit;
   }
 
   /** Adds preemption targets; later heads in the tree treat their usage as free. */
@@ -130,8 +154,8 @@ final class CycleReservations {
     return false;
   }
 
-  /** Whether a head fits without all targets so far and without its own targets. */
-  boolean fitsWithoutTargets(NominatedWorkload entry) {
+  /** Whether there is quota for a head without all targets so far and without its own targets. */
+  boolean quotaFitsWithoutTargets(NominatedWorkload entry) {
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
     List<PreemptionTarget> own = entry.preemptionTargets();
@@ -155,6 +179,10 @@ final class CycleReservations {
     List<PairAmount> usage = entry.assignment().usage();
     boolean guaranteed = entry.guaranteed();
     TreeReservations tree = existing(node);
+    if (entry.assignment().places().usage() != null
+        && !placesFitWithTargets(entry.assignment().places())) {
+      return false;
+    }
     if (tree == null) {
       return fits(node, usage, guaranteed);
     }
@@ -166,10 +194,13 @@ final class CycleReservations {
 
   /** Nominates a head again, without the usage of all targets so far. */
   NominatedWorkload renominate(QuotaNode node, Nominator nominator, NominatedWorkload before) {
-    TreeReservations tree = tree(node);
-    tree.preemptionTargets.forEach(PreemptionTarget::removeUsage);
+    List<PreemptionTarget> removed =
+        before.queue().topologyAware()
+            ? trees.values().stream().flatMap(each -> each.preemptionTargets.stream()).toList()
+            : tree(node).preemptionTargets;
+    removed.forEach(PreemptionTarget::removeUsage);
     NominatedWorkload renominated = nominator.renominate(before);
-    tree.preemptionTargets.reversed().forEach(PreemptionTarget::restoreUsage);
+    removed.reversed().forEach(PreemptionTarget::restoreUsage);
     return renominated;
   }
 

@@ -190,25 +190,25 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
-    if (cycleReservations.placesFit(entry)) {
-      return admitOrReserveWithPlaces(entry);
+    if (!recomputesPlaces
+        || cycleReservations.placesFitWithoutTargets(entry)
+        || !cycleReservations.quotaFitsWithoutTargets(entry)) {
+      return admitOrReserveAsNominated(entry);
     }
-    NominatedWorkload renominated = recomputesPlaces ? nominator.renominate(entry) : entry;
-    return renominated.succeeds()
-            && cycleReservations.placesFit(renominated)
-            && !cycleReservations.overlaps(
-                renominated.queue().node(), renominated.preemptionTargets())
-        ? admitOrReserveWithPlaces(renominated)
-        : skipped(entry);
+    // Only the places were taken by heads before it.
+    NominatedWorkload renominated = nominator.renominate(entry);
+    return renominated.succeeds() ? admitOrReserveAsNominated(renominated) : noFit(renominated);
   }
 
-  private CycleOutcome admitOrReserveWithPlaces(NominatedWorkload entry) {
+  private CycleOutcome admitOrReserveAsNominated(NominatedWorkload entry) {
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);
     }
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
-    if (!cycleReservations.fitsWithoutTargets(entry)) {
+    if (cycleReservations.overlaps(node, entry.preemptionTargets())
+        || !cycleReservations.quotaFitsWithoutTargets(entry)
+        || !cycleReservations.placesFitWithoutTargets(entry)) {
       return skipped(entry);
     }
     if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(entry)) {

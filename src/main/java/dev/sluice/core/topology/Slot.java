@@ -23,6 +23,10 @@ final class Slot {
   final Key key;
   int users;
   private long[] used = NONE;
+
+  /** What the current search adds to the capacity, for trees that it builds. */
+  private long[] addedCapacity = NONE;
+
   private TopologyTree[] trees = {};
   private int[] leaves = {};
 
@@ -30,18 +34,18 @@ final class Slot {
     this.key = key;
   }
 
-  /** What is used of a resource. */
-  long used(int resource) {
-    return resource < used.length ? used[resource] : 0;
-  }
-
-  /** The number of resources that may be used. */
-  int resources() {
-    return used.length;
-  }
-
-  /** Names a leaf whose free capacity this usage reduces. */
+  /** Names a leaf whose free capacity this usage reduces, and reduces it. */
   void attach(TopologyTree tree, int leaf) {
+    for (int i = 0; i < used.length; i++) {
+      if (used[i] != 0) {
+        tree.use(leaf, i, used[i]);
+      }
+    }
+    for (int i = 0; i < addedCapacity.length; i++) {
+      if (addedCapacity[i] != 0) {
+        tree.addCapacity(leaf, i, addedCapacity[i]);
+      }
+    }
     trees = Arrays.copyOf(trees, trees.length + 1);
     leaves = Arrays.copyOf(leaves, leaves.length + 1);
     trees[trees.length - 1] = tree;
@@ -76,6 +80,16 @@ final class Slot {
     }
   }
 
+  /** The leaf of a tree; -1 if the tree doesn't have the domain. */
+  int leafIn(TopologyTree tree) {
+    for (int i = 0; i < trees.length; i++) {
+      if (trees[i] == tree) {
+        return leaves[i];
+      }
+    }
+    return -1;
+  }
+
   /** Whether every leaf has so much free; false if the domain is gone. */
   boolean hasRoom(int resource, long amount) {
     for (int i = 0; i < trees.length; i++) {
@@ -86,8 +100,12 @@ final class Slot {
     return trees.length > 0;
   }
 
-  /** Changes what Workloads can use of every leaf. */
+  /** Changes what Workloads can use of every leaf, until the opposite change. */
   void addCapacity(int resource, long amount) {
+    if (resource >= addedCapacity.length) {
+      addedCapacity = Arrays.copyOf(addedCapacity, resource + 1);
+    }
+    addedCapacity[resource] += amount;
     for (int i = 0; i < trees.length; i++) {
       trees[i].addCapacity(leaves[i], resource, amount);
     }

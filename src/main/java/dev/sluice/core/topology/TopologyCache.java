@@ -8,12 +8,14 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -27,6 +29,16 @@ import org.jspecify.annotations.Nullable;
 public final class TopologyCache {
 
   private static final String PODS = "pods";
+
+  /** How the usage of a node changes. */
+  public enum UsageChange {
+    /** Not at all, or the node doesn't matter. */
+    NONE,
+    /** Less is used of some resource: pods may find places. */
+    LESS,
+    /** More is used: places that were there may be gone. */
+    MORE
+  }
 
   private final TopologyOptions options;
   private final Map<String, TopologySpec> topologies = new HashMap<>();
@@ -127,9 +139,9 @@ public final class TopologyCache {
   /**
    * Sets what pods that aren't placed by topology use of a node.
    *
-   * @return whether they use less of a node that a tree contains
+   * @return what that means for the nodes that trees contain
    */
-  public boolean setUsage(String node, SortedMap<String, Long> used) {
+  public UsageChange setUsage(String node, SortedMap<String, Long> used) {
     SortedMap<String, Long> before =
         used.isEmpty() ? usedByOthers.remove(node) : usedByOthers.put(node, used);
     SortedMap<String, Long> change = new TreeMap<>(used);
@@ -148,7 +160,10 @@ public final class TopologyCache {
         }
       }
     }
-    return less && inTree;
+    if (!inTree) {
+      return UsageChange.NONE;
+    }
+    return less ? UsageChange.LESS : UsageChange.MORE;
   }
 
   /** Whether the nodes of a flavor are assigned by topology. */
@@ -182,6 +197,56 @@ public final class TopologyCache {
     return tree;
   }
 
+  /**
+   * What the nodes of a flavor have, and what is used of them; empty if the flavor has no topology,
+   * or the topology doesn't exist. Cost: proportional to the nodes and the Workloads.
+   *
+   * @param holders what Workloads use
+   */
+  public Optional<TopologyView> view(String flavorName, Map<WorkloadId, TopologyUsage> holders) {
+    TopologyTree tree = isTopologyFlavor(flavorName) ? tree(flavorName) : null;
+    if (tree == null) {
+      return Optional.empty();
+    }
+    List<List<TopologyView.HeldPods>> held = new ArrayList<>();
+    for (int i = 0; i < tree.leaves(); i++) {
+      held.add(new ArrayList<>(1));
+    }
+    holders.forEach(
+        (id, usage) ->
+            usage
+                .in(tree, resource(PODS))
+                .forEach((leaf, pods) -> held.get(leaf).add(new TopologyView.HeldPods(id, pods))));
+    List<TopologyView.Leaf> leaves = new ArrayList<>(tree.leaves());
+    for (int i = 0; i < tree.leaves(); i++) {
+      leaves.add(
+          new TopologyView.Leaf(
+              tree.valuesOf(i), tree.nodesOf(i).size(), amounts(tree, i), held.get(i)));
+    }
+    return Optional.of(
+        new TopologyView(flavorName, tree.spec().name(), tree.spec().levels(), leaves));
+  }
+
+  private SortedMap<String, TopologyView.Amounts> amounts(TopologyTree tree, int leaf) {
+    SortedMap<String, Long> allocatable = new TreeMap<>();
+    for (ClusterNode node : tree.nodesOf(leaf)) {
+      node.allocatable()
+          .forEach((resource, amount) -> allocatable.merge(resource, amount, Long::sum));
+    }
+    SortedMap<String, TopologyView.Amounts> amounts = new TreeMap<>();
+    allocatable.forEach(
+        (resource, amount) -> {
+          int number = resource(resource);
+          long[] capacity = tree.capacity(number);
+          long forWorkloads = capacity == null ? 0 : capacity[leaf];
+          amounts.put(
+              resource,
+              new TopologyView.Amounts(
+                  amount, amount - forWorkloads, forWorkloads - tree.free(leaf, number)));
+        });
+    return amounts;
+  }
+
   private TopologyTree build(Flavor flavor, TopologySpec spec) {
     List<ClusterNode> members = new ArrayList<>();
     for (ClusterNode node : nodes.values()) {
@@ -200,13 +265,7 @@ public final class TopologyCache {
           tree.addCapacity(leaf, resource(each.getKey()), -each.getValue());
         }
       }
-      Slot slot = slot(flavor.name(), spec.endsAtNodes(), tree.idOf(leaf));
-      slot.attach(tree, leaf);
-      for (int i = 0; i < slot.resources(); i++) {
-        if (slot.used(i) != 0) {
-          tree.use(leaf, i, slot.used(i));
-        }
-      }
+      slot(flavor.name(), spec.endsAtNodes(), tree.idOf(leaf)).attach(tree, leaf);
     }
     return tree;
   }

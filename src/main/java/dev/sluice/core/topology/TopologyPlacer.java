@@ -103,6 +103,16 @@ final class TopologyPlacer {
     int level = levels.level();
     List<Selected> selected = null;
     Selected one = selector.single(level, all(level), needed, leader);
+    if (one == null
+        && options.balanced()
+        && request.topology().mode() == Mode.PREFERRED
+        && closed.length == 0) {
+      List<Selected> balanced =
+          new BalancedSelector(tree, capacity, levels, selector).select(level, needed, leader);
+      if (balanced != null) {
+        return placed(descend(level, balanced, true));
+      }
+    }
     while (one == null && level > 0 && request.topology().mode() == Mode.PREFERRED) {
       level--;
       one = selector.single(level, all(level), needed, leader);
@@ -112,7 +122,7 @@ final class TopologyPlacer {
     } else if (request.topology().mode() != Mode.REQUIRED) {
       selected = selector.several(level, all(level), needed, leader);
     }
-    return selected == null ? failed() : placed(descend(level, selected));
+    return selected == null ? failed() : placed(descend(level, selected, false));
   }
 
   private int[] all(int level) {
@@ -123,12 +133,17 @@ final class TopologyPlacer {
     return domains;
   }
 
-  /** Goes from selected domains down to leaves. */
-  private List<Selected> descend(int from, List<Selected> selected) {
+  /**
+   * Goes from selected domains down to leaves.
+   *
+   * @param apart whether each domain keeps its units; otherwise the children of all selected
+   *     domains are pooled down to the level of the slices
+   */
+  private List<Selected> descend(int from, List<Selected> selected, boolean apart) {
     List<Selected> domains = selected;
     for (int level = from; level < tree.levels() - 1; level++) {
       List<Selected> below = new ArrayList<>();
-      if (level < levels.sliceLevel()) {
+      if (level < levels.sliceLevel() && !apart) {
         below.addAll(
             required(selector.several(level + 1, children(level, domains), needed, leader)));
       } else {

@@ -52,6 +52,18 @@ public final class TopologyUsage {
     }
   }
 
+  /** The amount of a resource that is used of each leaf of a tree. */
+  Map<Integer, Long> in(TopologyTree tree, int resource) {
+    Map<Integer, Long> byLeaf = new LinkedHashMap<>();
+    for (Amount each : amounts) {
+      int leaf = each.resource == resource ? each.slot.leafIn(tree) : -1;
+      if (leaf >= 0) {
+        byLeaf.merge(leaf, each.amount, Long::sum);
+      }
+    }
+    return byLeaf;
+  }
+
   /** Whether the domains have room for the usage, which doesn't count at the moment. */
   public boolean fits() {
     for (Amount each : amounts) {

@@ -20,6 +20,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.topology.TopologyView;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -324,5 +325,87 @@ class TopologyTest {
     Decision.Admit admit = (Decision.Admit) scheduler.decisions.getFirst();
     scheduler.engine.apply(new SchedulerEvent.AdmissionRefused(admit.id(), admit.version(), false));
     assertThat(scheduler.admitted()).hasSize(1).doesNotContain(admit.id().name());
+  }
+
+  @Test
+  void whatTargetsLeaveIsKeptForTheirPreemptorFromOtherTreesToo() {
+    scheduler.engine.apply(
+        new SchedulerEvent.TopologyChanged(new TopologySpec("t", List.of("rack", HOST))));
+    flavor(scheduler, "f");
+    node(scheduler, "r1", "r1-n1", 4);
+    node(scheduler, "r1", "r1-n2", 4);
+    PreemptionPolicies policies =
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+            PreemptionPolicies.ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty());
+    scheduler.queue("q", "", policies, quota("f", 100));
+    scheduler.queue("other", "", quota("f", 100));
+    scheduler.submit("low1", "q", shape(1, 4, TopologyRequest.unconstrained()), 1, 0);
+    scheduler.submit("low2", "q", shape(1, 4, TopologyRequest.unconstrained()), 1, 1);
+    assertThat(scheduler.admitted()).containsExactlyInAnyOrder("low1", "low2");
+    scheduler.submit("high", "q", shape(2, 4, TopologyRequest.required("rack")), 9, 2);
+    assertThat(scheduler.admitted()).isEmpty();
+
+    scheduler.finish("low1");
+    assertThat(scheduler.admitted()).isEmpty();
+    scheduler.submit("thief", "other", shape(1, 4, TopologyRequest.unconstrained()), 0, 3);
+    assertThat(scheduler.admitted()).isEmpty();
+    scheduler.finish("low2");
+    assertThat(scheduler.admitted()).containsExactly("high");
+  }
+
+  @Test
+  void aPreemptorWhosePlacesAreGoneLetsOthersPass() {
+    scheduler.engine.apply(
+        new SchedulerEvent.TopologyChanged(new TopologySpec("t", List.of("rack", HOST))));
+    flavor(scheduler, "f");
+    node(scheduler, "r1", "r1-n1", 4);
+    node(scheduler, "r1", "r1-n2", 4);
+    PreemptionPolicies policies =
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+            PreemptionPolicies.ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty());
+    scheduler.queue("q", "", policies, quota("f", 100));
+    scheduler.submit("low", "q", shape(1, 4, TopologyRequest.unconstrained()), 1, 0);
+    assertThat(scheduler.admitted()).containsExactly("low");
+    scheduler.submit("high", "q", shape(2, 4, TopologyRequest.required("rack")), 9, 1);
+    scheduler.submit("small", "q", shape(1, 2, TopologyRequest.unconstrained()), 0, 2);
+    assertThat(scheduler.admitted()).isEmpty();
+
+    scheduler.engine.apply(
+        new SchedulerEvent.NodeUsageChanged("r1-n2", new TreeMap<>(Map.of("cpu", 1L, "pods", 1L))));
+    assertThat(scheduler.admitted()).containsExactly("small");
+  }
+
+  @Test
+  void whatIsFreeAndWhoHoldsItIsTold() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.engine.apply(
+        new SchedulerEvent.NodeUsageChanged("r1-n1", new TreeMap<>(Map.of("cpu", 1L, "pods", 1L))));
+    scheduler.submit("a", "q", shape(2, 3, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+
+    TopologyView view = scheduler.engine.queries().topology("f").orElseThrow();
+    assertThat(view.levels()).containsExactly("rack", HOST);
+    assertThat(view.leaves())
+        .extracting(leaf -> leaf.values().getLast() + " " + leaf.amounts().get("cpu"))
+        .containsExactly(
+            "r1-n1 Amounts[allocatable=4, usedByOthers=1, usedByWorkloads=3]",
+            "r1-n2 Amounts[allocatable=4, usedByOthers=0, usedByWorkloads=3]",
+            "r2-n1 Amounts[allocatable=4, usedByOthers=0, usedByWorkloads=0]",
+            "r2-n2 Amounts[allocatable=4, usedByOthers=0, usedByWorkloads=0]");
+    assertThat(view.leaves().getFirst().holders())
+        .singleElement()
+        .satisfies(
+            held -> {
+              assertThat(held.id().name()).isEqualTo("a");
+              assertThat(held.pods()).isEqualTo(1);
+            });
+    assertThat(scheduler.engine.queries().topology("none")).isEmpty();
   }
 }

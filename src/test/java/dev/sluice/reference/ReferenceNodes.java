@@ -1,0 +1,234 @@
+package dev.sluice.reference;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologySpec;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Topologies and nodes as they were declared, and what pods that nobody placed use of nodes. */
+final class ReferenceNodes {
+
+  /**
+   * What a Workload uses of one domain.
+   *
+   * @param ofNode whether the domain is named by a hostname alone
+   */
+  record Use(String flavor, boolean ofNode, List<String> values, SortedMap<String, Long> amounts) {}
+
+  final TopologyOptions options;
+  final TopologyFlaw flaw;
+  final Map<String, TopologySpec> topologies = new TreeMap<>();
+  private final Map<String, Flavor> flavors;
+  private final Map<String, ClusterNode> nodes = new TreeMap<>();
+  private final Map<String, SortedMap<String, Long>> others = new TreeMap<>();
+
+  /**
+   * @param flaw a rule that is broken
+   * @param flavors those that exist
+   */
+  ReferenceNodes(TopologyOptions options, TopologyFlaw flaw, Map<String, Flavor> flavors) {
+    this.flaw = flaw;
+    this.options = options;
+    this.flavors = flavors;
+  }
+
+  /** Whether nodes of this flavor are assigned. */
+  boolean isTopologyFlavor(String name) {
+    Flavor flavor = flavors.get(name);
+    return options.enabled() && flavor != null && !flavor.topology().isEmpty();
+  }
+
+  /** The topology of a flavor. */
+  Optional<TopologySpec> topologyOf(String flavor) {
+    return Optional.ofNullable(flavors.get(flavor))
+        .flatMap(known -> Optional.ofNullable(topologies.get(known.topology())));
+  }
+
+  /** A node appears or changes; whether somebody may find room by that. */
+  boolean set(ClusterNode node) {
+    ClusterNode before = nodes.put(node.name(), node);
+    return !node.equals(before) && (concerns(node) || (before != null && concerns(before)));
+  }
+
+  /** A node goes; whether that concerns anybody. */
+  boolean remove(String name) {
+    ClusterNode before = nodes.remove(name);
+    return before != null && concerns(before);
+  }
+
+  private boolean concerns(ClusterNode node) {
+    return node.usable()
+        && flavors.values().stream()
+            .anyMatch(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node));
+  }
+
+  private static boolean has(Flavor flavor, ClusterNode node) {
+    return flavor.nodeLabels().entrySet().stream()
+        .allMatch(label -> label.getValue().equals(node.labels().get(label.getKey())));
+  }
+
+  /** Pods that nobody placed use this of a node; whether it is less of anything than before. */
+  boolean use(SchedulerEvent.NodeUsageChanged changed) {
+    SortedMap<String, Long> before = others.getOrDefault(changed.node(), new TreeMap<>());
+    others.put(changed.node(), changed.used());
+    ClusterNode node = nodes.get(changed.node());
+    boolean inTree =
+        node != null
+            && node.usable()
+            && flavors.values().stream()
+                .filter(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node))
+                .anyMatch(
+                    flavor ->
+                        topologyOf(flavor.name())
+                            .flatMap(spec -> ReferenceTopology.path(spec.levels(), node))
+                            .isPresent());
+    return inTree
+        && before.entrySet().stream()
+            .anyMatch(each -> each.getValue() > changed.used().getOrDefault(each.getKey(), 0L));
+  }
+
+  /** The nodes of a flavor. */
+  List<ClusterNode> members(Flavor flavor) {
+    List<ClusterNode> members = new ArrayList<>();
+    for (ClusterNode node : nodes.values()) {
+      boolean counts = node.usable() || flaw == TopologyFlaw.UNUSABLE_NODES_COUNT;
+      boolean labelled = has(flavor, node) || flaw == TopologyFlaw.LABELS_OF_THE_FLAVOR_ARE_IGNORED;
+      if (counts && labelled) {
+        members.add(node);
+      }
+    }
+    return members;
+  }
+
+  /** What is used of each leaf of a flavor, by path. */
+  Map<String, SortedMap<String, Long>> used(String name, Collection<Use> uses) {
+    Flavor flavor = flavors.get(name);
+    TopologySpec spec = topologyOf(name).orElse(null);
+    Map<String, SortedMap<String, Long>> used = new HashMap<>();
+    if (flavor == null || spec == null) {
+      return used;
+    }
+    for (ClusterNode node : members(flavor)) {
+      String path = ReferenceTopology.path(spec.levels(), node).orElse("");
+      SortedMap<String, Long> sums = used.computeIfAbsent(path, any -> new TreeMap<>());
+      count(usedByOthers(node), sums);
+      String host = node.labels().getOrDefault(TopologySpec.HOSTNAME, "");
+      for (Use use : uses) {
+        boolean mine = use.flavor().equals(name);
+        if (spec.endsAtNodes()
+            && use.ofNode()
+            && (mine || (options.sharedHosts() && flaw != TopologyFlaw.HOSTS_ARE_NOT_SHARED))
+            && use.values().equals(List.of(host))) {
+          count(use.amounts(), sums);
+        }
+      }
+    }
+    for (Use use : uses) {
+      if (!spec.endsAtNodes() && !use.ofNode() && use.flavor().equals(name)) {
+        String path = "/" + String.join("/", use.values());
+        count(use.amounts(), used.computeIfAbsent(path, any -> new TreeMap<>()));
+      }
+    }
+    return used;
+  }
+
+  private SortedMap<String, Long> usedByOthers(ClusterNode node) {
+    if (flaw == TopologyFlaw.OTHER_PODS_USE_NOTHING) {
+      return new TreeMap<>();
+    }
+    SortedMap<String, Long> used = new TreeMap<>(others.getOrDefault(node.name(), new TreeMap<>()));
+    if (flaw == TopologyFlaw.OTHER_PODS_ARE_NOT_COUNTED) {
+      used.remove("pods");
+    }
+    return used;
+  }
+
+  private static void count(SortedMap<String, Long> amounts, SortedMap<String, Long> sums) {
+    amounts.forEach((resource, amount) -> sums.merge(resource, amount, Long::sum));
+  }
+
+  /** What pod sets use of their domains. */
+  List<Use> uses(List<PodSetAssignment> podSets) {
+    List<Use> uses = new ArrayList<>();
+    for (PodSetAssignment podSet : podSets) {
+      String flavor =
+          podSet.flavors().values().stream()
+              .filter(this::isTopologyFlavor)
+              .findFirst()
+              .orElseGet(() -> podSet.flavors().values().stream().findFirst().orElse(""));
+      podSet
+          .topology()
+          .assignment()
+          .ifPresent(places -> uses.addAll(uses(flavor, places, podSet.topology().perPod())));
+    }
+    return uses;
+  }
+
+  /** What pods use of their domains. */
+  List<Use> uses(String flavor, TopologyAssignment places, SortedMap<String, Long> perPod) {
+    List<Use> uses = new ArrayList<>();
+    for (TopologyAssignment.Domain domain : places.domains()) {
+      SortedMap<String, Long> amounts = new TreeMap<>();
+      perPod.forEach((resource, one) -> amounts.put(resource, one * domain.count()));
+      if (flaw != TopologyFlaw.PODS_ARE_NOT_COUNTED) {
+        amounts.put("pods", (long) domain.count());
+      }
+      uses.add(new Use(flavor, places.isOfNodes(), domain.values(), amounts));
+    }
+    return uses;
+  }
+
+  /** Whether there is room for some uses on top of others. */
+  boolean fit(Collection<Use> wanted, Collection<Use> others) {
+    List<Use> all = new ArrayList<>(others);
+    all.addAll(wanted);
+    for (Use use : wanted) {
+      Flavor flavor = flavors.get(use.flavor());
+      TopologySpec spec = topologyOf(use.flavor()).orElse(null);
+      if (flavor == null || spec == null) {
+        return false;
+      }
+      Map<String, SortedMap<String, Long>> room = new HashMap<>();
+      for (ClusterNode node : members(flavor)) {
+        ReferenceTopology.path(spec.levels(), node)
+            .filter(
+                path ->
+                    use.ofNode()
+                        ? use.values().equals(List.of(last(path)))
+                        : path.equals("/" + String.join("/", use.values())))
+            .ifPresent(
+                path ->
+                    count(node.allocatable(), room.computeIfAbsent(path, any -> new TreeMap<>())));
+      }
+      if (room.isEmpty()) {
+        return false;
+      }
+      Map<String, SortedMap<String, Long>> used = used(use.flavor(), all);
+      for (Map.Entry<String, SortedMap<String, Long>> leaf : room.entrySet()) {
+        for (String resource : use.amounts().keySet()) {
+          long taken = used.getOrDefault(leaf.getKey(), new TreeMap<>()).getOrDefault(resource, 0L);
+          if (use.amounts().get(resource) > 0
+              && taken > leaf.getValue().getOrDefault(resource, 0L)) {
+            return false;
+          }
+        }
+      }
+    }
+    return true;
+  }
+
+  private static String last(String path) {
+    return path.substring(path.lastIndexOf('/') + 1);
+  }
+}

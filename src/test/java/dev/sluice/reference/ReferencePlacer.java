@@ -1,0 +1,305 @@
+package dev.sluice.reference;
+
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologySpec;
+import dev.sluice.reference.ReferenceAssigner.Lack;
+import dev.sluice.reference.ReferenceAssigner.Mode;
+import dev.sluice.reference.ReferenceAssigner.Result;
+import dev.sluice.reference.ReferenceNodes.Use;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Places for the pods of a Workload that has flavors, word by word
+ * (docs/scheduling-semantics.md#topology).
+ */
+final class ReferencePlacer {
+
+  private final ReferenceNodes nodes;
+  private final ClusterQueueSpec queue;
+  private final Map<String, Flavor> flavors;
+
+  ReferencePlacer(ReferenceNodes nodes, ClusterQueueSpec queue, Map<String, Flavor> flavors) {
+    this.nodes = nodes;
+    this.queue = queue;
+    this.flavors = flavors;
+  }
+
+  /** Whether the pods of a pod set get places: it says so, or all flavors of the queue do. */
+  boolean isPlaced(PodSetRequest podSet) {
+    List<String> all =
+        queue.groups().stream()
+            .flatMap(group -> group.flavors().stream())
+            .map(ResourceGroup.FlavorQuotas::flavor)
+            .toList();
+    boolean implied =
+        nodes.flaw != TopologyFlaw.NOTHING_IS_IMPLIED
+            && !all.isEmpty()
+            && all.stream().allMatch(nodes::isTopologyFlavor);
+    return podSet.count() > 0 && (podSet.topology().isExplicit() || implied);
+  }
+
+  /**
+   * Whether a pod set may get a flavor for the resources of a group.
+   *
+   * @param before the flavors that it was given for other groups
+   */
+  boolean mayGet(String flavor, PodSetRequest podSet, ResourceGroup group, Set<String> before) {
+    if (podSet.count() == 0 && nodes.flaw != TopologyFlaw.NO_PODS_NEED_PLACES) {
+      return true;
+    }
+    if (!nodes.isTopologyFlavor(flavor)) {
+      return nodes.flaw == TopologyFlaw.FLAVORS_WITHOUT_TOPOLOGY
+          || !isPlaced(podSet)
+          || group.resources().stream().noneMatch(podSet.perPod()::containsKey);
+    }
+    if (nodes.flaw == TopologyFlaw.TOPOLOGIES_FOR_EVERYBODY && !isPlaced(podSet)) {
+      return true;
+    }
+    return isPlaced(podSet)
+        && before.stream()
+            .filter(nodes::isTopologyFlavor)
+            .allMatch(other -> other.equals(flavor) || nodes.flaw == TopologyFlaw.TWO_TOPOLOGIES)
+        && nodes.topologyOf(flavor).filter(spec -> has(spec, podSet.topology())).isPresent();
+  }
+
+  /** Whether a topology has the levels of a request, in order, with sizes that divide. */
+  private static boolean has(TopologySpec spec, TopologyRequest request) {
+    int level =
+        switch (request.mode()) {
+          case REQUIRED, PREFERRED -> spec.levels().indexOf(request.level());
+          case NONE, UNCONSTRAINED -> spec.levels().size() - 1;
+          case SLICES -> 0;
+        };
+    int above = -1;
+    int whole = 0;
+    boolean ok = level >= 0;
+    for (TopologyRequest.Slice slice : request.slices()) {
+      int at = spec.levels().indexOf(slice.level());
+      boolean first = above < 0;
+      ok &= at >= 0 && slice.size() > 0;
+      ok &= first ? at >= level : at > above;
+      ok = ok && (first || whole % slice.size() == 0);
+      above = at;
+      whole = slice.size();
+      if (!ok) {
+        return false;
+      }
+    }
+    return ok;
+  }
+
+  /**
+   * Adds places to what was found for a Workload: without room it needs preemption, and if even
+   * nodes that no Workload uses have no room, it doesn't fit.
+   */
+  Result complete(ReferenceSnapshot snapshot, RequestShape shape, Result found) {
+    if (found.mode() == Mode.NO_FIT) {
+      return found;
+    }
+    Result result = found;
+    if (found.mode() == Mode.FIT) {
+      Attempt now = new Attempt(shape, found, uses(snapshot));
+      if (now.failed.isEmpty()) {
+        return found.with(now.podSets());
+      }
+      result =
+          nodes.flaw == TopologyFlaw.NO_PREEMPTION_FOR_PLACES
+              ? noFit(found)
+              : needing(found, now.failed);
+    }
+    if (nodes.flaw == TopologyFlaw.EMPTY_NODES_ARE_NOT_TRIED) {
+      return result;
+    }
+    return new Attempt(shape, found, List.of()).failed.isEmpty() ? result : noFit(found);
+  }
+
+  private static Result noFit(Result found) {
+    return new Result(
+        Mode.NO_FIT,
+        found.borrowLevel(),
+        found.usage(),
+        Set.of(),
+        found.flavors(),
+        List.of(),
+        found.progress(),
+        nothing(found.usage().keySet()),
+        true);
+  }
+
+  /** Its pods have no room: any release of what it has quota of may help. */
+  private static Result needing(Result found, List<Integer> failed) {
+    Set<FlavorResource> needed = new HashSet<>();
+    for (int index : failed) {
+      found
+          .podSets()
+          .get(index)
+          .flavors()
+          .forEach((resource, flavor) -> needed.add(new FlavorResource(flavor, resource)));
+    }
+    return new Result(
+        Mode.PREEMPT,
+        found.borrowLevel(),
+        found.usage(),
+        needed,
+        found.flavors(),
+        found.podSets(),
+        found.progress(),
+        nothing(needed),
+        true);
+  }
+
+  private static Set<Lack> nothing(Set<FlavorResource> pairs) {
+    Set<Lack> lacks = new HashSet<>();
+    pairs.forEach(pair -> lacks.add(new Lack(pair, 0)));
+    return lacks;
+  }
+
+  /** The pod sets with places, as usage is in a snapshot; empty if there is no room. */
+  Optional<List<PodSetAssignment>> places(
+      ReferenceSnapshot snapshot, RequestShape shape, Result found) {
+    Attempt now = new Attempt(shape, found, uses(snapshot));
+    return now.failed.isEmpty() ? Optional.of(now.podSets()) : Optional.empty();
+  }
+
+  private List<Use> uses(ReferenceSnapshot snapshot) {
+    return nodes.flaw == TopologyFlaw.WORKLOADS_USE_NOTHING ? List.of() : snapshot.allUses(nodes);
+  }
+
+  /** Places are looked for, group after group, each with the use of those before it. */
+  private final class Attempt {
+    private final RequestShape shape;
+    private final PodSetAssignment[] result;
+    private final List<Use> uses;
+
+    /** The pod sets of the group that has no room. */
+    private List<Integer> failed = List.of();
+
+    Attempt(RequestShape shape, Result found, List<Use> uses) {
+      this.shape = shape;
+      this.uses = new ArrayList<>(uses);
+      this.result = found.podSets().toArray(PodSetAssignment[]::new);
+      for (List<Integer> group : ReferenceAssigner.groups(shape)) {
+        if (failed.isEmpty() && !placed(group)) {
+          failed = group;
+        }
+      }
+    }
+
+    List<PodSetAssignment> podSets() {
+      return Arrays.asList(result);
+    }
+
+    private boolean placed(List<Integer> group) {
+      Optional<String> flavor =
+          group.stream()
+              .flatMap(index -> result[index].flavors().values().stream())
+              .filter(nodes::isTopologyFlavor)
+              .findFirst();
+      if (flavor.isEmpty()) {
+        return true;
+      }
+      List<Integer> members = new ArrayList<>(group);
+      members.removeIf(index -> !isPlaced(shape.podSets().get(index)));
+      if (members.size() == 2 && nodes.flaw != TopologyFlaw.LEADERS_ARE_ALONE) {
+        int first = count(members.getFirst());
+        int second = count(members.getLast());
+        int leader = first <= second ? members.getFirst() : members.getLast();
+        if (count(leader) == 1) {
+          return placed(
+              flavor.get(),
+              leader == members.getFirst() ? members.getLast() : members.getFirst(),
+              leader);
+        }
+      }
+      return members.stream().allMatch(index -> placed(flavor.get(), index, -1));
+    }
+
+    private int count(int index) {
+      return shape.podSets().get(index).count();
+    }
+
+    private boolean placed(String flavor, int index, int leader) {
+      if (queue.delaysTopologyOf().contains(flavor) && nodes.flaw != TopologyFlaw.NO_DELAY) {
+        delay(index);
+        if (leader >= 0) {
+          delay(leader);
+        }
+        return true;
+      }
+      TopologySpec spec = nodes.topologyOf(flavor).orElseThrow();
+      Flavor known = Objects.requireNonNull(flavors.get(flavor));
+      PodSetRequest podSet = shape.podSets().get(index);
+      ReferenceTopology topology =
+          new ReferenceTopology(
+              spec.levels(),
+              nodes.options.mixedProfile(),
+              nodes.options.balanced(),
+              nodes.members(known),
+              nodes.used(flavor, uses),
+              known.tolerations(),
+              nodes.flaw);
+      Optional<ReferenceTopology.Places> places =
+          topology.place(podSet.topology(), pods(index), leader < 0 ? null : pods(leader));
+      if (places.isEmpty()) {
+        return false;
+      }
+      assign(flavor, spec, index, places.get().pods());
+      String host = places.get().leader();
+      if (host != null) {
+        assign(flavor, spec, leader, new TreeMap<>(Map.of(host, 1)));
+      }
+      return true;
+    }
+
+    private ReferenceTopology.Pods pods(int index) {
+      PodSetRequest podSet = shape.podSets().get(index);
+      return new ReferenceTopology.Pods(podSet.count(), podSet.perPod(), podSet.nodeConstraints());
+    }
+
+    private void delay(int index) {
+      result[index] =
+          result[index].with(
+              new PodSetTopology(PodSetTopology.Delay.PENDING, Optional.empty(), new TreeMap<>()));
+    }
+
+    private void assign(
+        String flavor, TopologySpec spec, int index, SortedMap<String, Integer> places) {
+      List<TopologyAssignment.Domain> domains = new ArrayList<>();
+      places.forEach(
+          (path, pods) -> {
+            List<String> values = List.of(path.substring(1).split("/"));
+            domains.add(
+                new TopologyAssignment.Domain(
+                    spec.endsAtNodes() ? List.of(values.getLast()) : values, pods));
+          });
+      TopologyAssignment assignment =
+          new TopologyAssignment(
+              spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels(), domains);
+      SortedMap<String, Long> perPod = shape.podSets().get(index).perPod();
+      result[index] =
+          result[index].with(
+              new PodSetTopology(PodSetTopology.Delay.NONE, Optional.of(assignment), perPod));
+      if (nodes.flaw != TopologyFlaw.GROUPS_DO_NOT_COUNT) {
+        uses.addAll(nodes.uses(flavor, assignment, perPod));
+      }
+    }
+  }
+}

@@ -1,0 +1,103 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.reference.RandomWorld.Pods;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random worlds in which pods are placed on nodes, played to the engine and to the reference: both
+ * decide the same in every cycle, places included.
+ */
+class TopologyEnginesTest {
+
+  @Test
+  void whoPreemptsForPlacesDecidesTheSame() {
+    play("places and preemption", 8_000, true, Pods.ALL, false, dice -> Optional.empty());
+  }
+
+  @Test
+  void whoMayStartWithFewerPodsIsPlacedTheSame() {
+    play("places with fewer pods", 4_000, true, Pods.FEWER, false, dice -> Optional.empty());
+  }
+
+  @Test
+  void whoSharesFairlyIsPlacedTheSame() {
+    play("places and fair sharing", 6_000, true, Pods.ALL, true, TopologyEnginesTest::fair);
+  }
+
+  @Test
+  void whoPreemptsNobodyIsPlacedTheSame() {
+    play("places", 6_000, false, Pods.ALL, false, dice -> Optional.empty());
+  }
+
+  /** Longer than others, because much is declared before anything happens. */
+  private static final int LENGTH = 200;
+
+  private static void play(
+      String what,
+      int steps,
+      boolean preempting,
+      Pods pods,
+      boolean fair,
+      Function<Dice, Optional<FairSharing>> sharing) {
+    AtomicLong preemptions = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    Worlds.play(
+        what,
+        steps,
+        LENGTH,
+        (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length),
+        (seed, world) -> {
+          Dice dice = new Dice(seed);
+          EngineOptions options =
+              new EngineOptions(
+                  sharing.apply(dice),
+                  false,
+                  Optional.empty(),
+                  EngineOptions.DEFAULT.order(),
+                  topology(dice));
+          PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe(options)), options);
+          rerun.play(world);
+          preemptions.addAndGet(rerun.preemptions());
+          admissions.addAndGet(rerun.admissions());
+        });
+    System.out.printf("property: admissions=%s preemptions=%s%n", admissions, preemptions);
+    assertThat(admissions).hasPositiveValue();
+    if (preempting) {
+      assertThat(preemptions).hasPositiveValue();
+    }
+  }
+
+  static Optional<FairSharing> fair(Dice dice) {
+    return Optional.of(
+        new FairSharing(
+            dice.chanceOfHalf()
+                ? List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE)
+                : List.of(
+                    Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
+            dice.chance(75),
+            dice.chance(75)));
+  }
+
+  static TopologyOptions topology(Dice dice) {
+    return new TopologyOptions(
+        true,
+        dice.chance(70),
+        dice.chance(50),
+        false,
+        dice.chance(80),
+        dice.chance(80),
+        true,
+        true);
+  }
+}

@@ -1,0 +1,60 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.reference.RandomWorld.Pods;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The comparison in random worlds finds each violation of a rule of placement: a reference that
+ * breaks one rule plays the engine.
+ */
+class TopologyFlawsTest {
+
+  /** How many worlds at most until a violation is found. */
+  private static final int MOST = 3_000;
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void isFound(TopologyFlaw flaw) {
+    long worlds = 1;
+    while (worlds <= MOST && !differs(worlds, flaw)) {
+      worlds++;
+    }
+    System.out.printf("planted: %s found in world %d%n", flaw, worlds);
+    assertThat(worlds).isLessThanOrEqualTo(MOST);
+  }
+
+  @Test
+  void nothingIsFoundWhereNoRuleIsBroken() {
+    for (long seed = 1; seed <= 40; seed++) {
+      assertThat(differs(seed, TopologyFlaw.NONE)).as("seed " + seed).isFalse();
+    }
+  }
+
+  private static boolean differs(long seed, TopologyFlaw flaw) {
+    List<Step> world = RandomWorld.placed(seed, seed % 4 != 0, Pods.ALL, false).steps(160);
+    EngineOptions options =
+        new EngineOptions(
+            Optional.empty(),
+            false,
+            Optional.empty(),
+            EngineOptions.DEFAULT.order(),
+            TopologyEnginesTest.topology(new Dice(seed)));
+    ReferenceEngine flawed =
+        new ReferenceEngine(
+            Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, 32, true, options, flaw);
+    try {
+      new PreemptionRerun(Played.of(flawed), options).play(world);
+      return false;
+    } catch (AssertionError | RuntimeException e) {
+      return true;
+    }
+  }
+}
