@@ -7,8 +7,10 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.visibility.ExplanationText;
+import dev.sluice.visibility.TopologyTreeText;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
@@ -20,8 +22,9 @@ import java.util.regex.Pattern;
 
 /**
  * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload is pending, according
- * to the scheduler. Requires the permission to {@code get} the path {@code /explain/v1}, since the
- * answer names Workloads of other namespaces.
+ * to the scheduler. {@code GET /explain/v1/topologies/FLAVOR}: what the nodes of a flavor have, and
+ * who uses them. Requires the permission to {@code get} the path {@code /explain/v1}, since the
+ * answers name Workloads of other namespaces.
  */
 public final class ExplainEndpoint implements HttpHandler {
 
@@ -30,6 +33,8 @@ public final class ExplainEndpoint implements HttpHandler {
 
   private static final Pattern PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
+  private static final Pattern TOPOLOGY_PATH =
+      Pattern.compile(Pattern.quote(PREFIX) + "/topologies/([^/]+)");
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
   private static final UserAction READ = new UserAction.OnPath("get", PREFIX);
 
@@ -65,9 +70,15 @@ public final class ExplainEndpoint implements HttpHandler {
   @Override
   public Response answer(Request request) {
     Matcher path = PATH.matcher(request.path());
-    if (!path.matches()) {
+    Matcher topology = TOPOLOGY_PATH.matcher(request.path());
+    if (!path.matches() && !topology.matches()) {
       return Response.text(
-          404, "not found: use " + PREFIX + "/namespaces/NAMESPACE/workloads/NAME");
+          404,
+          "not found: use "
+              + PREFIX
+              + "/namespaces/NAMESPACE/workloads/NAME or "
+              + PREFIX
+              + "/topologies/FLAVOR");
     }
     if (!request.method().equals("GET")) {
       return Response.text(405, "method " + request.method() + " is not allowed, use GET");
@@ -77,9 +88,12 @@ public final class ExplainEndpoint implements HttpHandler {
       if (user.isEmpty()) {
         return Response.text(401, unauthorized(request));
       }
-      return access.isAllowed(user.get(), READ)
-          ? explain(path.group(1), path.group(2))
-          : Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
+      if (!access.isAllowed(user.get(), READ)) {
+        return Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
+      }
+      return topology.matches()
+          ? topology(topology.group(1))
+          : explain(path.group(1), path.group(2));
     } catch (KubernetesClientException e) {
       return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
     }
@@ -109,6 +123,52 @@ public final class ExplainEndpoint implements HttpHandler {
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(explanationOf(workload.get().id()), e);
     }
+  }
+
+  private Response topology(String flavor) {
+    String question = "topology of flavor " + flavor;
+    try {
+      Optional<TopologyView> view =
+          EngineAnswer.await(engine.topology(flavor), QUERY_TIMEOUT, question);
+      return view.isEmpty()
+          ? Response.text(404, "ResourceFlavor " + flavor + " does not exist or has no topology")
+          : Response.json(JsonMappers.JSON.writeValueAsBytes(body(view.get())));
+    } catch (EngineAnswer.MissingException e) {
+      return Response.text(503, e.text());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(question, e);
+    }
+  }
+
+  private static ObjectNode body(TopologyView view) {
+    ObjectNode body = JsonMappers.JSON.createObjectNode();
+    body.put("flavor", view.flavor()).put("topology", view.topology());
+    view.levels().forEach(body.withArray("levels")::add);
+    for (TopologyView.Leaf leaf : view.leaves()) {
+      ObjectNode domain = body.withArray("domains").addObject().put("nodes", leaf.nodes());
+      leaf.values().forEach(domain.withArray("values")::add);
+      leaf.amounts()
+          .forEach(
+              (resource, amounts) ->
+                  domain
+                      .withObject("/resources")
+                      .putObject(resource)
+                      .put("allocatable", ExplanationText.quantity(resource, amounts.allocatable()))
+                      .put("others", ExplanationText.quantity(resource, amounts.usedByOthers()))
+                      .put(
+                          "workloads",
+                          ExplanationText.quantity(resource, amounts.usedByWorkloads())));
+      for (TopologyView.HeldPods holder : leaf.holders()) {
+        domain
+            .withArray("holders")
+            .addObject()
+            .put("namespace", holder.id().namespace())
+            .put("name", holder.id().name())
+            .put("pods", holder.pods());
+      }
+    }
+    TopologyTreeText.lines(view).forEach(body.withArray("text")::add);
+    return body;
   }
 
   private static String explanationOf(WorkloadId id) {

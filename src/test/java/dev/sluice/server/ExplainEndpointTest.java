@@ -14,6 +14,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -24,6 +25,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,10 +68,29 @@ class ExplainEndpointTest {
     "/explain/v1/namespaces/team/workloads/wl, Bearer bad, 401",
     "/explain/v1/namespaces/team/workloads/wl, '', 401",
     "/explain/v1/namespaces/team/workloads/none, Bearer good, 404",
-    "/explain/v1/namespaces/team, Bearer good, 404"
+    "/explain/v1/namespaces/team, Bearer good, 404",
+    "/explain/v1/topologies/gpu, Bearer good, 200",
+    "/explain/v1/topologies/gpu, Bearer poor, 403",
+    "/explain/v1/topologies/gpu, Bearer bad, 401",
+    "/explain/v1/topologies/none, Bearer good, 404",
+    "/explain/v1/topologies, Bearer good, 404"
   })
   void onlyWhoMayIsAnswered(String path, String authorization, int status) {
     assertThat(endpoint().answer(get(path, authorization)).status()).isEqualTo(status);
+  }
+
+  @Test
+  void theNodesOfAFlavorAreShown() throws Exception {
+    Response answer = endpoint().answer(get("/explain/v1/topologies/gpu", "Bearer good"));
+
+    JsonNode body = new ObjectMapper().readTree(answer.body());
+    assertThat(body.path("topology").asText()).isEqualTo("racks");
+    JsonNode domain = body.path("domains").path(0);
+    assertThat(domain.path("values").path(0).asText()).isEqualTo("r1");
+    assertThat(domain.path("resources").path("cpu").path("workloads").asText()).isEqualTo("3");
+    assertThat(domain.path("holders").path(0).path("pods").asInt()).isEqualTo(3);
+    assertThat(body.path("text").path(1).asText())
+        .isEqualTo("  r1: cpu 4 of 8 free (1 used by other pods); held by team/wl (3 pods)");
   }
 
   private static Request get(String path, String authorization) {
@@ -165,6 +186,25 @@ class ExplainEndpointTest {
                   Optional.of(
                       new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(attempt), "")),
                   List.of(holder))));
+    }
+
+    @Override
+    public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
+      return CompletableFuture.completedFuture(
+          flavor.equals("gpu")
+              ? Optional.of(
+                  new TopologyView(
+                      "gpu",
+                      "racks",
+                      List.of("rack"),
+                      List.of(
+                          new TopologyView.Leaf(
+                              List.of("r1"),
+                              1,
+                              new TreeMap<>(
+                                  Map.of("cpu", new TopologyView.Amounts(8_000, 1_000, 3_000))),
+                              List.of(new TopologyView.HeldPods(ID, 3))))))
+              : Optional.empty());
     }
 
     @Override

@@ -10,13 +10,13 @@ import picocli.CommandLine.Spec;
     name = "explain",
     description = "Says why something is as it is.",
     mixinStandardHelpOptions = true,
-    subcommands = ExplainWorkloadCommand.class)
+    subcommands = {ExplainWorkloadCommand.class, ExplainTopologyCommand.class})
 public final class ExplainCommand implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing command: workload");
+    throw new ParameterException(spec.commandLine(), "Missing command: workload or topology");
   }
 }

@@ -3,7 +3,6 @@ package dev.sluice.visibility.explain;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.ClientApiReader;
-import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.ClusterAccess;
 import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
@@ -14,9 +13,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
-import java.net.URI;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.InstantSource;
 import java.util.List;
@@ -67,26 +63,7 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
 
   @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
 
-  @Option(
-      names = "--operator",
-      paramLabel = "URL",
-      description =
-          "Where the operator answers, such as https://127.0.0.1:8082 behind a port-forward.")
-  private @Nullable URI operator;
-
-  @Option(
-      names = "--operator-ca",
-      paramLabel = "FILE",
-      description = "The CA (PEM) that the operator's certificate is checked by.")
-  private @Nullable Path operatorCa;
-
-  @Option(
-      names = "--operator-token",
-      paramLabel = "FILE",
-      description =
-          "A token for the operator, such as kubectl create token writes; the token or the"
-              + " certificate of the kubeconfig unless given.")
-  private @Nullable Path operatorToken;
+  @Mixin private OperatorOptions operator = new OperatorOptions();
 
   @Override
   public Integer call() {
@@ -106,8 +83,10 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
         return 1;
       }
       objects.get().forEach(out::println);
-      if (operator != null) {
-        live(operator, config.isPresent() ? config.get() : config(), in).forEach(out::println);
+      if (operator.isPresent()) {
+        operator
+            .client(config.isPresent() ? config.get() : config())
+            .ifPresent(live -> live.lines(in, name).forEach(out::println));
       }
       out.flush();
       return 0;
@@ -159,19 +138,5 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
     Config config = kubeconfig.config();
     config.setRequestRetryBackoffLimit(RETRIES);
     return config;
-  }
-
-  private List<String> live(URI url, Config config, String in) throws IOException {
-    return new LiveExplanation(
-            url, Optional.ofNullable(operatorCa), token(config), ClientConfigs.certificate(config))
-        .lines(in, name);
-  }
-
-  private Optional<String> token(Config config) throws IOException {
-    if (operatorToken != null) {
-      return Optional.of(Files.readString(operatorToken).strip());
-    }
-    return Optional.ofNullable(config.getAutoOAuthToken())
-        .or(() -> Optional.ofNullable(config.getOauthToken()));
   }
 }

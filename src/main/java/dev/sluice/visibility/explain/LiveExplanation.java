@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Queries a running operator. A failed query becomes one line of text. */
 final class LiveExplanation {
@@ -48,16 +49,47 @@ final class LiveExplanation {
     this.token = token;
   }
 
+  /**
+   * What the operator says, or why it says nothing.
+   *
+   * @param answered whether it answered what was asked
+   */
+  record Lines(boolean answered, List<String> text) {
+
+    private static Lines none(String why) {
+      return new Lines(false, List.of(why));
+    }
+  }
+
+  /** Why a Workload is pending. */
   List<String> lines(String namespace, String name) {
-    URI url = operator.resolve("/explain/v1/namespaces/" + namespace + "/workloads/" + name);
+    return ask(
+            "/explain/v1/namespaces/" + namespace + "/workloads/" + name,
+            LiveExplanation::explanationLines)
+        .text();
+  }
+
+  /** What the nodes of a flavor have, and who uses them. */
+  Lines topology(String flavor) {
+    return ask(
+        "/explain/v1/topologies/" + flavor,
+        answer -> {
+          List<String> lines = new ArrayList<>();
+          answer.path("text").forEach(line -> lines.add(line.asText()));
+          return lines;
+        });
+  }
+
+  private Lines ask(String path, Function<JsonNode, List<String>> lines) {
+    URI url = operator.resolve(path);
     HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(TIMEOUT);
     if (token.isEmpty() && certificate.isEmpty()) {
-      return List.of(
+      return Lines.none(
           "(the operator was not asked: it knows people by token or certificate, and the kubeconfig"
               + " has neither; give a token with --operator-token)");
     }
     if (!confidential(url)) {
-      return List.of(
+      return Lines.none(
           "(the operator at %s was not asked: your %s is only sent over https)"
               .formatted(operator, token.isPresent() ? "token" : "certificate"));
     }
@@ -66,16 +98,17 @@ final class LiveExplanation {
       HttpResponse<String> response =
           client.send(request.build(), HttpResponse.BodyHandlers.ofString());
       if (response.statusCode() != OK) {
-        return List.of(
+        return Lines.none(
             "(the operator at %s answered %d: %s)"
                 .formatted(operator, response.statusCode(), response.body().strip()));
       }
-      return explanationLines(JsonMappers.JSON.readTree(response.body()));
+      return new Lines(true, lines.apply(JsonMappers.JSON.readTree(response.body())));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return List.of();
+      return new Lines(false, List.of());
     } catch (IOException | GeneralSecurityException e) {
-      return List.of("(the operator at %s could not be asked: %s)".formatted(operator, message(e)));
+      return Lines.none(
+          "(the operator at %s could not be asked: %s)".formatted(operator, message(e)));
     }
   }
 
