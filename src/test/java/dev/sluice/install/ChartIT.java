@@ -200,6 +200,8 @@ class ChartIT {
         "{\"preStop\": {\"sleep\": {\"seconds\": 5}}} | preStop:",
         "{\"networkPolicy\": {\"enabled\": true, \"apiServerCIDRs\": [\"10.0.0.0/28\"]}} | cidr:"
             + " 10.0.0.0/28",
+        "{\"config\": {\"dashboard\": {\"enabled\": true, \"bindPort\": 9000}}} | name:"
+            + " sluice-dashboard",
         "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} | alert:"
             + " SluiceQueueStuck"
       })
