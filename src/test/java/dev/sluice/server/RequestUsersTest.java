@@ -12,6 +12,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** By what a request shows whose it is. */
 @EnableKubernetesMockClient
@@ -105,6 +108,44 @@ class RequestUsersTest {
     assertThat(name(users, issued(maker, authority, ""))).as("without a name").isEmpty();
     CertificateWithKey known = maker.client(authority, maker.ellipticKeys(), "ann", List.of(), DAY);
     assertThat(name(users, issued(maker, known, "eve"))).as("signed by a client").isEmpty();
+  }
+
+  @Test
+  void aProxyOfItsOwnAuthorityNamesUsersButNoneOfTheSystem(@TempDir Path folder) throws Exception {
+    CertificateWithKey authority = maker.authority("proxy", DAY);
+    Path file = Files.writeString(folder.resolve("ca.crt"), authority.certificatePem());
+    AuthenticatingProxy proxy =
+        new AuthenticatingProxy(file, List.of("oauth"), "X-Forwarded-User", "X-Forwarded-Groups");
+    server
+        .expect()
+        .get()
+        .withPath(PATH)
+        .andReturn(200, new ConfigMapBuilder().withData(Map.of()).build())
+        .always();
+    RequestUsers users = new RequestUsers(client, Optional.of(proxy), DAY, DAY, () -> now);
+    Map<String, List<String>> ann =
+        Map.of(
+            "x-forwarded-user", List.of("ann"),
+            "x-forwarded-groups", List.of("team, system:masters", "ops"));
+    List<X509Certificate> shown = issued(maker, authority, "oauth");
+
+    assertThat(users.of(request(shown, ann)))
+        .hasValueSatisfying(
+            user -> {
+              assertThat(user.getUsername()).isEqualTo("ann");
+              assertThat(user.getGroups()).containsExactly("team", "ops", "system:authenticated");
+            });
+    for (List<String> names :
+        List.of(List.<String>of(), List.of(""), List.of("system:admin"), List.of("a", "b"))) {
+      assertThat(users.of(request(shown, Map.of("x-forwarded-user", names)))).isEmpty();
+    }
+    assertThat(users.of(request(List.of(), ann))).as("without a certificate").isEmpty();
+    assertThat(users.of(request(issued(maker, authority, "eve"), ann))).as("other name").isEmpty();
+    assertThat(users.of(request(issued(maker, maker.authority("proxy", DAY), "oauth"), ann)))
+        .as("other authority")
+        .isEmpty();
+    Files.delete(file);
+    assertThat(users.of(request(shown, ann))).as("the file is gone").isEmpty();
   }
 
   @Test

@@ -56,6 +56,7 @@ class ConfigurationLoaderTest {
     assertThat(c.controller().cacheSyncTimeout()).isEqualTo(Duration.ofMinutes(2));
     assertThat(c.clientConnection()).isEqualTo(new Configuration.ClientConnection(300, 500));
     assertThat(c.visibilityServer().bindPort()).isEqualTo(8082);
+    assertThat(c.dashboard()).isEqualTo(new DashboardServer(false, "", 8444, Optional.empty()));
   }
 
   @Test
@@ -434,6 +435,12 @@ class ConfigurationLoaderTest {
             + " objectRetentionPolicies.workloads.afterFinished | 1 is not allowed",
         "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
             + " objectRetentionPolicies.workloads.afterDeactivatedByKueue | \"-1h\" is not allowed",
+        "dashboard: {bindPort: 65536} | dashboard.bindPort | 65536 is not allowed",
+        "dashboard: {enabled: 1} | dashboard.enabled | 1 is not allowed",
+        "dashboard: {proxy: {}} | dashboard.proxy.clientCAFile | \"\" is not allowed",
+        "dashboard: {proxy: {clientCAFile: /ca, userHeader: 'a b'}} | dashboard.proxy.userHeader |"
+            + " \"a b\" is not allowed",
+        "dashboard: {user: x} | dashboard.user | unknown field",
         "visibilityServer: {bindPort: 0} | visibilityServer.bindPort | 0 is not allowed",
         "visibilityServer: {bindAddress: example.com} | visibilityServer.bindAddress |"
             + " \"example.com\" is not allowed",
