@@ -46,7 +46,7 @@ final class Chromium implements AutoCloseable {
           "chrome-headless-shell");
 
   /** Names the program, where it isn't on the PATH. */
-  private static final String VARIABLE = "CHROMIUM";
+  private static final String VARIABLE = "SLUICE_CHROMIUM";
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -209,7 +209,11 @@ final class Chromium implements AutoCloseable {
     Awaitility.await(expression)
         .atMost(LIMIT)
         .pollInterval(Duration.ofMillis(20))
-        .until(() -> evaluate("Boolean(" + expression + ")").asBoolean());
+        .untilAsserted(
+            () ->
+                assertThat(evaluate("Boolean(" + expression + ")").asBoolean())
+                    .as("%s on the page %s", expression, text())
+                    .isTrue());
   }
 
   /** The text that the page shows. */

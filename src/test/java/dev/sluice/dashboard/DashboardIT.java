@@ -116,9 +116,9 @@ class DashboardIT {
 
   private static void logIn(Chromium browser, String address, String token) {
     browser.open(address);
-    browser.evaluate("sessionStorage.clear()");
+    browser.evaluate("sessionStorage.clear(); window.old = true");
     browser.send("Page.reload", Map.of());
-    browser.await("document.getElementById('token')");
+    browser.await("!window.old && document.getElementById('token')");
     browser.evaluate("document.getElementById('token').focus()");
     browser.type(token);
     browser.press("Enter");

@@ -2,7 +2,9 @@ package dev.sluice.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -23,6 +25,94 @@ class DashboardPagesIT {
     browser.evaluate("document.getElementById('token').focus()");
     browser.type(token);
     browser.press("Enter");
+  }
+
+  @Test
+  void tenThousandRowsScrollAndKeysLead() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(10_000);
+        Chromium browser = Chromium.startOrSkip()) {
+      browser.show(1280, 860, false);
+      logIn(browser, dashboard, "stranger");
+      browser.awaitText("This token is not valid in this cluster.");
+      assertThat(browser.evaluate("sessionStorage.length").asInt()).isZero();
+
+      logIn(browser, dashboard, "admin");
+      browser.awaitText("Cohorts and queues");
+      browser.press("g");
+      browser.press("w");
+      browser.awaitText("10,000 found");
+      JsonNode frames =
+          browser.evaluate(
+              """
+              (async () => {
+                const times = [];
+                const end = document.documentElement.scrollHeight - innerHeight;
+                let before = performance.now();
+                for (let step = 1; step <= 100; step++) {
+                  scrollTo(0, end * step / 100);
+                  await new Promise(requestAnimationFrame);
+                  times.push(performance.now() - before);
+                  before = performance.now();
+                }
+                times.sort((a, b) => a - b);
+                return {median: times[50], most: times[99], end};
+              })()
+              """);
+      System.out.printf(
+          Locale.ROOT,
+          "dashboard: 10,000 rows in 100 steps over %,d pixels: a frame took %.0f ms (median), %.0f"
+              + " ms (longest)%n",
+          frames.path("end").asInt(),
+          frames.path("median").asDouble(),
+          frames.path("most").asDouble());
+      assertThat(frames.path("end").asInt()).isGreaterThan(500_000);
+      browser.await(
+          "[...document.querySelectorAll('a.row')].some(r => r.ariaRowIndex === '10001')");
+      assertThat(browser.evaluate("document.querySelectorAll('.row').length").asInt())
+          .as("rows that exist")
+          .isLessThan(80);
+
+      browser.evaluate("scrollTo(0, 0)");
+      browser.await("document.querySelector('a.row[aria-rowindex=\"2\"]')");
+      browser.press("j");
+      browser.press("j");
+      browser.await("document.activeElement.getAttribute('aria-rowindex') === '3'");
+      browser.press("Enter");
+      browser.awaitText("Time line");
+      browser.press("/");
+      browser.await("document.activeElement.id === 'search'");
+      browser.type("team-b train 00025");
+      browser.press("Enter");
+      browser.awaitText("1 found");
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
+  @Test
+  void tenWorkloadsAndOneMoreWithoutAReload() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(10);
+        Chromium browser = Chromium.startOrSkip()) {
+      browser.show(390, 844, true);
+      logIn(browser, dashboard, "tenant");
+      browser.awaitText("Your queues");
+      assertThat(browser.text()).contains("team-a/ci").doesNotContain("team-b");
+      browser.evaluate("location.hash = '#/workloads'");
+      browser.awaitText("5 found");
+      browser.await("document.querySelector('.live.on')");
+      dashboard.add("team-b", "job-hidden");
+      dashboard.add("team-a", "job-<img src=x onerror=alert(1)>");
+      browser.awaitText("6 found");
+      browser.awaitText("<img src=x onerror=alert(1)>");
+      assertThat(browser.evaluate("document.querySelectorAll('img').length").asInt()).isZero();
+      assertThat(browser.text()).doesNotContain("hidden");
+      browser.press("t");
+      browser.await("document.documentElement.dataset.theme === 'light'");
+      browser.evaluate("document.querySelector('.user summary').click()");
+      browser.evaluate("[...document.querySelectorAll('.user button')].at(-1).click()");
+      browser.await("document.getElementById('token')");
+      assertThat(browser.evaluate("sessionStorage.length").asInt()).isZero();
+      assertThat(browser.complaints()).isEmpty();
+    }
   }
 
   @Test

@@ -267,9 +267,7 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
   @Override
   public Optional<LocalQueueView> localQueue(LocalQueueId id) {
     return QUEUES.contains(id.name()) && NAMESPACES.contains(id.namespace())
-        ? Optional.of(
-            new LocalQueueView(
-                id, id.name(), List.of(), 0, pending(id.name()).size(), 0, 0, List.of()))
+        ? Optional.of(new LocalQueueView(id, id.name(), List.of(), 0, 0, 0, 0, List.of()))
         : Optional.empty();
   }
 

@@ -105,7 +105,9 @@ function paint() {
     fill(main, login());
     return;
   }
-  if (app.page) {
+  if (!app.page) {
+    fill(main, app.error && h('p.notice.warn', {role: 'alert'}, app.error));
+  } else {
     let content;
     try {
       content = app.page.render();

@@ -10,13 +10,21 @@ import {Rows} from './rows.js';
 
 const numbers = queue => [
   h('td.number', {}, count(queue.pending)),
-  h('td.number', {}, count(queue.reserving - queue.admitted)),
+  h('td.number.less', {}, count(queue.reserving - queue.admitted)),
   h('td.number', {}, count(queue.admitted)),
 ];
 
-const heads = (...names) =>
-  h('thead', {}, h('tr', {}, names.map((name, at) =>
-    h('th', {scope: 'col', class: at > names.length - 4 ? 'number' : null}, name))));
+/** Columns that a phone has no room for. */
+const LESS = ['Cohort', 'Strategy', 'Reserved'];
+
+const heads = (...names) => {
+  const columns = names.filter(name => name);
+  return h('thead', {}, h('tr', {}, columns.map((name, at) => h('th', {
+    scope: 'col',
+    class: [at > columns.length - 4 && 'number', (LESS.includes(name) || (at > 0 && name === 'ClusterQueue')) && 'less']
+      .filter(each => each).join(' ') || null,
+  }, name))));
+};
 
 const state = queue => queue.problems
   ? h('span.badge.inactive', {title: queue.problems[0].message}, queue.problems[0].reason)
@@ -27,7 +35,7 @@ function localQueueTable(queues, withClusterQueue) {
       heads('LocalQueue', withClusterQueue && 'ClusterQueue', 'State', 'Pending', 'Reserved', 'Admitted'),
       h('tbody', {}, queues.map(queue => h('tr', {key: `${queue.namespace}/${queue.name}`},
           h('td', {}, localQueueLink(queue.namespace, queue.name), h('small', {}, queue.namespace)),
-          withClusterQueue && h('td', {}, queue.clusterQueue),
+          withClusterQueue && h('td.less', {}, queue.clusterQueue),
           h('td', {}, state(queue)),
           numbers(queue))))));
 }
@@ -52,8 +60,8 @@ export function queuesPage({app, query}) {
                 heads('ClusterQueue', 'Cohort', 'Strategy', 'State', 'Pending', 'Reserved', 'Admitted'),
                 h('tbody', {}, cluster.map(queue => h('tr', {key: queue.name},
                     h('td', {}, queueLink(queue.name)),
-                    h('td', {}, queue.cohort ?? '–'),
-                    h('td', {}, queue.strategy ?? ''),
+                    h('td.less', {}, queue.cohort ?? '–'),
+                    h('td.less', {}, queue.strategy ?? ''),
                     h('td', {}, state(queue)),
                     numbers(queue)))))) : empty('No ClusterQueue', '')),
         section('LocalQueues', count(local.length),

@@ -5,6 +5,9 @@ import {fill, h, morph} from './dom.js';
 const PAGE = 100;
 const AROUND = 8;
 
+/** Milliseconds without scrolling after which rows are fetched. */
+const STILL = 40;
+
 export class Rows {
   /**
    * @param {HTMLElement} root where the list is; emptied
@@ -33,6 +36,7 @@ export class Rows {
   close() {
     removeEventListener('scroll', this.scrolled);
     removeEventListener('resize', this.scrolled);
+    clearTimeout(this.timer);
     this.closed = true;
   }
 
@@ -109,7 +113,23 @@ export class Rows {
       if (place !== element) this.body.insertBefore(element, place);
       before = element;
     }
-    for (const page of missing) this.load(page).then(this.paint, () => {});
+    if (missing.size) this.loadSoon();
+  }
+
+  /** Fetches what is in view when the view stands still, not all that is scrolled past. */
+  loadSoon() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => {
+      if (this.closed) return;
+      const [first, last] = this.range();
+      for (let page = Math.floor(first / PAGE); page * PAGE < last; page++) {
+        if (!this.pages.has(page)) this.load(page).then(this.paint, () => this.retry());
+      }
+    }, STILL);
+  }
+
+  retry() {
+    if (!this.closed) this.timer = setTimeout(this.paint, 1000);
   }
 
   /** Moves the focus by so many rows. */
