@@ -2,14 +2,19 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.BuildInfo;
+import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.ReadErrorRecorder;
 import dev.sluice.metrics.SchedulerMetrics;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadReader;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /** The metrics of scheduling cycles, queues and Workloads, and of objects that can't be read. */
 final class MetricsModule implements OperatorModule {
@@ -38,6 +43,20 @@ final class MetricsModule implements OperatorModule {
   /** Records that a Workload was created for a job of this kind, as it was created itself. */
   void recordWorkloadCreation(String jobKind, Duration sinceJobCreation) {
     cycles.workloadCreated(jobKind, sinceJobCreation);
+  }
+
+  /** Reports the pending Workloads that {@code pending} asks the engine about. */
+  PendingGauges pending(
+      SchedulerViews views, Supplier<CompletableFuture<Map<String, PendingTotals>>> pending) {
+    PendingGauges gauges =
+        new PendingGauges(
+            views,
+            pending,
+            context::role,
+            context.clock(),
+            context.configuration().metrics().enableClusterQueueResources());
+    context.metrics().include(gauges);
+    return gauges;
   }
 
   /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */

@@ -4,8 +4,10 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
@@ -38,6 +40,8 @@ final class SchedulerModule implements OperatorModule {
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
   private final EngineWatchdog watchdog;
+  private final WorkloadMetrics counts;
+  private final PendingGauges pendingGauges;
   private volatile boolean running;
 
   /** Connected to the Workloads that {@code workloads} reads. */
@@ -52,11 +56,11 @@ final class SchedulerModule implements OperatorModule {
         new SchedulerThread(
             context.options().engine(),
             this::execute,
-            metrics::recordCycle,
+            new CycleRecorder(metrics),
             context.clock(),
             this::failed);
-    WorkloadMetrics counts =
-        metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
+    counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
+    pendingGauges = metrics.pending(engine.views(), engine::pendingTotals);
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     WorkloadTranslator translator =
         new WorkloadTranslator(
@@ -142,6 +146,27 @@ final class SchedulerModule implements OperatorModule {
   /** The engine's thread calls this method, and starts after the constructor has returned. */
   private void execute(Decision decision) {
     executor.accept(decision);
+  }
+
+  /** The engine's thread calls it, and starts after the constructor has returned. */
+  private final class CycleRecorder implements SchedulerThread.CycleListener {
+
+    private final MetricsModule metrics;
+
+    CycleRecorder(MetricsModule metrics) {
+      this.metrics = metrics;
+    }
+
+    @Override
+    public void cycled(long nanos, boolean admitted) {
+      metrics.recordCycle(nanos, admitted);
+    }
+
+    @Override
+    public void measured(CycleStatistics statistics) {
+      pendingGauges.preemptionSkips(statistics.preemptionSkips());
+      statistics.recomputations().forEach(counts::recomputed);
+    }
   }
 
   private void failed(Throwable fault) {

@@ -30,7 +30,7 @@ public final class MetricsScrape implements AutoCloseable {
   private final PrometheusMeterRegistry meters =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, registry, Clock.SYSTEM);
   private final JvmGcMetrics collections = new JvmGcMetrics();
-  private final List<QueueGauges> gauges = new CopyOnWriteArrayList<>();
+  private final List<GaugeSource> gauges = new CopyOnWriteArrayList<>();
   private final List<WorkloadMetrics> workloads = new CopyOnWriteArrayList<>();
   private final PrometheusTextFormatWriter writer =
       PrometheusTextFormatWriter.builder().setIncludeCreatedTimestamps(false).build();
@@ -65,8 +65,8 @@ public final class MetricsScrape implements AutoCloseable {
   }
 
   /** Adds gauges to every scrape. To be called at startup. */
-  public void include(QueueGauges queues) {
-    gauges.add(queues);
+  public void include(GaugeSource source) {
+    gauges.add(source);
   }
 
   /** Removes the series of deleted queues before each scrape. To be called at startup. */
@@ -80,7 +80,7 @@ public final class MetricsScrape implements AutoCloseable {
     ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
     try {
       writer.write(body, registry.scrape());
-      for (QueueGauges each : gauges) {
+      for (GaugeSource each : gauges) {
         writer.write(body, each.collect());
       }
     } catch (IOException e) {

@@ -25,7 +25,7 @@ import java.util.function.Supplier;
  * Therefore they cost nothing between scrapes, deleted queues have no series, and all series have
  * the current role of the replica.
  */
-public final class QueueGauges {
+public final class QueueGauges implements GaugeSource {
 
   private static final Family PENDING =
       Family.of("kueue_pending_workloads", "Pending workloads", "cluster_queue", "status");
@@ -56,6 +56,8 @@ public final class QueueGauges {
   private static final Family LENDING = resource("lending_limit", "What may be lent");
   private static final Family RESERVED = resource("resource_reservation", "Reserved quota");
   private static final Family USED = resource("resource_usage", "Quota of admitted workloads");
+  private static final Family USED_BY_FORMER_NAME =
+      resource("usage", "The same as kueue_cluster_queue_resource_usage");
   private static final Family SHARE =
       Family.of(
           "kueue_cluster_queue_weighted_share",
@@ -143,8 +145,8 @@ public final class QueueGauges {
     this.options = options;
   }
 
-  /** The values at the time of the call. */
-  MetricSnapshots collect() {
+  @Override
+  public MetricSnapshots collect() {
     GaugeSet gaugeSet = new GaugeSet(role.get());
     Map<String, Integer> finished = new HashMap<>();
     Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
@@ -255,6 +257,7 @@ public final class QueueGauges {
     gaugeSet.set(LENDING, amount(resource, usage.lendingLimit()), labels);
     gaugeSet.set(RESERVED, amount(resource, usage.reserved()), labels);
     gaugeSet.set(USED, amount(resource, usage.admitted()), labels);
+    gaugeSet.set(USED_BY_FORMER_NAME, amount(resource, usage.admitted()), labels);
   }
 
   private static String status(ClusterQueueView queue) {

@@ -14,6 +14,7 @@ public final class SchedulerMetrics {
   private final Supplier<ReplicaRole> role;
   private final Counter attempts;
   private final Histogram durations;
+  private final Histogram durationsByFormerName;
   private final Histogram creationLatency;
   private final boolean measureCreation;
 
@@ -42,6 +43,12 @@ public final class SchedulerMetrics {
             "How long a scheduling cycle took",
             Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
             "result");
+    durationsByFormerName =
+        metricFamilies.histogram(
+            "kueue_admission_duration_seconds",
+            "The same as kueue_admission_attempt_duration_seconds",
+            Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
+            "result");
     creationLatency =
         metricFamilies.histogram(
             "kueue_workload_creation_latency_seconds",
@@ -56,6 +63,7 @@ public final class SchedulerMetrics {
     String[] labels = MetricFamilies.values(role.get(), success ? "success" : "inadmissible");
     attempts.labelValues(labels).inc();
     durations.labelValues(labels).observe(seconds(took));
+    durationsByFormerName.labelValues(labels).observe(seconds(took));
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.sluice.metrics;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
 import io.prometheus.metrics.core.metrics.Counter;
@@ -51,6 +52,7 @@ public final class WorkloadMetrics {
   private final Histogram evictionLatency;
   private final Counter replacedSlices;
   private final Counter preempted;
+  private final Counter recomputed;
   private final Counter cohortAdmitted;
 
   /** A family by ClusterQueue and the same family by LocalQueue. */
@@ -123,6 +125,13 @@ public final class WorkloadMetrics {
                 "Workloads preempted, by the queue they were preempted for",
                 "preempting_cluster_queue",
                 REASON));
+    recomputed =
+        ofQueue(
+            metricFamilies.counter(
+                "kueue_preemption_target_recomputations_total",
+                "Heads evaluated anew because others preempt the same workloads",
+                QUEUE,
+                "result"));
     replacedSlices =
         ofQueue(
             metricFamilies.counter(
@@ -224,6 +233,15 @@ public final class WorkloadMetrics {
   /** A Workload was preempted for a Workload of another, or the same, ClusterQueue. */
   public void preempted(String preemptingClusterQueue, String reason) {
     preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
+  }
+
+  /** A head of a ClusterQueue was evaluated anew because others preempt the same Workloads. */
+  public void recomputed(CycleStatistics.Recomputation recomputation) {
+    recomputed
+        .labelValues(
+            MetricFamilies.values(
+                role.get(), recomputation.clusterQueue(), recomputation.result().text()))
+        .inc();
   }
 
   /** A slice of an elastic job was replaced by another one. */

@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.InactiveReason;
@@ -54,6 +55,7 @@ public final class Engine {
   private final SecondPassQueue secondPasses;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
+  private CycleStatistics statistics = CycleStatistics.NONE;
   private long cycles;
 
   /**
@@ -307,6 +309,11 @@ public final class Engine {
     }
   }
 
+  /** What happened in the last cycle to heads that need preemption. */
+  public CycleStatistics statistics() {
+    return statistics;
+  }
+
   /**
    * Runs one cycle if there is a head to evaluate.
    *
@@ -348,6 +355,7 @@ public final class Engine {
         changedTrees.addAll(specRegistry.topologyTrees);
       }
     }
+    statistics = schedulingCycle.statistics();
     workloads.cycleEnded();
     changedTrees.forEach(activeQueues::activate);
     return true;

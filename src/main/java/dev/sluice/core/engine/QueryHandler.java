@@ -9,6 +9,7 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.topology.TopologyView;
@@ -74,6 +75,17 @@ public final class QueryHandler {
               result.size(),
               inLocalQueue,
               inadmissible));
+    }
+    return result;
+  }
+
+  /** The pending Workloads of every ClusterQueue, in sums. */
+  public Map<String, PendingTotals> pendingTotals() {
+    Map<String, PendingTotals> result = new HashMap<>();
+    for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
+      if (queue.spec != null) {
+        result.put(queue.name, queue.pending.summary(queue.active() ? queue.cache : null));
+      }
     }
     return result;
   }

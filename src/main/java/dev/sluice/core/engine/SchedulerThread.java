@@ -1,16 +1,19 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.core.topology.TopologyView;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -64,6 +67,9 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
     /** Called after a cycle. */
     void cycled(long nanos, boolean admitted);
+
+    /** Called after a cycle, with what happened to heads that need preemption. */
+    default void measured(CycleStatistics statistics) {}
   }
 
   /**
@@ -185,6 +191,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     boolean evaluated = engine.cycle();
     if (evaluated) {
       cycles.cycled(System.nanoTime() - start, decisionCounter.admits > before);
+      cycles.measured(engine.statistics());
     }
     return evaluated;
   }
@@ -248,6 +255,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   @Override
   public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
     return submitQuery(state -> state.queries().pendingReason(id));
+  }
+
+  /** The pending Workloads of every ClusterQueue, in sums; answered between cycles. */
+  public CompletableFuture<Map<String, PendingTotals>> pendingTotals() {
+    return submitQuery(state -> state.queries().pendingTotals());
   }
 
   @Override

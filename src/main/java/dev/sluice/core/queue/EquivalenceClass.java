@@ -156,6 +156,11 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return items.isEmpty() && held == 0;
   }
 
+  /** Number of members that are held. */
+  int heldMembers() {
+    return held;
+  }
+
   void held(int more) {
     held += more;
   }

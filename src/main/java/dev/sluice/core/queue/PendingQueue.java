@@ -314,6 +314,15 @@ public final class PendingQueue {
     return counts.of(queue);
   }
 
+  /**
+   * All pending Workloads in sums. Cost: proportional to the classes and the held Workloads.
+   *
+   * @param cache the queue; null if it can't be used
+   */
+  public PendingTotals summary(@Nullable ClusterQueueCache cache) {
+    return PendingTotals.of(classes.values(), held, cache);
+  }
+
   /** All pending Workloads, in queue order. Cost: sorting all of them. */
   public List<QueuedWorkload> inOrder() {
     List<QueuedWorkload> all = new ArrayList<>(count().active() + count().inadmissible());

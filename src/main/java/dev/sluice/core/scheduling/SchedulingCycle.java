@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
@@ -19,6 +20,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -98,6 +100,8 @@ public final class SchedulingCycle {
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
+  private final Map<String, Integer> preemptionSkips = new HashMap<>();
+  private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private Admissions admissions;
   private boolean stopped;
 
@@ -181,12 +185,28 @@ public final class SchedulingCycle {
     }
     if (cycleReservations.overlaps(node, entry.preemptionTargets())) {
       NominatedWorkload renominated = cycleReservations.renominate(node, nominator, entry);
+      recomputations.add(
+          new CycleStatistics.Recomputation(entry.queue().name(), recomputed(renominated)));
       if (renominated.assignment().fits()) {
         return awaitPreemption(renominated, List.of());
       }
       return renominated.succeeds() ? admitOrReserve(renominated) : noFit(renominated);
     }
     return admitOrReserve(entry);
+  }
+
+  private static CycleStatistics.Result recomputed(NominatedWorkload renominated) {
+    if (renominated.assignment().fits()) {
+      return CycleStatistics.Result.DEFERRED_FIT;
+    }
+    return renominated.succeeds()
+        ? CycleStatistics.Result.NEW_TARGETS
+        : CycleStatistics.Result.SKIPPED;
+  }
+
+  /** What happened to heads that need preemption; to be called after {@link #run}. */
+  public CycleStatistics statistics() {
+    return new CycleStatistics(preemptionSkips, recomputations);
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
@@ -275,6 +295,9 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome skipped(NominatedWorkload entry) {
+    if (!entry.preemptionTargets().isEmpty()) {
+      preemptionSkips.merge(entry.queue().name(), 1, Integer::sum);
+    }
     recordProgress(entry, 0);
     int[] progress = entry.assignment().progress();
     boolean repeats = entry.search().from().equals(NominatedWorkload.Resumed.at(progress));

@@ -35,6 +35,8 @@ class MetricsPageIT {
           "sluice_unreadable_objects_total",
           // no Job is elastic
           "kueue_replaced_workload_slices_total",
+          // one Workload preempts at a time; CycleMetricsTest
+          "kueue_preemption_target_recomputations_total",
           // no worker cluster is there; MultiClusterIT
           "multikueue_workloads_dispatched_total",
           "multikueue_workloads_admitted_total",

@@ -1,0 +1,90 @@
+package dev.sluice.core.queue;
+
+import dev.sluice.core.model.Instants;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pending Workloads of a ClusterQueue, in sums.
+ *
+ * @param activeClasses number of equivalence classes that the next cycles will evaluate
+ * @param inadmissibleClasses number of equivalence classes that wait for a change; a class may have
+ *     single members that do, and count in both numbers
+ * @param requests the requests of all pending Workloads, by resource
+ * @param oldest the time since which the longest waiting Workload is queued; empty if none is
+ */
+public record PendingTotals(
+    int activeClasses,
+    int inadmissibleClasses,
+    SortedMap<String, Long> requests,
+    Optional<Instant> oldest) {
+
+  /** Makes the map unmodifiable. */
+  public PendingTotals {
+    requests = Collections.unmodifiableSortedMap(new TreeMap<>(requests));
+  }
+
+  /**
+   * Sums up classes.
+   *
+   * @param held Workloads of the classes that are held alone
+   * @param queue the queue of the classes; null if it can't be used, which makes all inadmissible
+   */
+  static PendingTotals of(
+      Collection<EquivalenceClass> classes,
+      Collection<QueuedWorkload> held,
+      @Nullable ClusterQueueCache queue) {
+    int active = 0;
+    int inadmissible = 0;
+    SortedMap<String, Long> requests = new TreeMap<>();
+    long oldest = Long.MAX_VALUE;
+    for (EquivalenceClass each : classes) {
+      boolean evaluated = queue != null && !each.isEmpty() && each.explanation() == null;
+      boolean waits = each.heldMembers() > 0 || !evaluated && !each.isEmpty();
+      active += evaluated ? 1 : 0;
+      inadmissible += waits ? 1 : 0;
+      add(requests, each, queue);
+      oldest = each.isEmpty() ? oldest : Math.min(oldest, each.head().queuedAtMicros());
+    }
+    for (QueuedWorkload each : held) {
+      oldest = Math.min(oldest, each.queuedAtMicros());
+    }
+    return new PendingTotals(
+        active,
+        inadmissible,
+        requests,
+        oldest == Long.MAX_VALUE ? Optional.empty() : Optional.of(Instants.ofMicros(oldest)));
+  }
+
+  private static void add(
+      SortedMap<String, Long> requests,
+      EquivalenceClass equivalenceClass,
+      @Nullable ClusterQueueCache queue) {
+    int members = equivalenceClass.size() + equivalenceClass.heldMembers();
+    RequestShape shape = equivalenceClass.shape();
+    for (int i = 0; i < shape.podSets().size(); i++) {
+      PodSetRequest podSet = shape.podSets().get(i);
+      if (queue == null) {
+        int pods = podSet.count();
+        podSet.perPod().forEach((name, each) -> add(requests, name, each, (long) pods * members));
+      } else {
+        Map<String, Long> total = equivalenceClass.demand(queue).total(i);
+        total.forEach((name, amount) -> add(requests, name, amount, members));
+      }
+    }
+  }
+
+  private static void add(
+      SortedMap<String, Long> requests, String resource, long amount, long times) {
+    requests.merge(resource, ResourceAmounts.multiply(amount, times), ResourceAmounts::add);
+  }
+}

@@ -1,0 +1,119 @@
+package dev.sluice.metrics;
+
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.queue.PendingTotals;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.GaugeSet.Family;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/**
+ * Gauges of pending Workloads that the scheduler sums up when it is asked, at each scrape. A
+ * scheduler that doesn't answer in time leaves them out.
+ */
+public final class PendingGauges implements GaugeSource {
+
+  private static final Duration ANSWER_LIMIT = Duration.ofSeconds(2);
+  private static final String QUEUE = "cluster_queue";
+
+  private static final Family HASHES =
+      Family.of(
+          "kueue_pending_scheduling_hashes",
+          "Different requests among pending workloads",
+          QUEUE,
+          "status");
+  private static final Family RESOURCES =
+      Family.of(
+          "kueue_cluster_queue_resource_pending",
+          "Requests of pending workloads",
+          QUEUE,
+          "resource");
+  private static final Family OLDEST =
+      Family.of(
+          "sluice_oldest_pending_workload_seconds",
+          "How long the pending workload that waits longest is queued; 0 if none is",
+          QUEUE);
+  private static final Family SKIPS =
+      Family.of(
+          "kueue_admission_cycle_preemption_skips",
+          "Heads with preemption targets that the last cycle skipped",
+          QUEUE);
+
+  private final SchedulerViews views;
+  private final Supplier<CompletableFuture<Map<String, PendingTotals>>> pending;
+  private final Supplier<ReplicaRole> role;
+  private final InstantSource clock;
+  private final boolean resources;
+  private volatile Map<String, Integer> preemptionSkips = Map.of();
+
+  /**
+   * Creates the gauges.
+   *
+   * @param pending asks the scheduler about the pending Workloads of all ClusterQueues
+   * @param resources whether requests are reported
+   */
+  public PendingGauges(
+      SchedulerViews views,
+      Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
+      Supplier<ReplicaRole> role,
+      InstantSource clock,
+      boolean resources) {
+    this.views = views;
+    this.pending = pending;
+    this.role = role;
+    this.clock = clock;
+    this.resources = resources;
+  }
+
+  /** A cycle ended that skipped these numbers of heads with preemption targets, by ClusterQueue. */
+  public void preemptionSkips(Map<String, Integer> skipped) {
+    preemptionSkips = Map.copyOf(skipped);
+  }
+
+  @Override
+  public MetricSnapshots collect() {
+    GaugeSet gauges = new GaugeSet(role.get());
+    Optional<Map<String, PendingTotals>> summaries = summaries();
+    for (ClusterQueueView queue : views.clusterQueues()) {
+      String name = queue.name();
+      gauges.set(SKIPS, preemptionSkips.getOrDefault(name, 0), name);
+      summaries.map(known -> known.get(name)).ifPresent(summary -> collect(gauges, name, summary));
+    }
+    return gauges.snapshots();
+  }
+
+  private void collect(GaugeSet gauges, String queue, PendingTotals summary) {
+    gauges.set(HASHES, summary.activeClasses(), queue, "active");
+    gauges.set(HASHES, summary.inadmissibleClasses(), queue, "inadmissible");
+    double waited =
+        summary
+            .oldest()
+            .map(since -> SchedulerMetrics.seconds(Duration.between(since, clock.instant())))
+            .orElse(0.0);
+    gauges.set(OLDEST, waited, queue);
+    if (resources) {
+      summary
+          .requests()
+          .forEach(
+              (resource, amount) ->
+                  gauges.set(RESOURCES, QueueGauges.amount(resource, amount), queue, resource));
+    }
+  }
+
+  private Optional<Map<String, PendingTotals>> summaries() {
+    try {
+      return Optional.of(
+          pending.get().orTimeout(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS).join());
+    } catch (CompletionException e) {
+      return Optional.empty();
+    }
+  }
+}

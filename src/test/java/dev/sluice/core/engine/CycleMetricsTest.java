@@ -1,0 +1,98 @@
+package dev.sluice.core.engine;
+
+import static dev.sluice.core.engine.SchedulerFixture.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.model.CycleStatistics.Recomputation;
+import dev.sluice.core.model.CycleStatistics.Result;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.queue.PendingTotals;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the engine tells of its cycles and of pending Workloads, for metrics. */
+class CycleMetricsTest {
+
+  private static final PreemptionPolicies RECLAIM =
+      new PreemptionPolicies(
+          WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+
+  private final SchedulerFixture world = new SchedulerFixture();
+
+  @BeforeEach
+  void owners() {
+    world.flavor("f");
+    world.queue("one", "co", RECLAIM, quota("f", 5));
+    world.queue("two", "co", RECLAIM, quota("f", 5));
+    world.queue("borrower", "co", quota("f", 0));
+  }
+
+  @Test
+  void aHeadThatFitsAfterThePreemptionsOfOthersIsDeferred() {
+    world.submit("large", "borrower", 10);
+    assertThat(world.admitted()).containsExactly("large");
+    assertThat(world.engine.statistics()).isEqualTo(CycleStatistics.NONE);
+
+    world.submit("a", "one", 5);
+    world.submit("b", "two", 5);
+    assertThat(world.engine.cycle()).isTrue();
+
+    assertThat(world.engine.statistics().recomputations())
+        .singleElement()
+        .extracting(Recomputation::result)
+        .isEqualTo(Result.DEFERRED_FIT);
+    assertThat(world.preempted()).hasSize(1);
+  }
+
+  @Test
+  void aHeadWhoseTargetsOthersPreemptFindsNewOnes() {
+    world.submit("left", "borrower", 5);
+    world.submit("right", "borrower", 5);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("left", "right");
+
+    world.submit("a", "one", 5);
+    world.submit("b", "two", 5);
+    assertThat(world.engine.cycle()).isTrue();
+
+    assertThat(world.engine.statistics().recomputations())
+        .singleElement()
+        .extracting(Recomputation::result)
+        .isEqualTo(Result.NEW_TARGETS);
+    assertThat(world.preempted()).hasSize(2);
+  }
+
+  @Test
+  void pendingWorkloadsAreSummedUp() {
+    world.submit("large", "borrower", 10);
+    world.admitted();
+    world.submit("first", "borrower", 3, 0, 7);
+    world.submit("second", "borrower", 3, 0, 8);
+    world.submit("third", "borrower", 4, 0, 9);
+
+    PendingTotals before = summaries().get("borrower");
+    assertThat(before.activeClasses()).isEqualTo(2);
+    assertThat(before.inadmissibleClasses()).isZero();
+    assertThat(before.requests()).isEqualTo(Map.of("cpu", 10L));
+    assertThat(before.oldest()).contains(SchedulerFixture.START.plusSeconds(7));
+
+    assertThat(world.admitted()).isEmpty();
+
+    PendingTotals after = summaries().get("borrower");
+    assertThat(after.activeClasses()).isZero();
+    assertThat(after.inadmissibleClasses()).isEqualTo(2);
+    assertThat(after.requests()).isEqualTo(Map.of("cpu", 10L));
+    assertThat(summaries().get("one"))
+        .extracting(PendingTotals::activeClasses, PendingTotals::oldest)
+        .containsExactly(0, Optional.empty());
+  }
+
+  private Map<String, PendingTotals> summaries() {
+    return world.engine.queries().pendingTotals();
+  }
+}
