@@ -47,14 +47,17 @@ final class MetricsModule implements OperatorModule {
 
   /** Reports the pending Workloads that {@code pending} asks the engine about. */
   PendingGauges pending(
-      SchedulerViews views, Supplier<CompletableFuture<Map<String, PendingTotals>>> pending) {
+      SchedulerViews views,
+      Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
+      InformerCaches informerCaches) {
     PendingGauges gauges =
         new PendingGauges(
             views,
             pending,
             context::role,
             context.clock(),
-            context.configuration().metrics().enableClusterQueueResources());
+            context.configuration().metrics().enableClusterQueueResources(),
+            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches));
     context.metrics().include(gauges);
     return gauges;
   }

@@ -1,29 +1,37 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.util.Objects;
+import java.util.function.BiPredicate;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the series of queues and cohorts when their objects are deleted. One that is created again
- * under the same name begins at 0, even if nobody has scraped in between.
+ * under the same name begins at 0, even if nobody has scraped in between. The same holds for one
+ * whose custom labels change.
  */
 final class RemovedQueueObserver {
 
   private RemovedQueueObserver() {}
 
   /** Observes the objects of {@code caches}. */
-  static void connect(InformerCaches caches, WorkloadMetrics metrics) {
+  static void connect(InformerCaches caches, WorkloadMetrics metrics, CustomLabels customLabels) {
     caches
         .clusterQueues()
         .observe(
             (before, after) ->
-                ifGone(before, after, gone -> metrics.clusterQueueRemoved(gone.getName())));
+                ifGone(
+                    before,
+                    after,
+                    sameLabels(customLabels, SourceKind.CLUSTER_QUEUE),
+                    gone -> metrics.clusterQueueRemoved(gone.getName())));
     caches
         .localQueues()
         .observe(
@@ -31,6 +39,7 @@ final class RemovedQueueObserver {
                 ifGone(
                     before,
                     after,
+                    sameLabels(customLabels, SourceKind.LOCAL_QUEUE),
                     gone ->
                         metrics.localQueueRemoved(
                             new LocalQueueId(gone.getNamespace(), gone.getName()))));
@@ -38,15 +47,32 @@ final class RemovedQueueObserver {
         .cohorts()
         .observe(
             (before, after) ->
-                ifGone(before, after, gone -> metrics.cohortRemoved(gone.getName())));
+                ifGone(
+                    before,
+                    after,
+                    sameLabels(customLabels, SourceKind.COHORT),
+                    gone -> metrics.cohortRemoved(gone.getName())));
   }
 
-  /** An object is gone, too, if another one has its name. */
+  /** Whether two states of an object give custom labels the same values. */
+  private static BiPredicate<HasMetadata, HasMetadata> sameLabels(
+      CustomLabels customLabels, SourceKind kind) {
+    return (one, two) ->
+        customLabels
+            .values(kind, CachedLabelSources.metadata(one))
+            .equals(customLabels.values(kind, CachedLabelSources.metadata(two)));
+  }
+
+  /** An object is gone, too, if another one has its name, or if its custom labels changed. */
   private static void ifGone(
-      @Nullable HasMetadata before, @Nullable HasMetadata after, Consumer<ObjectMeta> action) {
+      @Nullable HasMetadata before,
+      @Nullable HasMetadata after,
+      BiPredicate<HasMetadata, HasMetadata> sameLabels,
+      Consumer<ObjectMeta> action) {
     if (before != null
         && (after == null
-            || !Objects.equals(before.getMetadata().getUid(), after.getMetadata().getUid()))) {
+            || !Objects.equals(before.getMetadata().getUid(), after.getMetadata().getUid())
+            || !sameLabels.test(before, after))) {
       action.accept(before.getMetadata());
     }
   }

@@ -60,7 +60,7 @@ final class SchedulerModule implements OperatorModule {
             context.clock(),
             this::failed);
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
-    pendingGauges = metrics.pending(engine.views(), engine::pendingTotals);
+    pendingGauges = metrics.pending(engine.views(), engine::pendingTotals, informers.caches());
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     WorkloadTranslator translator =
         new WorkloadTranslator(

@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.QueueGauges;
 import dev.sluice.metrics.WorkloadCounter;
@@ -31,13 +32,14 @@ record WorkloadMetricsFactory(
    */
   WorkloadMetrics of(WorkloadReader reader, InformerCaches informerCaches, InstantSource clock) {
     Predicate<LocalQueueId> reported = reported(informerCaches);
+    CustomLabels customLabels = customLabels(configuration, informerCaches);
     WorkloadMetrics workloads =
-        new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported);
+        new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported, customLabels);
     WorkloadCounter census = new WorkloadCounter();
     reader.listen(census);
     reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
     metrics.forgetting(workloads);
-    RemovedQueueObserver.connect(informerCaches, workloads);
+    RemovedQueueObserver.connect(informerCaches, workloads, customLabels);
     metrics.include(
         new QueueGauges(
             new ExistingQueueViews(schedulerViews, informerCaches),
@@ -46,8 +48,15 @@ record WorkloadMetricsFactory(
             reported,
             new QueueGauges.Options(
                 configuration.metrics().enableClusterQueueResources(),
-                configuration.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS))));
+                configuration.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS),
+                customLabels)));
     return workloads;
+  }
+
+  /** The further labels of the configuration. */
+  static CustomLabels customLabels(Configuration configuration, InformerCaches informerCaches) {
+    return new CustomLabels(
+        configuration.metrics().customLabels(), new CachedLabelSources(informerCaches));
   }
 
   private Predicate<LocalQueueId> reported(InformerCaches informerCaches) {

@@ -18,6 +18,7 @@ import java.util.Map;
 final class GaugeSet {
 
   private final ReplicaRole role;
+  private final CustomLabels customLabels;
   private final Map<Family, List<Point>> families = new LinkedHashMap<>();
 
   /**
@@ -41,15 +42,23 @@ final class GaugeSet {
   private record Point(double value, Labels labels) {}
 
   GaugeSet(ReplicaRole role) {
+    this(role, CustomLabels.NONE);
+  }
+
+  /** Series that take the labels of {@code customLabels} for which they have a source. */
+  GaugeSet(ReplicaRole role, CustomLabels customLabels) {
     this.role = role;
+    this.customLabels = customLabels;
   }
 
   /** Adds a series; {@code labels} are the values of the family's labels. */
   void set(Family family, double value, String... labels) {
     List<String> names = new ArrayList<>(family.labels());
     names.add(ReplicaRole.LABEL);
+    names.addAll(customLabels.names(family.labels()));
     List<String> values = new ArrayList<>(List.of(labels));
     values.add(role.text());
+    values.addAll(customLabels.values(family.labels(), List.of(labels)));
     families
         .computeIfAbsent(family, any -> new ArrayList<>())
         .add(new Point(value, Labels.of(names, values)));

@@ -4,15 +4,24 @@ import dev.sluice.kube.leader.ReplicaRole;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /** Creates families of metrics, each with the replica's role as its last label. */
 final class MetricFamilies {
 
   private final PrometheusRegistry registry;
+  private final CustomLabels customLabels;
 
   MetricFamilies(PrometheusRegistry registry) {
+    this(registry, CustomLabels.NONE);
+  }
+
+  /** Families that take the labels of {@code customLabels} for which they have a source. */
+  MetricFamilies(PrometheusRegistry registry, CustomLabels customLabels) {
     this.registry = registry;
+    this.customLabels = customLabels;
   }
 
   /** A counter; its name ends in {@code _total}. */
@@ -57,9 +66,10 @@ final class MetricFamilies {
     return bounds;
   }
 
-  private static String[] withRole(String... labels) {
-    String[] all = Arrays.copyOf(labels, labels.length + 1);
-    all[labels.length] = ReplicaRole.LABEL;
-    return all;
+  private String[] withRole(String... labels) {
+    List<String> all = new ArrayList<>(List.of(labels));
+    all.add(ReplicaRole.LABEL);
+    all.addAll(customLabels.names(List.of(labels)));
+    return all.toArray(String[]::new);
   }
 }

@@ -52,6 +52,7 @@ public final class PendingGauges implements GaugeSource {
   private final Supplier<ReplicaRole> role;
   private final InstantSource clock;
   private final boolean resources;
+  private final CustomLabels customLabels;
   private volatile Map<String, Integer> preemptionSkips = Map.of();
 
   /**
@@ -65,12 +66,14 @@ public final class PendingGauges implements GaugeSource {
       Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
       Supplier<ReplicaRole> role,
       InstantSource clock,
-      boolean resources) {
+      boolean resources,
+      CustomLabels customLabels) {
     this.views = views;
     this.pending = pending;
     this.role = role;
     this.clock = clock;
     this.resources = resources;
+    this.customLabels = customLabels;
   }
 
   /** A cycle ended that skipped these numbers of heads with preemption targets, by ClusterQueue. */
@@ -80,7 +83,7 @@ public final class PendingGauges implements GaugeSource {
 
   @Override
   public MetricSnapshots collect() {
-    GaugeSet gauges = new GaugeSet(role.get());
+    GaugeSet gauges = new GaugeSet(role.get(), customLabels);
     Optional<Map<String, PendingTotals>> summaries = summaries();
     for (ClusterQueueView queue : views.clusterQueues()) {
       String name = queue.name();

@@ -124,8 +124,15 @@ public final class QueueGauges implements GaugeSource {
    *
    * @param resources quota and usage of ClusterQueues by flavor and resource
    * @param cohorts the position of queues and cohorts in the hierarchy
+   * @param customLabels further labels
    */
-  public record Options(boolean resources, boolean cohorts) {}
+  public record Options(boolean resources, boolean cohorts, CustomLabels customLabels) {
+
+    /** Options without further labels. */
+    public Options(boolean resources, boolean cohorts) {
+      this(resources, cohorts, CustomLabels.NONE);
+    }
+  }
 
   /**
    * Creates the gauges.
@@ -147,7 +154,7 @@ public final class QueueGauges implements GaugeSource {
 
   @Override
   public MetricSnapshots collect() {
-    GaugeSet gaugeSet = new GaugeSet(role.get());
+    GaugeSet gaugeSet = new GaugeSet(role.get(), options.customLabels());
     Map<String, Integer> finished = new HashMap<>();
     Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
     workloadCounter(gaugeSet, finished, finishedLocally);

@@ -34,6 +34,7 @@ public final class WorkloadMetrics {
   private final Supplier<ReplicaRole> role;
   private final Predicate<LocalQueueId> reported;
   private final MetricFamilies metricFamilies;
+  private final CustomLabels customLabels;
   private final List<StatefulMetric<?, ?>> byQueue = new ArrayList<>();
   private final List<StatefulMetric<?, ?>> byLocalQueue = new ArrayList<>();
 
@@ -70,10 +71,25 @@ public final class WorkloadMetrics {
       SchedulerViews schedulerViews,
       Supplier<ReplicaRole> role,
       Predicate<LocalQueueId> reported) {
+    this(registry, schedulerViews, role, reported, CustomLabels.NONE);
+  }
+
+  /**
+   * Registers the metrics with further labels.
+   *
+   * @param customLabels the further labels
+   */
+  public WorkloadMetrics(
+      PrometheusRegistry registry,
+      SchedulerViews schedulerViews,
+      Supplier<ReplicaRole> role,
+      Predicate<LocalQueueId> reported,
+      CustomLabels customLabels) {
+    this.customLabels = customLabels;
     this.schedulerViews = schedulerViews;
     this.role = role;
     this.reported = reported;
-    metricFamilies = new MetricFamilies(registry);
+    metricFamilies = new MetricFamilies(registry, customLabels);
     reserved = counters("quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
     reservedWait =
         histograms("quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
@@ -167,9 +183,7 @@ public final class WorkloadMetrics {
     observe(admittedWait, queue, waited);
     observe(checksWait, queue, sinceReserved);
     for (String cohort : cohortsAbove(queue.clusterQueue())) {
-      cohortAdmitted
-          .labelValues(MetricFamilies.values(role.get(), cohort, queue.priorityClass()))
-          .inc();
+      cohortAdmitted.labelValues(values("cohort", role.get(), cohort, queue.priorityClass())).inc();
     }
   }
 
@@ -191,7 +205,7 @@ public final class WorkloadMetrics {
    */
   public void evictedAfterReady(QueueRef queue, String reason, String cause, Duration sinceReady) {
     readyToEvicted
-        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason, cause))
+        .labelValues(values(QUEUE, role.get(), queue.clusterQueue(), reason, cause))
         .observe(SchedulerMetrics.seconds(sinceReady));
   }
 
@@ -217,8 +231,7 @@ public final class WorkloadMetrics {
     if (first) {
       String name = queue.clusterQueue();
       evictedOnce
-          .labelValues(
-              MetricFamilies.values(role.get(), name, reason, cause, queue.priorityClass()))
+          .labelValues(values(QUEUE, role.get(), name, reason, cause, queue.priorityClass()))
           .inc();
     }
   }
@@ -226,27 +239,26 @@ public final class WorkloadMetrics {
   /** The quota of an evicted Workload was released. */
   public void quotaReleased(QueueRef queue, String reason, Duration sinceEviction) {
     evictionLatency
-        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason))
+        .labelValues(values(QUEUE, role.get(), queue.clusterQueue(), reason))
         .observe(SchedulerMetrics.seconds(sinceEviction));
   }
 
   /** A Workload was preempted for a Workload of another, or the same, ClusterQueue. */
   public void preempted(String preemptingClusterQueue, String reason) {
-    preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
+    preempted.labelValues(values(QUEUE, role.get(), preemptingClusterQueue, reason)).inc();
   }
 
   /** A head of a ClusterQueue was evaluated anew because others preempt the same Workloads. */
   public void recomputed(CycleStatistics.Recomputation recomputation) {
     recomputed
         .labelValues(
-            MetricFamilies.values(
-                role.get(), recomputation.clusterQueue(), recomputation.result().text()))
+            values(QUEUE, role.get(), recomputation.clusterQueue(), recomputation.result().text()))
         .inc();
   }
 
   /** A slice of an elastic job was replaced by another one. */
   public void sliceReplaced(QueueRef queue) {
-    replacedSlices.labelValues(MetricFamilies.values(role.get(), queue.clusterQueue())).inc();
+    replacedSlices.labelValues(values(QUEUE, role.get(), queue.clusterQueue())).inc();
   }
 
   /** A ClusterQueue was deleted: its series end. */
@@ -314,13 +326,25 @@ public final class WorkloadMetrics {
     }
   }
 
-  private static String[] clusterLabels(ReplicaRole role, QueueRef queue, String... labels) {
-    return MetricFamilies.values(role, joined(List.of(queue.clusterQueue()), labels));
+  private String[] clusterLabels(ReplicaRole role, QueueRef queue, String... labels) {
+    return values(QUEUE, role, joined(List.of(queue.clusterQueue()), labels));
   }
 
-  private static String[] localLabels(ReplicaRole role, QueueRef queue, String... labels) {
+  private String[] localLabels(ReplicaRole role, QueueRef queue, String... labels) {
     LocalQueueId id = queue.localQueue();
-    return MetricFamilies.values(role, joined(List.of(id.name(), id.namespace()), labels));
+    String[] own = MetricFamilies.values(role, joined(List.of(id.name(), id.namespace()), labels));
+    return joined(
+        List.of(own),
+        customLabels
+            .values(List.of("name", "namespace"), List.of(id.name(), id.namespace()))
+            .toArray(String[]::new));
+  }
+
+  /** The label values of a family whose first label, {@code source}, names an object. */
+  private String[] values(String source, ReplicaRole role, String... own) {
+    return joined(
+        List.of(MetricFamilies.values(role, own)),
+        customLabels.values(List.of(source), List.of(own[0])).toArray(String[]::new));
   }
 
   private Pair<Counter> counters(String name, String help, String... labels) {

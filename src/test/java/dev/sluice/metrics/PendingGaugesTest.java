@@ -28,7 +28,13 @@ class PendingGaugesTest {
   private String scrape(CompletableFuture<Map<String, PendingTotals>> answer, boolean resources) {
     try (MetricsScrape scrape = new MetricsScrape()) {
       PendingGauges gauges =
-          new PendingGauges(views, () -> answer, () -> ReplicaRole.LEADER, () -> NOW, resources);
+          new PendingGauges(
+              views,
+              () -> answer,
+              () -> ReplicaRole.LEADER,
+              () -> NOW,
+              resources,
+              CustomLabels.NONE);
       gauges.preemptionSkips(Map.of("cq", 4, "gone", 1));
       scrape.include(gauges);
       return new String(scrape.scrape().body(), StandardCharsets.UTF_8);

@@ -24,7 +24,7 @@ public enum FeatureGate {
   CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION(
       "CleanupProvisioningRequestsOnEviction", true, BETA, EITHER),
   CONCURRENT_ADMISSION("ConcurrentAdmission", false, ALPHA, OFF),
-  CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, OFF),
+  CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, EITHER),
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(
       "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),
   DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, ALPHA, EITHER),

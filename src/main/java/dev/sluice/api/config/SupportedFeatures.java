@@ -11,7 +11,6 @@ final class SupportedFeatures {
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =
       List.of(
-          List.of("metrics.customLabels", "metrics take no labels of their own"),
           List.of(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted"));

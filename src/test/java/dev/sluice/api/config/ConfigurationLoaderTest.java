@@ -146,6 +146,32 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void customLabelsAreReadInTheirOrder() throws Exception {
+    Configuration c =
+        load(
+            """
+            featureGates: {CustomMetricLabels: true}
+            metrics:
+              customLabels:
+              - {name: team}
+              - {name: site, sourceKind: LocalQueue, sourceAnnotationKey: a.example/site,
+                 trackedValues: [north, south]}
+            """);
+
+    assertThat(c.metrics().customLabels())
+        .containsExactly(
+            new Configuration.CustomLabel(
+                "team", Configuration.SourceKind.CLUSTER_QUEUE, "team", false, List.of()),
+            new Configuration.CustomLabel(
+                "site",
+                Configuration.SourceKind.LOCAL_QUEUE,
+                "a.example/site",
+                true,
+                List.of("north", "south")));
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
+  }
+
+  @Test
   void aMissingFileIsNamed(@TempDir Path directory) {
     Path file = directory.resolve("none.yaml");
 
@@ -325,7 +351,10 @@ class ConfigurationLoaderTest {
             + " In}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].values |"
             + " [] is not allowed; allowed: at least one value for In",
         "metrics: {customLabels: [{name: 9}]} | metrics.customLabels[0].name | 9 is not allowed",
-        "metrics: {customLabels: [{name: team}]} | metrics.customLabels | not supported yet",
+        "metrics: {customLabels: [{name: team}]} | metrics.customLabels | needs the feature gate"
+            + " CustomMetricLabels, which is off",
+        "metrics: {customLabels: [{name: team, sourceKind: Workload, trackedValues: [a]}]} |"
+            + " metrics.customLabels[0].sourceKind | Workload is not supported yet",
         "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is"
             + " not allowed",
         "controller: {groupKindConcurrency: {Job.batch: 0}} |"
