@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.text.ParseException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import javax.management.JMException;
 import javax.management.ObjectName;
@@ -15,6 +16,10 @@ public final class JavaProfiles implements ProcessProfiles {
 
   /** A recording that grows beyond this many bytes loses its beginning. */
   private static final long LARGEST_RECORDING = 24 << 20;
+
+  /** Events that tell the values of variables and properties, which may be passwords. */
+  private static final List<String> UNWANTED =
+      List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty");
 
   @Override
   public String threads() {
@@ -30,6 +35,7 @@ public final class JavaProfiles implements ProcessProfiles {
   public Response recording(int seconds) {
     try (Recording recording = new Recording(Configuration.getConfiguration("profile"))) {
       recording.setMaxSize(LARGEST_RECORDING);
+      UNWANTED.forEach(recording::disable);
       recording.start();
       TimeUnit.SECONDS.sleep(seconds);
       recording.stop();
