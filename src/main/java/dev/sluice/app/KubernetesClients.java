@@ -23,6 +23,7 @@ import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -106,9 +107,13 @@ final class KubernetesClients {
    * unhealthy.
    *
    * @param cacheSyncTimeout how long first listings may take
+   * @param metrics measures the reconcilers
    */
   static Operator framework(
-      KubernetesClient client, InformerSupervisor informerSupervisor, Duration cacheSyncTimeout) {
+      KubernetesClient client,
+      InformerSupervisor informerSupervisor,
+      Duration cacheSyncTimeout,
+      Metrics metrics) {
     return new Operator(
         settings ->
             settings
@@ -116,6 +121,7 @@ final class KubernetesClients {
                 .withCloseClientOnStop(false)
                 .withStopOnInformerErrorDuringStartup(false)
                 .withCacheSyncTimeout(cacheSyncTimeout)
+                .withMetrics(metrics)
                 .withResourceCloner(new IdentityCloner())
                 .withInformerStoppedHandler(
                     (informer, cause) -> {

@@ -7,6 +7,7 @@ import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.ReconcilerMetrics;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
@@ -68,7 +69,10 @@ public final class OperatorApplication implements AutoCloseable {
     workloads = new WorkloadModule(context, readErrors);
     Operator framework =
         KubernetesClients.framework(
-            client, context.informers(), configuration.controller().cacheSyncTimeout());
+            client,
+            context.informers(),
+            configuration.controller().cacheSyncTimeout(),
+            new ReconcilerMetrics(metrics.registry(), System::nanoTime));
     modules =
         new ModuleLifecycle(
             modules(framework, readErrors, installer),

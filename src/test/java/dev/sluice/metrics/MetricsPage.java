@@ -32,8 +32,8 @@ public final class MetricsPage {
   private static final Pattern PART = Pattern.compile("_(?:bucket|count|sum)$");
 
   /** The page says of these that they have no label for the role of the replica. */
-  private static final Set<String> WITHOUT_ROLE =
-      Set.of("kueue_build_info", "rest_client_requests_total");
+  private static final Pattern WITHOUT_ROLE =
+      Pattern.compile("kueue_build_info|(?:rest_client|controller_runtime|workqueue)_.*");
 
   /** The page names these groups and not their members. */
   private static final Set<String> GROUPS = Set.of("jvm_", "process_", "system_");
@@ -61,7 +61,7 @@ public final class MetricsPage {
       Matcher row = ROW.matcher(line);
       if (row.matches()) {
         Set<String> labels = names(LABEL, row.group(3));
-        if (!WITHOUT_ROLE.contains(row.group(1))) {
+        if (!WITHOUT_ROLE.matcher(row.group(1)).matches()) {
           labels.add(ReplicaRole.LABEL);
         }
         documented.put(row.group(1), new Family(row.group(2), Set.of(labels)));
