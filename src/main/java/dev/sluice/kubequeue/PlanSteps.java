@@ -1,42 +1,94 @@
 package dev.sluice.kubequeue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * The writes that a plan needs, in their order: quota is taken away before it is given to others.
+ * The writes that a plan needs, in their order. Quota is taken away before it is given to others.
+ * What holds quota is never in a Cohort that nobody knows (yet, or any more), because its usage
+ * would not count in the tree, and others would get the quota that it uses: an object moves when
+ * the Cohort was seen, and a Cohort goes when everything was seen to have left.
  *
  * @param reductions what takes quota away, and gives none
  * @param others what is written when all of it is taken away
- * @param waiting whether an object has to go first, before one of its name can be made
+ * @param removed what is deleted at the end
+ * @param waiting whether there is more to do when these writes, or those of others, were seen
  */
-record PlanSteps(List<PlannedObject> reductions, List<PlannedObject> others, boolean waiting) {
+record PlanSteps(
+    List<PlannedObject> reductions,
+    List<PlannedObject> others,
+    List<ObjectId> removed,
+    boolean waiting) {
+
+  private static final List<String> PARENTS = List.of("cohortName", "parentName");
 
   /** The writes that make of these objects what is planned. */
-  static PlanSteps of(List<PlannedObject> planned, Map<ObjectId, ExistingObject> existing) {
+  static PlanSteps of(QuotaPlan plan, Map<ObjectId, ExistingObject> existing) {
     List<PlannedObject> reductions = new ArrayList<>();
     List<PlannedObject> others = new ArrayList<>();
     boolean waiting = false;
-    for (PlannedObject object : planned) {
-      ExistingObject before = existing.get(object.id());
+    for (PlannedObject planned : plan.objects()) {
+      ExistingObject before = existing.get(planned.id());
       if (before == null) {
-        others.add(object);
-      } else if (before.leaving()) {
-        waiting = true;
-      } else if (PlanDifference.differs(object, before)) {
-        if (PlanDifference.reduces(object, before)) {
-          PlannedObject reduced = PlanDifference.reduced(object, before);
-          reductions.add(reduced);
-          if (!reduced.equals(object)) {
-            others.add(object);
-          }
-        } else {
+        others.add(planned);
+        continue;
+      }
+      boolean known = isParentKnown(planned, existing);
+      waiting |= !known || before.leaving();
+      PlannedObject object = known ? planned : whereItWas(planned, before);
+      if (before.leaving() || !PlanDifference.differs(object, before)) {
+        continue;
+      }
+      if (PlanDifference.reduces(object, before)) {
+        PlannedObject reduced = PlanDifference.reduced(object, before);
+        reductions.add(reduced);
+        if (!reduced.equals(object)) {
           others.add(object);
         }
+      } else {
+        others.add(object);
       }
     }
-    return new PlanSteps(reductions, others, waiting);
+    Set<String> parents = new HashSet<>();
+    existing.values().forEach(each -> parents.add(parent(each.spec())));
+    List<ObjectId> removed =
+        plan.removed().stream()
+            .filter(each -> each.kind() != ObjectKind.COHORT || !parents.contains(each.name()))
+            .toList();
+    return new PlanSteps(
+        reductions, others, removed, waiting || removed.size() < plan.removed().size());
+  }
+
+  private static boolean isParentKnown(
+      PlannedObject planned, Map<ObjectId, ExistingObject> existing) {
+    String parent = parent(planned.spec());
+    ExistingObject cohort = existing.get(new ObjectId(ObjectKind.COHORT, "", parent));
+    return parent.isEmpty() || (cohort != null && !cohort.leaving());
+  }
+
+  private static String parent(JsonNode spec) {
+    return PARENTS.stream()
+        .map(field -> spec.path(field).asText())
+        .filter(name -> !name.isEmpty())
+        .findFirst()
+        .orElse("");
+  }
+
+  /** The planned object in the Cohort in which it is. */
+  private static PlannedObject whereItWas(PlannedObject planned, ExistingObject before) {
+    ObjectNode spec = planned.spec().deepCopy();
+    for (String field : PARENTS) {
+      spec.remove(field);
+      if (!before.spec().path(field).asText().isEmpty()) {
+        spec.set(field, before.spec().get(field));
+      }
+    }
+    return new PlannedObject(planned.id(), planned.annotations(), spec);
   }
 }

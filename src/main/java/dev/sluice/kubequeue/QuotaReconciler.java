@@ -143,7 +143,7 @@ public final class QuotaReconciler implements AutoCloseable {
 
   /** Nothing is given before all was taken away that others get. */
   private boolean write(QuotaPlan plan, Map<ObjectId, ExistingObject> found) {
-    PlanSteps steps = PlanSteps.of(plan.objects(), found);
+    PlanSteps steps = PlanSteps.of(plan, found);
     for (PlannedObject object : steps.reductions()) {
       if (!writer.apply(object, Objects.requireNonNull(found.get(object.id())))) {
         return false;
@@ -154,7 +154,7 @@ public final class QuotaReconciler implements AutoCloseable {
       ExistingObject before = found.get(object.id());
       complete &= before == null ? writer.create(object) : writer.apply(object, before);
     }
-    for (ObjectId id : plan.removed()) {
+    for (ObjectId id : steps.removed()) {
       ExistingObject before = found.get(id);
       complete &= before == null || writer.delete(id, before);
     }

@@ -30,11 +30,49 @@ class PlanStepsTest {
                     "{name: a, min: {cpu: 2, memory: 7Gi}}, {name: b, min: {cpu: 8, memory:"
                         + " 3Gi}}")));
 
-    PlanSteps steps = PlanSteps.of(plan.objects(), cluster.objects);
+    PlanSteps steps = PlanSteps.of(plan, cluster.objects);
 
     assertThat(steps.waiting()).isFalse();
     assertThat(amounts(steps.reductions())).isEqualTo(Map.of("root-a", "2 2Gi", "root-b", "4 3Gi"));
     assertThat(amounts(steps.others())).isEqualTo(Map.of("root-a", "2 7Gi", "root-b", "8 3Gi"));
+  }
+
+  /** Otherwise its usage would not count in the tree, and others would get what it uses. */
+  @Test
+  void aQueueMovesIntoACohortThatWasSeenAndLeavesItBeforeThatGoes() {
+    cluster.carryOut(QuotaTrees.tree(ROOT.formatted("{name: a, min: {cpu: 6}}")));
+    cluster.use(QuotaTrees.queue("root-a"), true);
+    QuotaTree inner = QuotaTrees.tree(ROOT.formatted("{name: a, children: [{name: b}]}"));
+
+    PlanSteps first = PlanSteps.of(cluster.plan(inner), cluster.objects);
+    assertThat(parentOf("root-a", first.reductions())).isEqualTo("root");
+    assertThat(first.waiting()).isTrue();
+    assertThat(first.others()).extracting(PlannedObject::id).contains(QuotaTrees.cohort("root-a"));
+    assertThat(first.others())
+        .extracting(PlannedObject::id)
+        .doesNotContain(QuotaTrees.queue("root-a"));
+
+    first.others().forEach(each -> cluster.put(each, false));
+    PlanSteps second = PlanSteps.of(cluster.plan(inner), cluster.objects);
+    assertThat(parentOf("root-a", second.reductions())).isEqualTo("root-a");
+
+    cluster.carryOut(inner);
+    QuotaPlan back =
+        new QuotaPlan(List.of(), List.of(QuotaTrees.cohort("root-a")), false, List.of());
+    PlanSteps last = PlanSteps.of(back, cluster.objects);
+    assertThat(last.removed()).isEmpty();
+    assertThat(last.waiting()).isTrue();
+    cluster.objects.keySet().removeIf(each -> each.kind() == ObjectKind.CLUSTER_QUEUE);
+    assertThat(PlanSteps.of(back, cluster.objects).removed())
+        .containsExactly(QuotaTrees.cohort("root-a"));
+  }
+
+  private static String parentOf(String queue, List<PlannedObject> objects) {
+    return objects.stream()
+        .filter(each -> each.id().equals(QuotaTrees.queue(queue)))
+        .map(each -> each.spec().path("cohortName").asText())
+        .findFirst()
+        .orElse("not written");
   }
 
   private static Map<String, String> amounts(List<PlannedObject> objects) {

@@ -100,7 +100,8 @@ final class QuotaTrees {
       return plan;
     }
 
-    private void put(PlannedObject object, boolean inUse) {
+    /** An object that was made as planned. */
+    void put(PlannedObject object, boolean inUse) {
       objects.put(
           object.id(),
           new ExistingObject(
