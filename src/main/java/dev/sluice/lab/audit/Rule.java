@@ -8,6 +8,8 @@ public enum Rule {
   PODS_WITHIN_QUOTA("running pods exceeded the quota"),
   /** At any time, the open pods of an elastic Job requested at most what its slices held. */
   PODS_WITHIN_SLICES("an elastic Job had more open pods than its slices had quota for"),
+  /** At any time, the pods that a topology placed on a node requested at most what it has. */
+  WITHIN_NODE("pods requested more than their node has"),
   /** A Job was unsuspended only while its Workload held quota. */
   HELD_UNTIL_ADMITTED("a Job was unsuspended without quota"),
   /**
