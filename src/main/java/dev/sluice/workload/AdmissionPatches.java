@@ -64,7 +64,7 @@ public final class AdmissionPatches {
             .reset("Evicted", "QuotaReserved")
             .reset("Preempted", "QuotaReserved")
             .reset(PreemptionGates.BLOCKED, "QuotaReserved");
-    patch.admittedBy(checks);
+    patch.admittedBy(checks, isDelayed(decision));
     if (readiness && workload.owned()) {
       PodsReady.initial(patch);
     }
@@ -80,6 +80,12 @@ public final class AdmissionPatches {
     ArrayNode assignments = admission.putArray("podSetAssignments");
     decision.podSets().forEach(podSet -> assignment(assignments.addObject(), podSet));
     return patch.build();
+  }
+
+  /** Whether places are found later than the quota. */
+  static boolean isDelayed(Decision.Admit decision) {
+    return decision.podSets().stream()
+        .anyMatch(podSet -> podSet.topology().delay() == PodSetTopology.Delay.PENDING);
   }
 
   private static void assignment(ObjectNode json, PodSetAssignment podSet) {
@@ -112,13 +118,17 @@ public final class AdmissionPatches {
           .filter(node -> !decision.lostNodes().contains(node))
           .forEach(node -> unhealthy.addObject().put("name", node));
     }
-    ArrayNode assignments = status.putObject("admission").putArray("podSetAssignments");
-    List<CachedWorkload.Assignment> before =
-        workload
-            .status()
-            .admission()
-            .map(CachedWorkload.Admission::podSetAssignments)
-            .orElse(List.of());
+    List<PodSetTopology> places =
+        decision.podSets().stream().map(PodSetAssignment::topology).toList();
+    status.set("admission", withPlaces(workload, places));
+    return status;
+  }
+
+  /** The admission with the same quota and other places. */
+  static ObjectNode withPlaces(CachedWorkload workload, List<PodSetTopology> places) {
+    ObjectNode admission = JsonNodeFactory.instance.objectNode();
+    ArrayNode assignments = admission.putArray("podSetAssignments");
+    List<CachedWorkload.Assignment> before = workload.assignments();
     for (int i = 0; i < before.size(); i++) {
       CachedWorkload.Assignment assignment = before.get(i);
       ObjectNode json = assignments.addObject().put("name", assignment.name());
@@ -127,9 +137,9 @@ public final class AdmissionPatches {
       ObjectNode usage = json.putObject("resourceUsage");
       assignment.resourceUsage().forEach(usage::put);
       json.put("count", assignment.count());
-      places(json, decision.podSets().get(i).topology());
+      places(json, places.get(i));
     }
-    return status;
+    return admission;
   }
 
   private static void quantities(ObjectNode json, SortedMap<String, Long> amounts) {

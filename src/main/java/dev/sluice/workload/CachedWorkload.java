@@ -419,6 +419,11 @@ public record CachedWorkload(
             .toList();
   }
 
+  /** The assignments of its pod sets; empty without quota. */
+  public List<Assignment> assignments() {
+    return status.admission().map(Admission::podSetAssignments).orElse(List.of());
+  }
+
   /** Whether the Workload is evicted and its job has not stopped yet. */
   public boolean evicted() {
     return status.isTrue("Evicted");

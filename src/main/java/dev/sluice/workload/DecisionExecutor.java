@@ -98,7 +98,11 @@ public final class DecisionExecutor implements Consumer<Decision> {
         write.whenComplete(
             (outcome, bug) -> {
               if (bug == null) {
-                report(decision, workload, CheckStates.allReady(checks), outcome);
+                report(
+                    decision,
+                    workload,
+                    CheckStates.allReady(checks) && !AdmissionPatches.isDelayed(decision),
+                    outcome);
               } else {
                 LOG.error("workload={} admission=failed", decision.id(), bug);
                 refuse(decision, false);

@@ -1,9 +1,12 @@
 package dev.sluice.workload;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.core.model.PodSetTopology.Delay;
+import java.util.TreeMap;
 
 /** The field {@code delayedTopologyRequest} of an assignment. */
-final class DelayedTopology {
+public final class DelayedTopology {
 
   private DelayedTopology() {}
 
@@ -23,5 +26,30 @@ final class DelayedTopology {
       case READY -> "Ready";
       case NONE -> "";
     };
+  }
+
+  /** Whether places of the Workload's pods are not found yet. */
+  public static boolean isPending(CachedWorkload workload) {
+    return workload.assignments().stream()
+        .anyMatch(assignment -> of(assignment.delayedTopology()) == Delay.PENDING);
+  }
+
+  /**
+   * The admission of a Workload whose pods another cluster has placed: nothing is pending, and no
+   * places are known here.
+   */
+  public static ObjectNode placedElsewhere(CachedWorkload workload) {
+    return AdmissionPatches.withPlaces(
+        workload,
+        workload.assignments().stream()
+            .map(
+                assignment ->
+                    new PodSetTopology(
+                        of(assignment.delayedTopology()) == Delay.PENDING
+                            ? Delay.READY
+                            : of(assignment.delayedTopology()),
+                        assignment.topology(),
+                        new TreeMap<>()))
+            .toList());
   }
 }

@@ -111,12 +111,7 @@ final class PlacementWriter {
 
   /** Whether the Workload lacks the places that the decision is about. */
   private static boolean isBasis(CachedWorkload workload, PlacementDecision decision) {
-    List<CachedWorkload.Assignment> assignments =
-        workload
-            .status()
-            .admission()
-            .map(CachedWorkload.Admission::podSetAssignments)
-            .orElse(List.of());
+    List<CachedWorkload.Assignment> assignments = workload.assignments();
     if (!workload.quotaReserved()
         || workload.evicted()
         || workload.finished()

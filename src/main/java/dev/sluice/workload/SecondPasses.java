@@ -2,7 +2,6 @@ package dev.sluice.workload;
 
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.PodSetTopology.Delay;
 import dev.sluice.core.model.SecondPass;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.TopologyAssignment;
@@ -33,16 +32,10 @@ final class SecondPasses {
     if (workload.evicted() || !workload.status().remotePlacement().cluster().isEmpty()) {
       return Optional.empty();
     }
-    List<Assignment> assignments =
-        workload
-            .status()
-            .admission()
-            .map(CachedWorkload.Admission::podSetAssignments)
-            .orElse(List.of());
+    List<Assignment> assignments = workload.assignments();
     boolean delayed =
         CheckStates.allReady(workload.status().admissionChecks())
-            && assignments.stream()
-                .anyMatch(each -> DelayedTopology.of(each.delayedTopology()) == Delay.PENDING);
+            && DelayedTopology.isPending(workload);
     Set<String> lost = lostNodes(workload, assignments);
     return delayed || !lost.isEmpty()
         ? Optional.of(

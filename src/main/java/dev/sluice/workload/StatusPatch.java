@@ -114,12 +114,23 @@ public final class StatusPatch {
         .condition(ADMITTED, false, "NoReservation", "The workload has no reservation");
   }
 
-  /** Derives Admitted from the checks of a Workload with reserved quota. */
-  public StatusPatch admittedBy(List<CheckState> checks) {
-    return CheckStates.allReady(checks)
-        ? condition(ADMITTED, true, ADMITTED, "The workload is admitted")
-        : condition(
-            ADMITTED, false, "UnsatisfiedAdmissionChecks", "Not all admission checks are ready");
+  /**
+   * Derives Admitted from the checks of a Workload with reserved quota.
+   *
+   * @param delayed whether places of its pods are not found yet
+   */
+  public StatusPatch admittedBy(List<CheckState> checks, boolean delayed) {
+    if (!CheckStates.allReady(checks)) {
+      return condition(
+          ADMITTED, false, "UnsatisfiedAdmissionChecks", "Not all admission checks are ready");
+    }
+    return delayed
+        ? condition(
+            ADMITTED,
+            false,
+            "PendingDelayedTopologyRequests",
+            "The places of its pods are not found yet")
+        : condition(ADMITTED, true, ADMITTED, "The workload is admitted");
   }
 
   /** Removes the requeue backoff, if there is one. */

@@ -496,4 +496,65 @@ class WorkloadTranslatorTest {
           .isEqualTo(attended);
     }
   }
+
+  private static String placed(String assignment, String status) {
+    return PENDING
+        + """
+        status:
+          conditions:
+          - {type: QuotaReserved, status: "True", lastTransitionTime: "2026-03-01T11:00:00Z"}
+          - {type: Admitted, status: "True", lastTransitionTime: "2026-03-01T11:00:00Z"}
+          %s
+          admission:
+            clusterQueue: cq
+            podSetAssignments:
+            - name: main
+              count: 3
+              flavors: {cpu: f}
+              resourceUsage: {cpu: "3"}
+              %s
+        """
+            .formatted(status, assignment);
+  }
+
+  private static final String ON_N1 =
+      "topologyAssignment: {levels: [kubernetes.io/hostname], slices: [{domainCount: 1,"
+          + " podCounts: {universal: 3}, valuesPerLevel: [{universal: n1}]}]}";
+
+  @Test
+  void nodesOfItsOwnThatFailedAreReplaced() {
+    assertThat(reserving(placed(ON_N1, "unhealthyNodes: [{name: n1}, {name: n9}]")).secondPass())
+        .hasValueSatisfying(
+            pass -> {
+              assertThat(pass.lostNodes()).containsExactly("n1");
+              assertThat(pass.podSets()).singleElement().extracting("count").isEqualTo(3);
+            });
+    assertThat(reserving(placed(ON_N1, "unhealthyNodes: [{name: n9}]")).secondPass()).isEmpty();
+  }
+
+  @Test
+  void delayedPlacesAreLookedForWhenAllChecksAreReady() {
+    String ready =
+        "admissionChecks: [{name: a, state: %s, podSetUpdates: [{name: main,"
+            + " nodeSelector: {pool: new}, tolerations: [{key: fresh, operator: Exists}]}]}]";
+    String pending = "delayedTopologyRequest: Pending";
+    assertThat(reserving(placed(pending, ready.formatted("Pending"))).secondPass()).isEmpty();
+    assertThat(reserving(placed(pending, ready.formatted("Ready"))).secondPass())
+        .hasValueSatisfying(
+            pass -> {
+              assertThat(pass.lostNodes()).isEmpty();
+              var constraints = pass.podSets().getFirst().nodeConstraints();
+              assertThat(constraints.nodeSelector()).containsEntry("pool", "new");
+              assertThat(constraints.tolerations()).hasSize(1);
+            });
+    assertThat(
+            reserving(placed("delayedTopologyRequest: Ready", ready.formatted("Ready")))
+                .secondPass())
+        .isEmpty();
+    assertThat(
+            reserving(placed(pending, ready.formatted("Ready") + "\n  clusterName: worker1"))
+                .secondPass())
+        .as("the worker places it")
+        .isEmpty();
+  }
 }

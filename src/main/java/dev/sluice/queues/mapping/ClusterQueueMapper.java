@@ -22,7 +22,6 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
-import java.util.Set;
 
 /** Maps ClusterQueues to the scheduler's model. */
 public final class ClusterQueueMapper {
@@ -85,7 +84,7 @@ public final class ClusterQueueMapper {
             && spec.admissionScope().admissionMode()
                 == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING,
         annotated.rules(),
-        Set.of());
+        referenceLookup.delaysTopologyOf(queue));
   }
 
   /** Names of the flavors of a ClusterQueue, in the order of its spec. */
@@ -103,13 +102,15 @@ public final class ClusterQueueMapper {
 
   /** Names of the admission checks of a ClusterQueue, in the order of its spec. */
   public static List<String> admissionChecks(ClusterQueue queue) {
+    return checkRules(queue).stream().map(AdmissionCheckStrategyRule::name).toList();
+  }
+
+  /** The admission checks of a ClusterQueue, with the flavors that they apply to. */
+  static List<AdmissionCheckStrategyRule> checkRules(ClusterQueue queue) {
     dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
-    if (spec == null || spec.admissionChecksStrategy() == null) {
-      return List.of();
-    }
-    return spec.admissionChecksStrategy().admissionChecks().stream()
-        .map(AdmissionCheckStrategyRule::name)
-        .toList();
+    return spec == null || spec.admissionChecksStrategy() == null
+        ? List.of()
+        : spec.admissionChecksStrategy().admissionChecks();
   }
 
   private static ClusterQueueSpec empty(String name, boolean terminating) {

@@ -1,13 +1,16 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.model.InactiveReason;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -24,6 +27,9 @@ public record ReferenceLookup(
     Function<String, Optional<ResourceFlavor>> flavor,
     Predicate<String> topologyExists,
     CheckControllers controllers) {
+
+  /** The controller of checks that provision nodes when quota is reserved. */
+  private static final String PROVISIONING = "kueue.x-k8s.io/provisioning-request";
 
   /** The problems of checks and topologies that make the queue inactive. */
   public List<InactiveReason> problemsOf(ClusterQueue queue) {
@@ -46,6 +52,31 @@ public record ReferenceLookup(
                               .formatted(name, topology))));
     }
     return problems;
+  }
+
+  /**
+   * Flavors with a topology whose places are found later than the quota: nodes for them are
+   * provisioned when the quota is reserved, or another cluster has the nodes.
+   */
+  Set<String> delaysTopologyOf(ClusterQueue queue) {
+    Set<String> result = new HashSet<>();
+    for (AdmissionCheckStrategyRule rule : ClusterQueueMapper.checkRules(queue)) {
+      boolean delays =
+          check
+              .apply(rule.name())
+              .filter(
+                  found ->
+                      controllers.dispatchesRemotely(found)
+                          || CheckControllers.controllerOf(found).equals(PROVISIONING))
+              .isPresent();
+      for (String name : delays ? ClusterQueueMapper.flavors(queue) : List.<String>of()) {
+        boolean applies = rule.onFlavors().isEmpty() || rule.onFlavors().contains(name);
+        if (applies && flavor.apply(name).flatMap(FlavorMapper::topology).isPresent()) {
+          result.add(name);
+        }
+      }
+    }
+    return result;
   }
 
   private Optional<InactiveReason> problemOf(String name) {

@@ -6,6 +6,7 @@ import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.DelayedTopology;
 import dev.sluice.workload.Evictions;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
@@ -135,7 +136,9 @@ final class ReservedWorkloadPolicy {
   /** First Admitted follows the checks, then the queues are looked at. */
   private LifecycleAction notYetAdmitted() {
     List<CheckState> checks = checks();
-    if (workload.status().admission().isPresent() && CheckStates.allReady(checks)) {
+    if (workload.status().admission().isPresent()
+        && CheckStates.allReady(checks)
+        && (!DelayedTopology.isPending(workload) || runsElsewhere())) {
       return admit();
     }
     if (queueLookup.local().stopped()) {
@@ -166,9 +169,15 @@ final class ReservedWorkloadPolicy {
   }
 
   private LifecycleAction waiting(List<CheckState> checks) {
-    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(checks);
+    StatusPatch patch =
+        StatusPatch.of(workload, now).admittedBy(checks, DelayedTopology.isPending(workload));
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     return LifecyclePolicy.action(patch, "waits for admission checks", List.of());
+  }
+
+  /** Whether a worker cluster has the pods, and therefore places them. */
+  private boolean runsElsewhere() {
+    return !workload.status().remotePlacement().cluster().isEmpty();
   }
 
   private static boolean isAbsent(QueueState standing) {
@@ -185,7 +194,10 @@ final class ReservedWorkloadPolicy {
   private LifecycleAction admit() {
     String clusterQueue =
         workload.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse("");
-    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(List.of());
+    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(List.of(), false);
+    if (DelayedTopology.isPending(workload)) {
+      patch.fields().set("admission", DelayedTopology.placedElsewhere(workload));
+    }
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     return LifecyclePolicy.action(
         patch,

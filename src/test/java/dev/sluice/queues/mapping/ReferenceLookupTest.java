@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.model.InactiveReason;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a ClusterQueue says of a check that keeps it from being used. */
 class ReferenceLookupTest {
@@ -76,5 +79,48 @@ class ReferenceLookupTest {
     assertThat(problems(""))
         .singleElement()
         .satisfies(problem -> assertThat(problem.reason()).isEqualTo("AdmissionCheckNotFound"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "kueue.x-k8s.io/provisioning-request, '', 'placed,also'",
+    "kueue.x-k8s.io/provisioning-request, 'placed', placed",
+    "kueue.x-k8s.io/provisioning-request, 'plain', ''",
+    "example.com/other, '', ''"
+  })
+  void placesOfFlavorsWhoseNodesComeLaterAreDelayed(
+      String controller, String onFlavors, String delayed) {
+    ClusterQueue queue =
+        Serialization.unmarshal(
+            """
+            metadata: {name: q}
+            spec:
+              admissionChecksStrategy: {admissionChecks: [{name: c, onFlavors: [%s]}]}
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - {name: placed, resources: [{name: cpu, nominalQuota: "1"}]}
+                - {name: also, resources: [{name: cpu, nominalQuota: "1"}]}
+                - {name: plain, resources: [{name: cpu, nominalQuota: "1"}]}
+            """
+                .formatted(onFlavors),
+            ClusterQueue.class);
+    ReferenceLookup lookup =
+        new ReferenceLookup(
+            name ->
+                Optional.of(
+                    Serialization.unmarshal(
+                        "metadata: {name: c}\nspec: {controllerName: %s}".formatted(controller),
+                        AdmissionCheck.class)),
+            name ->
+                Optional.of(
+                    Serialization.unmarshal(
+                        "metadata: {name: f}\nspec: {%s}"
+                            .formatted(name.equals("plain") ? "" : "topologyName: t"),
+                        ResourceFlavor.class)),
+            name -> true,
+            CheckControllers.none());
+    assertThat(lookup.delaysTopologyOf(queue))
+        .containsExactlyInAnyOrder(delayed.isEmpty() ? new String[0] : delayed.split(","));
   }
 }

@@ -209,4 +209,35 @@ class AdmissionCheckPolicyTest {
     assertThat(condition(status(next), "Evicted")).isEqualTo("True DeactivatedDueToAdmissionCheck");
     assertThat(status(next).at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
   }
+
+  private static GivenWorkload delayed(String delay, String cluster) {
+    return with(workload().reserved(), check("a", "Ready", ""))
+        .status(
+            """
+            clusterName: '%s'
+            admission:
+              clusterQueue: research
+              podSetAssignments:
+              - {name: main, count: 1, flavors: {cpu: spot}, resourceUsage: {cpu: "1"}, delayedTopologyRequest: %s}
+            """
+                .formatted(cluster, delay));
+  }
+
+  @Test
+  void aWorkloadWhosePlacesAreDelayedWaitsForThem() {
+    ObjectNode waiting = status(decide(delayed("Pending", ""), "a"));
+    assertThat(condition(waiting, "Admitted")).isEqualTo("False PendingDelayedTopologyRequests");
+    assertThat(condition(status(decide(delayed("Ready", ""), "a")), "Admitted"))
+        .isEqualTo("True Admitted");
+  }
+
+  @Test
+  void aWorkloadThatAnotherClusterPlacesIsAdmittedWithoutPlaces() {
+    ObjectNode admitted = status(decide(delayed("Pending", "worker1"), "a"));
+    assertThat(condition(admitted, "Admitted")).isEqualTo("True Admitted");
+    assertThat(admitted.at("/admission/podSetAssignments"))
+        .hasToString(
+            "[{\"name\":\"main\",\"flavors\":{\"cpu\":\"spot\"},\"resourceUsage\":{\"cpu\":\"1\"},"
+                + "\"count\":1,\"delayedTopologyRequest\":\"Ready\"}]");
+  }
 }
