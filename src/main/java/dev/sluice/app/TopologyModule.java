@@ -82,6 +82,8 @@ final class TopologyModule implements OperatorModule {
                 workloads.writer(),
                 this::tolerations,
                 scheduler.events(),
+                context.requests(WRITES_AT_A_TIME),
+                context.events(),
                 context.clock()),
             new FailedNodePolicy(
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_POD_TERMINATION),

@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
@@ -38,6 +40,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   private final Dependencies dependencies;
   private final FailedNodePolicy policy;
   private final BooleanSupplier active;
+  private final StrandedPods strandedPods;
   private final WorkQueue<PodStore.Key> queue;
 
   /**
@@ -45,6 +48,8 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
    *
    * @param flavorTolerations the tolerations that a flavor adds to pods
    * @param events records evictions
+   * @param client writes the status of pods
+   * @param podEvents records events of pods
    */
   public record Dependencies(
       WorkloadLister workloads,
@@ -53,6 +58,8 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
       WorkloadWriter writer,
       Function<String, List<Toleration>> flavorTolerations,
       LifecycleEvents events,
+      ApiClient client,
+      EventRecorder podEvents,
       InstantSource clock) {}
 
   /**
@@ -68,6 +75,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     this.dependencies = dependencies;
     this.policy = policy;
     this.active = active;
+    this.strandedPods = new StrandedPods(dependencies.client(), dependencies.podEvents());
     this.queue = new WorkQueue<>(this::reconcile, settings);
   }
 
@@ -113,21 +121,24 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     }
     CachedWorkload workload = found.get();
     Instant now = dependencies.clock().instant();
-    FailedNodePolicy.NodeVerdict verdict =
-        policy.of(
-            workload,
-            new FailedNodePolicy.NodeContext(
-                dependencies.nodes()::find,
-                dependencies.pods().of(key),
-                assignment -> tolerations(workload, assignment),
-                now));
+    FailedNodePolicy.NodeContext context =
+        new FailedNodePolicy.NodeContext(
+            dependencies.nodes()::find,
+            dependencies.pods().of(key),
+            assignment -> tolerations(workload, assignment),
+            now);
+    boolean again = false;
+    for (TopologyPod pod : policy.stranded(workload, context)) {
+      again |= strandedPods.end(pod, now);
+    }
+    FailedNodePolicy.NodeVerdict verdict = policy.of(workload, context);
     if (verdict.evicted().isPresent()) {
       return evict(workload, verdict.evicted().get());
     }
     if (!verdict.unhealthy().equals(workload.status().unhealthyNodes())) {
       return list(workload, verdict.unhealthy());
     }
-    return verdict.lookAgainAt().map(at -> Duration.between(now, at));
+    return again ? Optional.of(AGAIN) : verdict.lookAgainAt().map(at -> Duration.between(now, at));
   }
 
   private static boolean mayRun(CachedWorkload workload) {

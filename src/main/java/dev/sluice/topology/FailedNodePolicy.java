@@ -66,7 +66,7 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
   public NodeVerdict of(CachedWorkload workload, NodeContext context) {
     Set<String> failed = new LinkedHashSet<>();
     Optional<Instant> next = Optional.empty();
-    for (CachedWorkload.Assignment assignment : assignments(workload)) {
+    for (CachedWorkload.Assignment assignment : workload.assignments()) {
       List<Toleration> tolerations = context.tolerations().apply(assignment);
       for (String node : nodesOf(assignment)) {
         Optional<NodeState> state = context.nodes().apply(node);
@@ -89,12 +89,32 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
     return new NodeVerdict(List.copyOf(failed), Optional.empty(), next);
   }
 
-  private static List<CachedWorkload.Assignment> assignments(CachedWorkload workload) {
-    return workload
-        .status()
-        .admission()
-        .map(CachedWorkload.Admission::podSetAssignments)
-        .orElse(List.of());
+  /**
+   * Pods that wait for a failed node, and that no scheduler can bind any more: their places were
+   * assigned, and the node failed before they were bound.
+   */
+  public List<TopologyPod> stranded(CachedWorkload workload, NodeContext context) {
+    List<TopologyPod> result = new ArrayList<>();
+    for (CachedWorkload.Assignment assignment : workload.assignments()) {
+      List<String> assigned = nodesOf(assignment);
+      if (assigned.isEmpty()) {
+        continue;
+      }
+      List<Toleration> tolerations = context.tolerations().apply(assignment);
+      for (TopologyPod pod : context.pods()) {
+        String node = pod.nodeSelector().getOrDefault(TopologyLabels.HOSTNAME, "");
+        if (pod.podSet().equals(assignment.name())
+            && pod.node().isEmpty()
+            && !pod.gated()
+            && !pod.deleting()
+            && !node.isEmpty()
+            && (workload.status().unhealthyNodes().contains(node) || !assigned.contains(node))
+            && hasFailed(node, context.nodes().apply(node), context, tolerations)) {
+          result.add(pod);
+        }
+      }
+    }
+    return result;
   }
 
   /** The nodes of an assignment; none if its domains are larger than a node. */

@@ -177,6 +177,57 @@ class FailedNodePolicyTest {
   }
 
   @Test
+  void podsThatWaitForAFailedNodeAreStranded() {
+    TopologyPod waiting =
+        new TopologyPod(
+            "ns",
+            "w",
+            "u-w",
+            "1",
+            "w",
+            "main",
+            Map.of(),
+            0,
+            List.of(),
+            Map.of("kubernetes.io/hostname", "b"),
+            "",
+            false);
+    pods.removeIf(pod -> pod.node().equals("b"));
+    pods.add(waiting);
+    assertThat(stranded("b")).as("healthy").isEmpty();
+    node("b", Readiness.NOT_READY);
+    assertThat(stranded()).as("not listed yet").isEmpty();
+    assertThat(stranded("b")).containsExactly(waiting);
+    nodes.remove("d");
+    TopologyPod former =
+        new TopologyPod(
+            "ns",
+            "f",
+            "u-f",
+            "1",
+            "w",
+            "main",
+            Map.of(),
+            0,
+            List.of(),
+            Map.of("kubernetes.io/hostname", "d"),
+            "",
+            false);
+    pods.clear();
+    pods.add(former);
+    assertThat(stranded()).as("the node was replaced already").containsExactly(former);
+    node("d", Readiness.READY);
+    assertThat(stranded()).isEmpty();
+  }
+
+  private List<TopologyPod> stranded(String... unhealthy) {
+    return DEFAULT.stranded(
+        workload(List.of("kubernetes.io/hostname"), unhealthy),
+        new FailedNodePolicy.NodeContext(
+            name -> Optional.ofNullable(nodes.get(name)), pods, any -> tolerations, now));
+  }
+
+  @Test
   void domainsThatAreNoNodesDontFail() {
     nodes.clear();
     assertThat(
