@@ -11,6 +11,7 @@ import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.queue.PendingTotals;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeEach;
@@ -75,7 +76,7 @@ class CycleMetricsTest {
     world.submit("second", "borrower", 3, 0, 8);
     world.submit("third", "borrower", 4, 0, 9);
 
-    PendingTotals before = summaries().get("borrower");
+    PendingTotals before = Objects.requireNonNull(summaries().get("borrower"));
     assertThat(before.activeClasses()).isEqualTo(2);
     assertThat(before.inadmissibleClasses()).isZero();
     assertThat(before.requests()).isEqualTo(Map.of("cpu", 10L));
@@ -83,7 +84,7 @@ class CycleMetricsTest {
 
     assertThat(world.admitted()).isEmpty();
 
-    PendingTotals after = summaries().get("borrower");
+    PendingTotals after = Objects.requireNonNull(summaries().get("borrower"));
     assertThat(after.activeClasses()).isZero();
     assertThat(after.inadmissibleClasses()).isEqualTo(2);
     assertThat(after.requests()).isEqualTo(Map.of("cpu", 10L));
