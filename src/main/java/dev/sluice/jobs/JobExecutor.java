@@ -76,6 +76,7 @@ public final class JobExecutor {
   public void forget(JobRef job) {
     expectations.forget(job.uid());
     conflicts.reset(job.uid());
+    slices.forget(job.uid());
   }
 
   /**

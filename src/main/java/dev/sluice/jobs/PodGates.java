@@ -72,6 +72,11 @@ final class PodGates {
     return false;
   }
 
+  /** Whether a pod is being deleted: it takes room until it is gone, and another one may follow. */
+  private static boolean isLeaving(JsonNode pod) {
+    return pod.path("metadata").has("deletionTimestamp");
+  }
+
   private static long open(List<JsonNode> pods) {
     return pods.stream().filter(pod -> !isGated(pod)).count();
   }
@@ -86,7 +91,7 @@ final class PodGates {
   /**
    * Opens gates until as many pods of each pod set are without gate as were granted.
    *
-   * @return whether all granted pods are there and open
+   * @return whether all granted pods are there, open and not being deleted
    */
   boolean open(JobRef job, CachedWorkload slice) throws InterruptedException {
     Map<String, Integer> granted = SlicePolicy.granted(slice);
@@ -94,13 +99,14 @@ final class PodGates {
     boolean complete = true;
     for (Map.Entry<String, Integer> podSet : granted.entrySet()) {
       List<JsonNode> present = pods.getOrDefault(podSet.getKey(), List.of());
+      long leaving = present.stream().filter(pod -> !isGated(pod) && isLeaving(pod)).count();
       long free = podSet.getValue() - open(present);
       for (JsonNode pod : present) {
-        if (free > 0 && isGated(pod) && !pod.path("metadata").has("deletionTimestamp")) {
+        if (free > 0 && isGated(pod) && !isLeaving(pod)) {
           free -= open(job, pod) ? 1 : 0;
         }
       }
-      complete &= free <= 0;
+      complete &= free + leaving <= 0;
     }
     return complete;
   }

@@ -9,6 +9,7 @@ import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Carries out what was decided for the slices of elastic jobs. Slices are made from one another at
@@ -18,6 +19,20 @@ final class SliceExecutor {
 
   private static final Duration SOON = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(10);
+
+  private static final Duration LONGEST = Duration.ofMinutes(10);
+
+  /** When the pods of a job of this version, all open, are looked at again. */
+  private record Look(long version, Duration delay) {
+
+    static Duration after(Duration delay) {
+      Duration twice = delay.multipliedBy(2);
+      return twice.compareTo(LONGEST) < 0 ? twice : LONGEST;
+    }
+  }
+
+  /** Jobs whose granted pods were all open, by UID. */
+  private final Map<String, Look> complete = new ConcurrentHashMap<>();
 
   private final PodGates gates;
   private final JobExecutor executor;
@@ -93,9 +108,32 @@ final class SliceExecutor {
     return executor.patch(job, new JobAction.PatchWorkload(slice, patch, note));
   }
 
-  /** Opens gates. Pods that the job's own controller has not made yet are looked for again. */
+  /**
+   * Opens gates. Pods that the job's own controller has not made yet are looked for again. If all
+   * are open, the job's controller may still replace one without a change of the job's status,
+   * which would be no event: so they are looked at again, less and less often while the job doesn't
+   * change.
+   */
   Optional<Duration> open(CachedJob job, JobAction.OpenGates open) throws InterruptedException {
-    return gates.open(job.ref(), open.slice()) ? Optional.empty() : Optional.of(LATER);
+    String uid = job.ref().uid();
+    if (!gates.open(job.ref(), open.slice())) {
+      complete.remove(uid);
+      return Optional.of(LATER);
+    }
+    Look look =
+        complete.merge(
+            uid,
+            new Look(job.version(), LATER),
+            (before, now) ->
+                before.version() == now.version()
+                    ? new Look(now.version(), Look.after(before.delay()))
+                    : now);
+    return Optional.of(look.delay());
+  }
+
+  /** Forgets a job that is deleted. */
+  void forget(String uid) {
+    complete.remove(uid);
   }
 
   /** Tells that a slice has ended because another one took its place. */
