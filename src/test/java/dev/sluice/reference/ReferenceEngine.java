@@ -210,8 +210,11 @@ final class ReferenceEngine {
       case SchedulerEvent.NodeChanged(var node) -> placesChanged(world.nodes.set(node));
       case SchedulerEvent.NodeRemoved(var name) -> placesChanged(world.nodes.remove(name));
       case SchedulerEvent.NodeUsageChanged changed -> {
+        boolean matters = world.nodes.matters(changed);
         placesChanged(world.nodes.use(changed));
-        world.queuesWithTopologies().forEach(world::changed);
+        if (matters) {
+          world.queuesWithTopologies().forEach(world::changed);
+        }
       }
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);

@@ -78,6 +78,14 @@ final class ReferenceNodes {
         .allMatch(label -> label.getValue().equals(node.labels().get(label.getKey())));
   }
 
+  /** Whether pods that nobody placed use anything else than before of a node that counts. */
+  boolean matters(SchedulerEvent.NodeUsageChanged changed) {
+    ClusterNode node = nodes.get(changed.node());
+    return node != null
+        && concerns(node)
+        && !changed.used().equals(others.getOrDefault(changed.node(), new TreeMap<>()));
+  }
+
   /** Pods that nobody placed use this of a node; whether it is less of anything than before. */
   boolean use(SchedulerEvent.NodeUsageChanged changed) {
     SortedMap<String, Long> before = others.getOrDefault(changed.node(), new TreeMap<>());

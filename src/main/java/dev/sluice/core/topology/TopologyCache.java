@@ -144,6 +144,9 @@ public final class TopologyCache {
   public UsageChange setUsage(String node, SortedMap<String, Long> used) {
     SortedMap<String, Long> before =
         used.isEmpty() ? usedByOthers.remove(node) : usedByOthers.put(node, used);
+    if (used.equals(before)) {
+      return UsageChange.NONE;
+    }
     SortedMap<String, Long> change = new TreeMap<>(used);
     if (before != null) {
       before.forEach((resource, amount) -> change.merge(resource, -amount, Long::sum));
