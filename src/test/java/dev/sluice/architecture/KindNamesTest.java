@@ -79,6 +79,7 @@ class KindNamesTest {
           Map.entry("jobs/PodGates.java", "knows a pod by the kind of its object"),
           Map.entry(
               "kubequeue/QueueUnits.java", "the states that the extensions' API has per kind"),
+          Map.entry("topology/StrandedPods.java", "pods of all kinds, which events name"),
           Map.entry("webhooks/DeploymentWebhook.java", "the webhook of a gated kind"),
           Map.entry("webhooks/JobMatchConditions.java", "an expression about pods of Jobs"),
           Map.entry("webhooks/LeaderWorkerSetWebhook.java", "the webhook of a gated kind"),
