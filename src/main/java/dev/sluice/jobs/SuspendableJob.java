@@ -21,11 +21,19 @@ public abstract class SuspendableJob implements JobIntegration {
   /** Conditions of a job that its controller has seen and holds. */
   private static final Set<String> HELD = Set.of("Created", "Queuing", "Suspended");
 
+  /**
+   * The object whose status tells about the pods, for {@link #active}, {@link #podsReady} and
+   * {@link #reclaimable}: the job itself, unless its kind derives another object from it.
+   */
+  protected JsonNode observed(JsonNode object) {
+    return object;
+  }
+
   /** Whether pods of the job run. */
-  protected abstract boolean active(JsonNode object);
+  protected abstract boolean active(JsonNode observed);
 
   /** Whether all pods of the job are ready or done. */
-  protected abstract boolean podsReady(JsonNode object);
+  protected abstract boolean podsReady(JsonNode observed);
 
   /** How the job ended, if it has. */
   protected abstract Optional<JobState.End> end(JsonNode object);
@@ -75,22 +83,23 @@ public abstract class SuspendableJob implements JobIntegration {
   }
 
   /** Pods that need no quota any more, by pod set; only amounts above zero. */
-  protected Map<String, Integer> reclaimable(JsonNode object) {
+  protected Map<String, Integer> reclaimable(JsonNode observed) {
     return Map.of();
   }
 
   @Override
   public final JobState state(JsonNode object) {
     boolean suspended = isSuspended(object);
-    boolean active = active(object);
+    JsonNode observed = observed(object);
+    boolean active = active(observed);
     return new JobState(
         suspended,
         suspended && !active,
         suspended && looksStarted(object),
         active,
         end(object),
-        podsReady(object),
-        reclaimable(object),
+        podsReady(observed),
+        reclaimable(observed),
         new JobState.Handling(
             isManageable(object),
             hold(object),

@@ -97,18 +97,18 @@ public final class TrainJob extends SuspendableJob {
   }
 
   /** The JobSet that the trainer makes, without what this program wrote into the patches. */
-  private static ObjectNode jobSet(JsonNode object) {
+  @Override
+  protected JsonNode observed(JsonNode object) {
     return RenderedJobSet.of(object, manager -> !manager.equals(MANAGER));
   }
 
   @Override
-  protected boolean active(JsonNode object) {
-    return jobSets.state(jobSet(object)).active();
+  protected boolean active(JsonNode jobSet) {
+    return jobSets.state(jobSet).active();
   }
 
   @Override
-  protected boolean podsReady(JsonNode object) {
-    ObjectNode jobSet = jobSet(object);
+  protected boolean podsReady(JsonNode jobSet) {
     return jobSets.state(jobSet).podsReady() && !jobSets.podSets(jobSet).isEmpty();
   }
 
@@ -118,13 +118,13 @@ public final class TrainJob extends SuspendableJob {
   }
 
   @Override
-  protected Map<String, Integer> reclaimable(JsonNode object) {
-    return jobSets.state(jobSet(object)).reclaimable();
+  protected Map<String, Integer> reclaimable(JsonNode jobSet) {
+    return jobSets.state(jobSet).reclaimable();
   }
 
   @Override
   public List<PodSetTemplate> podSets(JsonNode object) {
-    return jobSets.podSets(jobSet(object));
+    return jobSets.podSets(observed(object));
   }
 
   private static Optional<JsonNode> entry(JsonNode object) {
@@ -136,13 +136,14 @@ public final class TrainJob extends SuspendableJob {
   /** The patches stay as long as pods run that were made with them. */
   @Override
   protected boolean looksStarted(JsonNode object) {
-    return entry(object).filter(it -> !it.path(PATCH).isEmpty()).isPresent() && !active(object);
+    return entry(object).filter(it -> !it.path(PATCH).isEmpty()).isPresent()
+        && !active(observed(object));
   }
 
   @Override
   protected void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
     List<PodSetTemplate> podSets = podSets(job);
-    List<JsonNode> jobs = JsonFields.list(jobSet(job), "spec", "replicatedJobs");
+    List<JsonNode> jobs = JsonFields.list(observed(job), "spec", "replicatedJobs");
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode patched = patch.withObject("/template/spec").putArray("replicatedJobs");
     for (PodSetInfo start : starts) {
