@@ -1,10 +1,7 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.controlplane.BinariesOption;
-import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -89,25 +86,14 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--real: starts a control plane; not together with --kubeconfig");
     }
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
+    return DemoOutput.exitCode(spec, this::run);
+  }
+
+  private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
     DemoRun run =
         new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
-    try {
-      List<ExpectationResult> expectationResults =
-          kubeconfig == null
-              ? run.onOwnControlPlane(binaries.obtain())
-              : run.inCluster(kubeconfig, !withoutOperator);
-      return expectationResults.stream().allMatch(ExpectationResult::held) ? 0 : 1;
-    } catch (BinariesMissingException e) {
-      err.println(e.getMessage());
-      return 3;
-    } catch (ControlPlaneException | ScenarioException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    }
+    return kubeconfig == null
+        ? run.onOwnControlPlane(binaries.obtain())
+        : run.inCluster(kubeconfig, !withoutOperator);
   }
 }

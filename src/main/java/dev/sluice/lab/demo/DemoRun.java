@@ -171,8 +171,7 @@ final class DemoRun {
   }
 
   private void say(String line) {
-    out.println(line);
-    out.flush();
+    DemoOutput.say(out, line);
   }
 
   private static Path temporaryDirectory() {

@@ -1,11 +1,9 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -15,7 +13,6 @@ import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -55,25 +52,12 @@ public final class KindsCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      List<ExpectationResult> results = run(out);
-      return results.stream().allMatch(ExpectationResult::held) ? 0 : 1;
-    } catch (BinariesMissingException e) {
-      err.println(e.getMessage());
-      return 3;
-    } catch (ControlPlaneException | ScenarioException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    }
+    return DemoOutput.exitCode(spec, this::run);
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
-    say(out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    DemoOutput.say(
+        out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("kinds-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
@@ -81,11 +65,11 @@ public final class KindsCommand implements Callable<Integer> {
     try (ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
             .start(wanted, binaries.obtain())) {
-      say(out, "starting the operator");
+      DemoOutput.say(out, "starting the operator");
       try (OperatorProcess operator = operator(controlPlane);
           KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig());
           PlayedKinds players = play(operator, client)) {
-        say(out, "playing the controllers of %d kinds".formatted(players.count()));
+        DemoOutput.say(out, "playing the controllers of %d kinds".formatted(players.count()));
         return tell(client, out);
       }
     }
@@ -124,10 +108,5 @@ public final class KindsCommand implements Callable<Integer> {
     }
     Screens.summary(out, results, Duration.between(begin, clock.instant()), "one job of each kind");
     return results;
-  }
-
-  private static void say(PrintWriter out, String line) {
-    out.println(line);
-    out.flush();
   }
 }

@@ -1,11 +1,9 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -14,7 +12,6 @@ import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -55,25 +52,12 @@ public final class KubeQueueCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      List<ExpectationResult> results = run(out);
-      return results.stream().allMatch(ExpectationResult::held) ? 0 : 1;
-    } catch (BinariesMissingException e) {
-      err.println(e.getMessage());
-      return 3;
-    } catch (ControlPlaneException | ScenarioException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    }
+    return DemoOutput.exitCode(spec, this::run);
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
-    say(out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    DemoOutput.say(
+        out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("kube-queue-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
@@ -91,7 +75,7 @@ public final class KubeQueueCommand implements Callable<Integer> {
 
   private KubeQueueScenario.Operators.Running operator(
       ControlPlane controlPlane, PrintWriter out, OperatorSettings settings) {
-    say(out, "starting an operator: " + settings.more().strip());
+    DemoOutput.say(out, "starting an operator: " + settings.more().strip());
     OperatorProcess operator =
         OperatorProcess.start(
             "operator",
@@ -137,11 +121,6 @@ public final class KubeQueueCommand implements Callable<Integer> {
     figures.table().forEach(out::println);
     out.println();
     figures.words().forEach(out::println);
-    out.flush();
-  }
-
-  private static void say(PrintWriter out, String line) {
-    out.println(line);
     out.flush();
   }
 }

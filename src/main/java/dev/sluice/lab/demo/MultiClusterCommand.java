@@ -1,11 +1,8 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.controlplane.BinariesOption;
-import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,30 +46,23 @@ public final class MultiClusterCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
+    return DemoOutput.exitCode(spec, this::run);
+  }
+
+  private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
     try (MultiClusterEnvironment stage =
         new MultiClusterEnvironment(
             binaries.obtain(),
             keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS,
             LOST_TIMEOUT,
             InstantSource.system(),
-            line -> say(out, line))) {
+            line -> DemoOutput.say(out, line))) {
       stage.start();
-      List<ExpectationResult> expectationResults = tell(stage, out);
+      List<ExpectationResult> results = tell(stage, out);
       if (keep) {
-        stage.whatStays().forEach(line -> say(out, line));
+        stage.whatStays().forEach(line -> DemoOutput.say(out, line));
       }
-      return expectationResults.stream().allMatch(ExpectationResult::held) ? 0 : 1;
-    } catch (BinariesMissingException e) {
-      err.println(e.getMessage());
-      return 3;
-    } catch (ControlPlaneException | ScenarioException e) {
-      err.println(e.getMessage());
-      return 1;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
+      return results;
     }
   }
 
@@ -97,10 +87,5 @@ public final class MultiClusterCommand implements Callable<Integer> {
         Duration.between(begin, clock.instant()),
         "a manager and two workers");
     return expectationResults;
-  }
-
-  private static void say(PrintWriter out, String line) {
-    out.println(line);
-    out.flush();
   }
 }

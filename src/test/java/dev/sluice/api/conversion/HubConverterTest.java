@@ -390,7 +390,7 @@ class HubConverterTest {
           .filter(object -> object.path("apiVersion").asText().startsWith("kueue.x-k8s.io/"))
           .filter(
               object ->
-                  !List.of("AdmissionCheck", "MultiKueueConfig")
+                  !List.of("AdmissionCheck", "MultiKueueConfig", "WorkloadPriorityClass")
                       .contains(object.path("kind").asText()))
           .toList();
     }
