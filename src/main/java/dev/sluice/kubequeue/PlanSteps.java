@@ -10,13 +10,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The writes that a plan needs, in their order. Quota is taken away before it is given to others.
- * What holds quota is never in a Cohort that nobody knows (yet, or any more), because its usage
- * would not count in the tree, and others would get the quota that it uses: an object moves when
- * the Cohort was seen, and a Cohort goes when everything was seen to have left.
+ * The writes that a plan needs now. Quota is taken away, and that was seen, before any is given to
+ * others: the scheduler learns of queues and of Cohorts by separate watches, in any order. What
+ * holds quota is never in a Cohort that nobody knows (yet, or any more), because its usage would
+ * not count in the tree, and others would get the quota that it uses: an object moves when the
+ * Cohort was seen, and a Cohort goes when everything was seen to have left.
  *
  * @param reductions what takes quota away, and gives none
- * @param others what is written when all of it is taken away
+ * @param others what else is written; nothing as long as there are reductions
  * @param removed what is deleted at the end
  * @param waiting whether there is more to do when these writes, or those of others, were seen
  */
@@ -46,14 +47,13 @@ record PlanSteps(
         continue;
       }
       if (PlanDifference.reduces(object, before)) {
-        PlannedObject reduced = PlanDifference.reduced(object, before);
-        reductions.add(reduced);
-        if (!reduced.equals(object)) {
-          others.add(object);
-        }
+        reductions.add(PlanDifference.reduced(object, before));
       } else {
         others.add(object);
       }
+    }
+    if (!reductions.isEmpty()) {
+      return new PlanSteps(reductions, List.of(), List.of(), true);
     }
     Set<String> parents = new HashSet<>();
     existing.values().forEach(each -> parents.add(parent(each.spec())));

@@ -106,11 +106,40 @@ final class RemovedQueues {
   private boolean isRemovable(ExistingObject cohort, Set<String> needed) {
     boolean ours =
         cohort.mark().filter(this::isReadable).isPresent() && !planned.contains(cohort.id());
+    if (ours && !hasNothing(cohort.spec()) && isShared(cohort)) {
+      giveBack(cohort);
+      return false;
+    }
     if (ours && isNeeded(cohort.id().name(), needed)) {
       waiting = true;
       return false;
     }
     return ours;
+  }
+
+  /** Whether others of its tree are there, which get the quota. */
+  private boolean isShared(ExistingObject cohort) {
+    return cohort.mark().flatMap(mark -> livingCohort.apply(mark.identity())).isPresent();
+  }
+
+  /** Others have the quota of a Cohort whose own is gone, as long as queues are in it, too. */
+  private void giveBack(ExistingObject cohort) {
+    waiting = true;
+    if (cohort.leaving()) {
+      return;
+    }
+    ObjectNode spec = cohort.spec().deepCopy();
+    quotas(spec)
+        .values()
+        .forEach(
+            quota -> {
+              quota.put("nominalQuota", "0");
+              quota.remove(List.of("borrowingLimit", "lendingLimit"));
+            });
+    Map<String, String> annotations = new TreeMap<>(cohort.annotations());
+    annotations.keySet().retainAll(QueueManifests.ANNOTATIONS);
+    annotations.put(SourceMark.REMOVED, "true");
+    held.add(new PlannedObject(cohort.id(), annotations, spec));
   }
 
   /** Whether a queue that stays is in this Cohort or in one below it. */

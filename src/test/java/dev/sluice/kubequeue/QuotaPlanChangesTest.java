@@ -52,6 +52,7 @@ class QuotaPlanChangesTest {
         QuotaTree tree = tree(random);
         QuotaPlan plan = cluster.carryOut(tree);
         assertThat(given(plan)).as("quota of all").isLessThanOrEqualTo(ROOM);
+        assertThat(left(cluster)).as("quota of all, change %d", i).isLessThanOrEqualTo(ROOM);
         QuotaPlan next = cluster.carryOut(tree);
         assertThat(given(next)).as("quota of all").isEqualTo(given(plan));
         cluster.carryOut(tree);
@@ -114,6 +115,21 @@ class QuotaPlanChangesTest {
         .filter(each -> isBelow(each.getKey(), root, parents))
         .mapToLong(Map.Entry::getValue)
         .sum();
+  }
+
+  /** The same of all that is there, what isn't planned any more among it. */
+  private static long left(Cluster cluster) {
+    return given(
+        new QuotaPlan(
+            cluster.objects.values().stream()
+                .filter(each -> each.mark().isPresent() && each.spec().isObject())
+                .map(
+                    each ->
+                        new PlannedObject(each.id(), each.annotations(), each.spec().deepCopy()))
+                .toList(),
+            List.of(),
+            false,
+            List.of()));
   }
 
   private static boolean isBelow(String key, String root, Map<String, String> parents) {

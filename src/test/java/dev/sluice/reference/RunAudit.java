@@ -168,10 +168,10 @@ public final class RunAudit {
         .forEach(
             (uid, workload) -> {
               RunWorkload then = before.workloads().get(uid);
-              if (!workload.waits()) {
+              if (!world.mayStart(workload)) {
                 waitingSince.remove(uid);
               } else if (then == null
-                  || !then.waits()
+                  || !before.mayStart(then)
                   || !world.queueSpecOf(workload).equals(before.queueSpecOf(then))
                   || then.priority() != workload.priority()
                   || !then.shape().equals(workload.shape())) {

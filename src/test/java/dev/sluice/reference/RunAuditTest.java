@@ -71,6 +71,21 @@ class RunAuditTest {
   }
 
   @Test
+  void whoWaitsInAQueueOnHoldMayBePassed() {
+    story.queue("a", 1, "").localQueue("held", "a", "Hold");
+    story.waits("elder", "held", 1, 0).waits("younger", "a", 1, 0).later();
+    assertThat(story.admitted("younger", "a", 1, 0).audit().violations()).isEmpty();
+  }
+
+  @Test
+  void whoPassesAnElderWhoseQueueIsNotOnHoldAnyMoreIsFound() {
+    story.queue("a", 1, "").localQueue("held", "a", "Hold");
+    story.waits("elder", "held", 1, 0).waits("younger", "a", 1, 0).later();
+    story.localQueue("held", "a", "None").later();
+    assertFound(story.admitted("younger", "a", 1, 0), "younger: admitted past elder");
+  }
+
+  @Test
   void whoIsAdmittedAtTheSameTimeIsNotPassed() {
     story.queue("a", 2, "").waits("elder", "a", 1, 0).waits("younger", "a", 1, 0).later();
     story.admitted("younger", "a", 1, 0).admitted("elder", "a", 1, 0);

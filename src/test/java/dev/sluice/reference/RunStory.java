@@ -57,6 +57,17 @@ final class RunStory {
                 .formatted(name, name, name));
   }
 
+  /** One more LocalQueue of a ClusterQueue. */
+  RunStory localQueue(String name, String clusterQueue, String stopPolicy) {
+    return write(
+        AuditedKind.LOCAL_QUEUE,
+        """
+        metadata: {name: %s, uid: local-%s, namespace: team}
+        spec: {clusterQueue: %s, stopPolicy: %s}
+        """
+            .formatted(name, name, clusterQueue, stopPolicy));
+  }
+
   RunStory waits(String name, String queue, int cpus, int priority) {
     return workload(name, queue, cpus, priority, "{}");
   }

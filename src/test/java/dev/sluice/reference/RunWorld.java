@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
@@ -91,6 +92,12 @@ record RunWorld(
   String queueOf(RunWorkload workload) {
     LocalQueueSpec queue = localQueues.get(workload.localQueue());
     return queue == null ? "" : queue.clusterQueue();
+  }
+
+  /** Whether a Workload waits, and not in a LocalQueue that is on hold. */
+  boolean mayStart(RunWorkload workload) {
+    LocalQueueSpec queue = localQueues.get(workload.localQueue());
+    return workload.waits() && queue != null && queue.stopPolicy() == StopPolicy.NONE;
   }
 
   /** The same as it is declared. */
