@@ -76,8 +76,8 @@ class InstalledOperatorIT {
         .atMost(START_LIMIT)
         .untilAsserted(
             () -> {
-              assertThat(operator.isAlive()).as(Files.readString(operator.log())).isTrue();
-              assertThat(statusOf("/readyz")).as(Files.readString(operator.log())).isEqualTo(200);
+              assertThat(operator.isAlive()).as(log()).isTrue();
+              assertThat(statusOf("/readyz")).as(log()).isEqualTo(200);
             });
     await().atMost(LIMIT).until(() -> isTrusted(cluster.client()));
     // on a busy machine it is ready for conversions before it has listed what its webhooks read
