@@ -9,7 +9,9 @@ public enum KindsExpectation implements Expectation {
   /** There is more to do than room. */
   SHARES("the pool is shared: never more than its quota is held, and others wait for it"),
   /** Pods keep to what is held. */
-  WITHIN_QUOTA("no pod of any kind runs beyond the quota, at any write to the store"),
+  WITHIN_QUOTA(
+      "no pod of any kind runs beyond the quota, at any write to the store"
+          + " (those of a deleted job count until its Workload is gone)"),
   /** No kind is counted twice. */
   ONE_WORKLOAD("each job has its Workload, and the Jobs and pods that it made have none"),
   /** Nothing remains. */

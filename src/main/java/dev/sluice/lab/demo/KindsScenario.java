@@ -146,11 +146,12 @@ public final class KindsScenario {
     return object.at("/metadata/namespace").asText().equals(NAMESPACE);
   }
 
-  /** The name of the job whose Workload or pod this is: the manifest's own name begins it. */
-  private Optional<KindManifest> manifestOf(JsonNode workload) {
-    String owner = workload.at("/metadata/ownerReferences/0/name").asText();
+  /** The manifest of a pod or Workload, whose owner's name (else its own) begins with its name. */
+  private Optional<KindManifest> manifestOf(JsonNode object) {
+    String owner = object.at("/metadata/ownerReferences/0/name").asText();
+    String name = owner.isEmpty() ? object.at("/metadata/name").asText() : owner;
     return manifests.stream()
-        .filter(manifest -> (owner + "-").startsWith(manifest.name() + "-sample-"))
+        .filter(manifest -> (name + "-").startsWith(manifest.name() + "-sample-"))
         .findFirst();
   }
 
@@ -250,14 +251,21 @@ public final class KindsScenario {
         KindsExpectation.SHARES,
         fault,
         "at most %s of %d CPUs held; %s".formatted(held.toPlainString(), CPUS, report.summary()));
-    PodAuditor.Result pods = PodAuditor.audit(history, NAMESPACE);
+    PodAuditor.Result pods = PodAuditor.audit(history, NAMESPACE, this::deletedJobOf);
     expectationResults.judge(
         KindsExpectation.WITHIN_QUOTA,
         pods.peak().compareTo(BigDecimal.valueOf(CPUS)) > 0
-            ? Optional.of("pods of %s CPUs ran at once".formatted(pods.peak().toPlainString()))
+            ? Optional.of(
+                "pods of %s CPUs ran at once: %s"
+                    .formatted(pods.peak().toPlainString(), pods.atPeak()))
             : Optional.empty(),
         "%d pods, at most %s CPUs at once".formatted(pods.pods(), pods.peak().toPlainString()));
     judgeWorkloads(history);
+  }
+
+  /** The manifest of a pod or Workload if {@link #runAll} deleted its jobs. */
+  private Optional<String> deletedJobOf(JsonNode object) {
+    return manifestOf(object).filter(manifest -> !manifest.ends()).map(KindManifest::name);
   }
 
   /** Owners of Workloads are the objects of the manifests, and pods of a Deployment. */

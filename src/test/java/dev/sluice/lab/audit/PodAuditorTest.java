@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Pods count from the moment that they may run until they end. */
@@ -28,6 +29,14 @@ class PodAuditorTest {
     history.add(new ObjectChange(history.size() + 1, AuditedKind.POD, deleted, pod));
   }
 
+  private void workload(String name, boolean deleted) throws JsonProcessingException {
+    JsonNode workload =
+        new ObjectMapper()
+            .readTree(
+                "{\"metadata\": {\"namespace\": \"team\", \"name\": \"%s\"}}".formatted(name));
+    history.add(new ObjectChange(history.size() + 1, AuditedKind.WORKLOAD, deleted, workload));
+  }
+
   @Test
   void thePeakIsThatOfPodsThatMayRunAtOnce() throws Exception {
     pod("gated", false, "", ",\"schedulingGates\": [{\"name\": \"g\"}]", "Pending");
@@ -42,7 +51,30 @@ class PodAuditorTest {
     PodAuditor.Result result = PodAuditor.audit(history.reversed(), "team");
 
     assertThat(result.peak()).isEqualByComparingTo("3");
+    assertThat(result.atPeak()).containsExactly("one", "two");
     assertThat(result.pods()).isEqualTo(4);
     assertThat(PodAuditor.audit(history, "another").pods()).isZero();
+  }
+
+  @Test
+  void thePodsOfADeletedJobCountUntilItsWorkloadIsGone() throws Exception {
+    pod("deleted-0", false, "", "", "Running");
+    workload("deleted-workload", true);
+    pod("other-0", false, "", "", "Running");
+    pod("deleted-0", false, "", "", "Running");
+    workload("other-workload", true);
+    pod("other-1", false, "", "", "Running");
+
+    PodAuditor.Result all = PodAuditor.audit(history, "team");
+    PodAuditor.Result withoutReleased =
+        PodAuditor.audit(
+            history,
+            "team",
+            object ->
+                Optional.of("deleted").filter(object.at("/metadata/name").asText()::startsWith));
+
+    assertThat(all.peak()).isEqualByComparingTo("4.5");
+    assertThat(withoutReleased.peak()).isEqualByComparingTo("3");
+    assertThat(withoutReleased.atPeak()).containsExactly("other-0", "other-1");
   }
 }
