@@ -43,6 +43,12 @@ final class ReferenceCycle {
   /** Whom this cycle has evicted so far. */
   private final List<ReferenceHolder> gone = new ArrayList<>();
 
+  /** The order in which a cycle decides on its heads without fair sharing. */
+  static final Comparator<ReferenceNominated> ORDER =
+      Comparator.comparing((ReferenceNominated each) -> -each.queue().rules().priority())
+          .thenComparing(each -> each.result().borrowLevel())
+          .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE);
+
   /** How far each head had come before this cycle looked at it. */
   private final Map<ReferenceEntry, Walk> before = new HashMap<>();
 
@@ -74,6 +80,7 @@ final class ReferenceCycle {
 
   /** What was decided, in order. */
   List<Decided> run() {
+    parking.cycleBegins();
     List<ReferenceNominated> nominated = new ArrayList<>();
     for (ClusterQueueSpec queue : world.queues.values()) {
       if (world.active(queue) && !held.tree().cyclic(queue.name())) {
@@ -85,10 +92,7 @@ final class ReferenceCycle {
             .ifPresent(nominated::add);
       }
     }
-    nominated.sort(
-        Comparator.comparing((ReferenceNominated each) -> -each.queue().rules().priority())
-            .thenComparing(each -> each.result().borrowLevel())
-            .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE));
+    nominated.sort(ORDER);
     List<Decided> decided = new ArrayList<>();
     while (!nominated.isEmpty()) {
       ReferenceNominated next =
@@ -236,9 +240,10 @@ final class ReferenceCycle {
     }
     Result result = nominated.result();
     if (nominated.inVain()) {
-      if (result.mode() != Mode.NO_FIT
-          && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
-        planned.tree().add(queue.name(), reservation(nominated), isGuaranteed(nominated));
+      if (reserves(nominated)) {
+        planned
+            .tree()
+            .add(queue.name(), reservation(nominated, planned.tree()), isGuaranteed(nominated));
       }
       requeue(nominated);
       return Optional.empty();
@@ -299,7 +304,7 @@ final class ReferenceCycle {
     return nodes.fit(nodes.uses(nominated.result().podSets()), snapshot.allUses(nodes));
   }
 
-  private static boolean fitsQuota(ReferenceNominated nominated, ReferenceTree tree) {
+  static boolean fitsQuota(ReferenceNominated nominated, ReferenceTree tree) {
     String queue = nominated.queue().name();
     return nominated.result().usage().entrySet().stream()
         .allMatch(
@@ -309,7 +314,7 @@ final class ReferenceCycle {
                         || each.getValue() <= tree.guaranteedLeft(queue, each.getKey())));
   }
 
-  private static boolean isGuaranteed(ReferenceNominated nominated) {
+  static boolean isGuaranteed(ReferenceNominated nominated) {
     return nominated.entry().workload().shape().guaranteed()
         && nominated.queue().rules().countsPreemptible();
   }
@@ -330,6 +335,7 @@ final class ReferenceCycle {
     String queue = nominated.queue().name();
     Result result = nominated.result();
     looked = true;
+    parking.fits(entry, queue);
     world.changed(queue);
     held.tree().add(queue, result.usage(), isGuaranteed(nominated));
     held.uses().addAll(rules.nodes().uses(result.podSets()));
@@ -397,10 +403,16 @@ final class ReferenceCycle {
     entry.progressCycle = number;
   }
 
-  /** What is kept free for one that would have to preempt, but finds no victims. */
-  private Map<FlavorResource, Long> reservation(ReferenceNominated nominated) {
+  /** Whether quota is kept free for one that would have to preempt, but finds no victims. */
+  static boolean reserves(ReferenceNominated nominated) {
+    return nominated.inVain()
+        && nominated.result().mode() != Mode.NO_FIT
+        && nominated.queue().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
+  }
+
+  /** What is kept free for one that {@link #reserves}. */
+  static Map<FlavorResource, Long> reservation(ReferenceNominated nominated, ReferenceTree tree) {
     String queue = nominated.queue().name();
-    ReferenceTree tree = planned.tree();
     Map<FlavorResource, Long> reserved = new HashMap<>();
     nominated
         .result()

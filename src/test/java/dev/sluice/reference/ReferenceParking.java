@@ -30,6 +30,9 @@ final class ReferenceParking {
   private final Map<String, Block> blocked = new TreeMap<>();
   private final Set<String> released = new HashSet<>();
 
+  /** What was known of classes from which this cycle looks at somebody, by Workload. */
+  private final Map<String, Result> lookedAt = new HashMap<>();
+
   ReferenceParking(ReferenceQueues world, Waking waking) {
     this.world = world;
     this.waking = waking;
@@ -101,8 +104,28 @@ final class ReferenceParking {
   }
 
   void unpark(ReferenceEntry entry, String queue) {
-    parked.getOrDefault(queue, new HashMap<>()).remove(entry.equivalenceClass());
+    Result result = parked.getOrDefault(queue, new HashMap<>()).remove(entry.equivalenceClass());
+    if (result != null) {
+      lookedAt.put(entry.id.uid(), result);
+    }
     flushed.getOrDefault(queue, new HashSet<>()).remove(entry.equivalenceClass());
+  }
+
+  /** A cycle begins. */
+  void cycleBegins() {
+    lookedAt.clear();
+  }
+
+  /**
+   * One of a class that was looked at in vain before fits now. What the others lack is still known:
+   * they are looked at again as soon as there is enough of it.
+   */
+  void fits(ReferenceEntry entry, String queue) {
+    Result before = lookedAt.get(entry.id.uid());
+    if (before != null && waking == Waking.HELPED) {
+      parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), before);
+      flushed.computeIfAbsent(queue, any -> new HashSet<>()).add(entry.equivalenceClass());
+    }
   }
 
   /** It was looked at in vain. */

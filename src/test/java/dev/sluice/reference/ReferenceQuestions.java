@@ -41,17 +41,20 @@ final class ReferenceQuestions {
    * Who may still be admitted although nothing is said to be left to do; empty if all is well.
    * Those that were parked because their pod sets compete don't count: when others take quota, a
    * pod set may be driven to another flavor, so that suddenly all fit; nobody looks until the next
-   * flush.
+   * flush. Nor do those for whom the quota isn't enough that heads of StrictFIFO queues keep free.
    */
   List<WorkloadId> wouldFit() {
     ReferenceTree tree = tree();
+    List<ReferenceNominated> waiting = headsThatReserve();
     List<WorkloadId> result = new ArrayList<>();
     for (ClusterQueueSpec queue : world.queues.values()) {
       if (!engine.deciding() || !world.active(queue) || tree.cyclic(queue.name())) {
         continue;
       }
       for (ReferenceEntry entry : world.waitingIn(queue.name())) {
-        if (fitsNow(entry, queue) && !parking.competed(entry, queue.name())) {
+        if (fitsNow(entry, queue)
+            && !parking.competed(entry, queue.name())
+            && fitsBeside(waiting, entry, queue)) {
           result.add(entry.id);
         }
         if (queue.strategy() == QueueingStrategy.STRICT_FIFO) {
@@ -60,6 +63,44 @@ final class ReferenceQuestions {
       }
     }
     return result;
+  }
+
+  /** The heads that stay in line in vain, and for whom each cycle keeps quota free. */
+  private List<ReferenceNominated> headsThatReserve() {
+    List<ReferenceNominated> result = new ArrayList<>();
+    for (ClusterQueueSpec queue : world.queues.values()) {
+      if (queue.strategy() == QueueingStrategy.STRICT_FIFO
+          && world.active(queue)
+          && !tree().cyclic(queue.name())) {
+        world.waitingIn(queue.name()).stream()
+            .findFirst()
+            .map(head -> considered(head, queue))
+            .filter(ReferenceCycle::reserves)
+            .ifPresent(result::add);
+      }
+    }
+    return result;
+  }
+
+  private ReferenceNominated considered(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return new ReferenceNominator(rules)
+        .consider(entry, queue, world.snapshot(), Map.of(), Map.of());
+  }
+
+  /** Whether it fits although the cycle keeps quota free for those that it decides on before. */
+  private boolean fitsBeside(
+      List<ReferenceNominated> waiting, ReferenceEntry entry, ClusterQueueSpec queue) {
+    ReferenceNominated nominated = considered(entry, queue);
+    ReferenceTree tree = tree().copy();
+    for (ReferenceNominated head : waiting) {
+      if (ReferenceCycle.ORDER.compare(head, nominated) < 0) {
+        tree.add(
+            head.queue().name(),
+            ReferenceCycle.reservation(head, tree),
+            ReferenceCycle.isGuaranteed(head));
+      }
+    }
+    return ReferenceCycle.fitsQuota(nominated, tree);
   }
 
   /**
