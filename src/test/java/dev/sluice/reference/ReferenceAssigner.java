@@ -247,7 +247,15 @@ final class ReferenceAssigner {
     usage.replaceAll(this::beyondHeld);
     return uncovered
         ? new Result(
-            Mode.NO_FIT, 0, Map.of(), Set.of(), Map.of(), List.of(), Map.of(), lacks, competing)
+            Mode.NO_FIT,
+            borrow,
+            Map.of(),
+            Set.of(),
+            Map.of(),
+            List.of(),
+            Map.of(),
+            lacks,
+            competing)
         : new Result(
             mode, borrow, usage, needed, given, List.of(assigned), progress, lacks, competing);
   }
