@@ -41,7 +41,8 @@ final class ReferenceQuestions {
    * Who may still be admitted although nothing is said to be left to do; empty if all is well.
    * Those that were parked because their pod sets compete don't count: when others take quota, a
    * pod set may be driven to another flavor, so that suddenly all fit; nobody looks until the next
-   * flush. Nor do those for whom the quota isn't enough that heads of StrictFIFO queues keep free.
+   * flush. Nor do those that only fit without what heads of StrictFIFO queues keep free: they stay
+   * in line, and those behind them wait, too.
    */
   List<WorkloadId> wouldFit() {
     ReferenceTree tree = tree();
@@ -52,12 +53,12 @@ final class ReferenceQuestions {
         continue;
       }
       for (ReferenceEntry entry : world.waitingIn(queue.name())) {
-        if (fitsNow(entry, queue)
-            && !parking.competed(entry, queue.name())
-            && fitsBeside(waiting, entry, queue)) {
+        boolean fits = fitsNow(entry, queue) && !parking.competed(entry, queue.name());
+        boolean fitsBeside = fits && fitsBeside(waiting, entry, queue);
+        if (fitsBeside) {
           result.add(entry.id);
         }
-        if (queue.strategy() == QueueingStrategy.STRICT_FIFO) {
+        if (queue.strategy() == QueueingStrategy.STRICT_FIFO || fits != fitsBeside) {
           break;
         }
       }
