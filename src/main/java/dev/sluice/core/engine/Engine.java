@@ -380,14 +380,13 @@ public final class Engine {
    * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
    */
   private Map<ClusterQueueCache, QueuedWorkload> heads() {
-    List<InadmissibleIndex.InadmissibleQueue> candidates = List.of();
-    if (inadmissibleIndex.hasReleases()) {
-      candidates =
-          inadmissibleIndex.candidates(
-              activeQueues.headsByTree(),
-              queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
-    }
-    for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
+    InadmissibleIndex.Candidates candidates =
+        inadmissibleIndex.hasReleases()
+            ? inadmissibleIndex.candidates(
+                activeQueues.headsByTree(),
+                queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent())
+            : InadmissibleIndex.Candidates.NONE;
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
       if (candidate.queue().queueing().headBlocks()) {
         inadmissibleIndex.remove(candidate);
         if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equivalenceClass())) {
@@ -396,14 +395,20 @@ public final class Engine {
       }
     }
     Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
+    Map<ClusterQueueCache, QueuedWorkload> behindOthers = new LinkedHashMap<>();
     for (ClusterQueueCache queue : activeQueues.drain()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
       if (head != null) {
         restartFlavorSearch(queue);
-        heads.put(queue, head);
+        (candidates.leftOut().contains(queue) ? behindOthers : heads).put(queue, head);
       }
     }
-    for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
+    if (heads.isEmpty() && candidates.classes().isEmpty()) {
+      heads.putAll(behindOthers);
+    } else {
+      behindOthers.keySet().forEach(activeQueues::add);
+    }
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
       if (!candidate.queue().queueing().headBlocks()) {
         heads.put(candidate.queue(), candidate.equivalenceClass().head());
         // Workloads behind the candidate are evaluated in a later cycle.

@@ -32,6 +32,25 @@ public final class InadmissibleIndex {
   /** An inadmissible class, and its queue. */
   public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {}
 
+  /**
+   * What the next cycle has to evaluate after releases of quota.
+   *
+   * @param classes the classes whose heads are evaluated
+   * @param leftOut the queues of classes that may fit, but will get no quota beside the others.
+   *     Workloads behind them must not be evaluated in the same cycle: they would pass them.
+   */
+  public record Candidates(List<InadmissibleQueue> classes, Set<ClusterQueueCache> leftOut) {
+
+    /** Nothing to evaluate. */
+    public static final Candidates NONE = new Candidates(List.of(), Set.of());
+
+    /** Copies both. */
+    public Candidates {
+      classes = List.copyOf(classes);
+      leftOut = Set.copyOf(leftOut);
+    }
+  }
+
   /** The inadmissible classes of one tree. */
   private static final class Tree {
     private final Map<ClusterQueueCache, ClusterQueueInadmissibleIndex> queues =
@@ -126,13 +145,14 @@ public final class InadmissibleIndex {
    *     are not known. Inadmissible classes that will get no quota beside them are left out.
    * @param isIneligible whether a Workload can't be evaluated, whatever the quota
    */
-  public List<InadmissibleQueue> candidates(
+  public Candidates candidates(
       Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
       Predicate<QueueHead> isIneligible) {
     if (treesWithEvents.isEmpty()) {
-      return List.of();
+      return Candidates.NONE;
     }
     List<InadmissibleQueue> candidates = new ArrayList<>();
+    Set<ClusterQueueCache> leftOut = new HashSet<>();
     Iterator<QuotaNode> roots = treesWithEvents.iterator();
     while (roots.hasNext()) {
       QuotaNode root = roots.next();
@@ -141,12 +161,15 @@ public final class InadmissibleIndex {
         roots.remove();
         continue;
       }
-      candidates.addAll(
+      List<InadmissibleQueue> evaluated =
           forecastOrder == null
               ? requeueable
-              : forecast(forecastOrder, requeueable, activeHeads.apply(root), isIneligible));
+              : forecast(forecastOrder, requeueable, activeHeads.apply(root), isIneligible);
+      requeueable.forEach(inadmissibleQueue -> leftOut.add(inadmissibleQueue.queue));
+      evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
+      candidates.addAll(evaluated);
     }
-    return candidates;
+    return new Candidates(candidates, leftOut);
   }
 
   private static List<InadmissibleQueue> forecast(
