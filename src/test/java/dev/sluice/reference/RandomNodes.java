@@ -12,6 +12,7 @@ import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -32,6 +33,7 @@ final class RandomNodes {
   private final WorldSize size;
   private final int count;
   private final List<List<String>> levels = new ArrayList<>();
+  private final Map<Integer, ClusterNode> latest = new HashMap<>();
 
   RandomNodes(Dice dice, WorldSize size) {
     this.dice = dice;
@@ -72,6 +74,7 @@ final class RandomNodes {
     return switch (dice.below(12)) {
       case 0, 1, 2 -> node(number);
       case 3 -> new SchedulerEvent.NodeRemoved(name(number));
+      case 5 -> relabeled(number);
       case 4 ->
           dice.chance(15)
               ? new SchedulerEvent.TopologyRemoved("t-" + dice.below(2))
@@ -113,8 +116,24 @@ final class RandomNodes {
             ? List.of()
             : List.of(
                 new Taint("hard", "", dice.pick(new String[] {"NoSchedule", "PreferNoSchedule"})));
-    return new SchedulerEvent.NodeChanged(
-        new ClusterNode(name(number), labels, taints, allocatable, dice.chance(92)));
+    ClusterNode node = new ClusterNode(name(number), labels, taints, allocatable, dice.chance(92));
+    latest.put(number, node);
+    return new SchedulerEvent.NodeChanged(node);
+  }
+
+  /** A node changes in nothing but a label that only node selectors know. */
+  private SchedulerEvent relabeled(int number) {
+    ClusterNode before = latest.get(number);
+    if (before == null) {
+      return node(number);
+    }
+    Map<String, String> labels = new TreeMap<>(before.labels());
+    labels.put("disk", "ssd".equals(labels.get("disk")) ? "hdd" : "ssd");
+    ClusterNode after =
+        new ClusterNode(
+            before.name(), labels, before.taints(), before.allocatable(), before.usable());
+    latest.put(number, after);
+    return new SchedulerEvent.NodeChanged(after);
   }
 
   /** What a Workload asks for: mostly one pod set, or a leader with workers. */

@@ -54,6 +54,11 @@ final class NodeFilter {
     return results.computeIfAbsent(constraints, this::compute);
   }
 
+  /** Forgets all results, because labels of a node changed. */
+  void forget() {
+    results.clear();
+  }
+
   private boolean[] compute(NodeConstraints constraints) {
     boolean[] excluded = new boolean[nodes.size()];
     boolean any = false;

@@ -104,32 +104,44 @@ public final class TopologyCache {
     dropTree(name);
   }
 
-  /** Sets a node; returns whether a flavor with a topology has or had it, and it changed. */
+  /**
+   * Sets a node; returns whether a flavor with a topology has or had it, and it changed. A tree is
+   * kept when nothing changed but labels that name none of its domains.
+   */
   public boolean set(ClusterNode node) {
     ClusterNode before = nodes.put(node.name(), node);
-    if (node.equals(before)) {
-      return false;
-    }
-    boolean had = dropTreesWith(before);
-    return dropTreesWith(node) || had;
+    return !node.equals(before) && changed(before, node);
   }
 
   /** Removes a node; returns whether a flavor with a topology had it. */
   public boolean removeNode(String name) {
-    return dropTreesWith(nodes.remove(name));
+    return changed(nodes.remove(name), null);
   }
 
-  private boolean dropTreesWith(@Nullable ClusterNode node) {
+  private boolean changed(@Nullable ClusterNode before, @Nullable ClusterNode after) {
     boolean any = false;
-    if (node != null && node.usable()) {
-      for (Flavor flavor : flavors.values()) {
-        if (isTopologyFlavor(flavor) && hasLabels(node, flavor)) {
-          dropTree(flavor.name());
-          any = true;
-        }
+    for (Flavor flavor : flavors.values()) {
+      boolean had = isMember(before, flavor);
+      boolean has = isMember(after, flavor);
+      if (!had && !has) {
+        continue;
+      }
+      any = true;
+      TopologyTree tree = trees.get(flavor.name());
+      if (tree == null
+          || before == null
+          || after == null
+          || !had
+          || !has
+          || !tree.replace(before, after)) {
+        dropTree(flavor.name());
       }
     }
     return any;
+  }
+
+  private boolean isMember(@Nullable ClusterNode node, Flavor flavor) {
+    return node != null && node.usable() && isTopologyFlavor(flavor) && hasLabels(node, flavor);
   }
 
   private static boolean hasLabels(ClusterNode node, Flavor flavor) {

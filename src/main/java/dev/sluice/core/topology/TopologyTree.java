@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The domains of one flavor's nodes. The domains of each level are numbered in the order of their
  * values from the highest level down, so that the children of a domain have consecutive numbers and
- * the number itself breaks ties. Structure and labels don't change; free capacity does. Confined to
- * the scheduler thread.
+ * the number itself breaks ties. The structure doesn't change; free capacity does, and labels that
+ * name no domain. Confined to the scheduler thread.
  */
 public final class TopologyTree {
 
@@ -173,6 +173,25 @@ public final class TopologyTree {
 
   List<ClusterNode> nodesOf(int leaf) {
     return nodes.get(leaf);
+  }
+
+  /**
+   * Replaces a node by one that differs in labels alone, none of which names a domain; returns
+   * false if it differs in more, and changes nothing then.
+   */
+  boolean replace(ClusterNode before, ClusterNode after) {
+    String[] path = path(spec, before);
+    if (!before.taints().equals(after.taints())
+        || !before.allocatable().equals(after.allocatable())
+        || !Arrays.equals(path, path(spec, after))) {
+      return false;
+    }
+    int leaf = leafOf(before.name());
+    if (leaf >= 0) {
+      nodes.get(leaf).replaceAll(node -> node.name().equals(after.name()) ? after : node);
+      filter.forget();
+    }
+    return true;
   }
 
   NodeFilter filter() {

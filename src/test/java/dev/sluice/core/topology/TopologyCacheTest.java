@@ -1,0 +1,144 @@
+package dev.sluice.core.topology;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologySpec;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which changes of a node have trees built anew. */
+class TopologyCacheTest {
+
+  private static final String HOST = TopologySpec.HOSTNAME;
+
+  private final TopologyCache cache = new TopologyCache(TopologyOptions.DEFAULT);
+
+  TopologyCacheTest() {
+    cache.set(new TopologySpec("t", List.of("rack", HOST)));
+    cache.set(new Flavor("a", Map.of("pool", "a"), List.of(), List.of(), "t"));
+    cache.set(node("n1", Map.of(), 4, List.of(), true));
+    cache.set(node("n2", Map.of(), 4, List.of(), true));
+  }
+
+  private static ClusterNode node(
+      String name, Map<String, String> more, long cpu, List<Taint> taints, boolean usable) {
+    Map<String, String> labels = new HashMap<>(Map.of("pool", "a", "rack", "r1", HOST, name));
+    labels.putAll(more);
+    return new ClusterNode(
+        name, labels, taints, new TreeMap<>(Map.of("cpu", cpu, "pods", 10L)), usable);
+  }
+
+  private TopologyTree tree() {
+    return Objects.requireNonNull(cache.tree("a"));
+  }
+
+  private boolean hasRoom(int pods, Map<String, String> nodeSelector) {
+    PlacementRequest.Pods each =
+        new PlacementRequest.Pods(
+            pods,
+            new TreeMap<>(Map.of("cpu", 1L)),
+            new NodeConstraints(nodeSelector, List.of(), List.of(), List.of()));
+    return cache.place(
+            tree(), new PlacementRequest(each, null, TopologyRequest.unconstrained()), false)
+        instanceof Placement.Placed;
+  }
+
+  @Test
+  void theSameNodeAgainBuildsNothing() {
+    TopologyTree before = tree();
+    assertThat(cache.set(node("n1", Map.of(), 4, List.of(), true))).isFalse();
+    assertThat(tree()).isSameAs(before);
+  }
+
+  @Test
+  void aLabelThatNamesNoDomainKeepsTheTreeAndCountsForNodeSelectors() {
+    TopologyTree before = tree();
+    assertThat(hasRoom(1, Map.of("disk", "fast"))).isFalse();
+    assertThat(cache.set(node("n1", Map.of("disk", "fast"), 4, List.of(), true))).isTrue();
+    assertThat(tree()).isSameAs(before);
+    assertThat(hasRoom(4, Map.of("disk", "fast"))).isTrue();
+    assertThat(hasRoom(5, Map.of("disk", "fast"))).isFalse();
+    assertThat(hasRoom(8, Map.of())).isTrue();
+    cache.set(node("n1", Map.of(), 4, List.of(), true));
+    assertThat(hasRoom(1, Map.of("disk", "fast"))).isFalse();
+    assertThat(tree()).isSameAs(before);
+  }
+
+  @Test
+  void levelsFlavorTaintsAmountsAndUsabilityBuildTheTreeAnew() {
+    for (ClusterNode changed :
+        List.of(
+            node("n1", Map.of("rack", "r2"), 4, List.of(), true),
+            node("n1", Map.of("pool", "b"), 4, List.of(), true),
+            node("n1", Map.of(), 4, List.of(new Taint("k", "v", "NoSchedule")), true),
+            node("n1", Map.of(), 5, List.of(), true),
+            node("n1", Map.of(), 4, List.of(), false))) {
+      cache.set(node("n1", Map.of(), 4, List.of(), true));
+      TopologyTree before = tree();
+      assertThat(cache.set(changed)).isTrue();
+      assertThat(tree()).isNotSameAs(before);
+    }
+  }
+
+  /** With the gate the weights that the nodes of a domain meet count before its room. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void preferredNodeAffinityDecidesBetweenDomainsIfItsGateIsOn(boolean gate) {
+    TopologyCache affine =
+        new TopologyCache(new TopologyOptions(true, true, false, gate, true, true, true, true));
+    affine.set(new TopologySpec("t", List.of("rack", HOST)));
+    affine.set(new Flavor("a", Map.of("pool", "a"), List.of(), List.of(), "t"));
+    affine.set(node("n1", Map.of("rack", "r1"), 2, List.of(), true));
+    affine.set(node("n2", Map.of("rack", "r2", "disk", "fast"), 4, List.of(), true));
+    affine.set(node("n3", Map.of("rack", "r3", "disk", "slow"), 4, List.of(), true));
+    PlacementRequest.Pods two =
+        new PlacementRequest.Pods(
+            2,
+            new TreeMap<>(Map.of("cpu", 1L)),
+            new NodeConstraints(
+                Map.of(),
+                List.of(),
+                List.of(),
+                List.of(
+                    new PreferredNodes(10, List.of(in("slow"))),
+                    new PreferredNodes(90, List.of(in("fast"))))));
+    Placement found =
+        affine.place(
+            Objects.requireNonNull(affine.tree("a")),
+            new PlacementRequest(two, null, TopologyRequest.required("rack")),
+            false);
+    assertThat(found).isInstanceOf(Placement.Placed.class);
+    assertThat(((Placement.Placed) found).pods().domains())
+        .singleElement()
+        .extracting(domain -> domain.values().getLast())
+        .isEqualTo(gate ? "n2" : "n1");
+  }
+
+  private static LabelRequirement in(String disk) {
+    return new LabelRequirement("disk", LabelRequirement.Operator.IN, List.of(disk));
+  }
+
+  @Test
+  void aNodeOfNoFlavorIsNoChange() {
+    TopologyTree before = tree();
+    assertThat(cache.set(node("n3", Map.of("pool", "b"), 4, List.of(), true))).isFalse();
+    assertThat(cache.removeNode("n3")).isFalse();
+    assertThat(tree()).isSameAs(before);
+    assertThat(cache.removeNode("n1")).isTrue();
+    assertThat(tree()).isNotSameAs(before);
+  }
+}
