@@ -40,7 +40,8 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.RECLAIMABLE_PODS),
         on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
         on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
-        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING));
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */

@@ -42,6 +42,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   private final BooleanSupplier active;
   private final StrandedPods strandedPods;
   private final WorkQueue<PodStore.Key> queue;
+  private final WorkloadsByNode byNode = new WorkloadsByNode();
 
   /**
    * What the controller reads and writes.
@@ -81,8 +82,15 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    if (after != null && TopologyAssignments.isPlaced(after)) {
-      queue.enqueue(new PodStore.Key(after.id().namespace(), after.id().name()));
+    byNode.changed(before, after);
+    if (after != null) {
+      enqueue(after);
+    }
+  }
+
+  private void enqueue(CachedWorkload workload) {
+    if (TopologyAssignments.isPlaced(workload)) {
+      queue.enqueue(new PodStore.Key(workload.id().namespace(), workload.id().name()));
     }
   }
 
@@ -91,22 +99,14 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     queue.enqueue(workload);
   }
 
-  /** A node changed, appeared or disappeared: looks for the Workloads that are assigned to it. */
+  /** A node changed, appeared or disappeared: reconciles the Workloads that are assigned to it. */
   public void nodeChanged(String node) {
-    for (CachedWorkload workload : dependencies.workloads().all()) {
-      boolean assigned =
-          workload.status().admission().stream()
-              .flatMap(admission -> admission.podSetAssignments().stream())
-              .anyMatch(assignment -> FailedNodePolicy.nodesOf(assignment).contains(node));
-      if (assigned) {
-        changed(null, workload);
-      }
-    }
+    byNode.of(node).forEach(queue::enqueue);
   }
 
   /** Reconciles all Workloads with an assignment. */
   public void enqueueAll() {
-    dependencies.workloads().all().forEach(workload -> changed(null, workload));
+    dependencies.workloads().all().forEach(this::enqueue);
   }
 
   @Override
@@ -164,7 +164,12 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
         .forEach(
             each ->
                 result.add(
-                    new Toleration(each.key(), each.operator(), each.value(), each.effect())));
+                    new Toleration(
+                        each.key(),
+                        each.operator(),
+                        each.value(),
+                        each.effect(),
+                        each.seconds().isPresent())));
     return result;
   }
 

@@ -70,7 +70,8 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
       List<Toleration> tolerations = context.tolerations().apply(assignment);
       for (String node : nodesOf(assignment)) {
         Optional<NodeState> state = context.nodes().apply(node);
-        if (hasFailed(node, state, context, tolerations)) {
+        boolean listed = workload.status().unhealthyNodes().contains(node);
+        if (hasFailed(node, state, context, tolerations, listed)) {
           failed.add(node);
         } else if (afterFixedTime && state.isPresent() && isNotReady(state.get())) {
           Instant at = state.get().since().plus(FIXED_TIME);
@@ -109,7 +110,7 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
             && !pod.deleting()
             && !node.isEmpty()
             && (workload.status().unhealthyNodes().contains(node) || !assigned.contains(node))
-            && hasFailed(node, context.nodes().apply(node), context, tolerations)) {
+            && hasFailed(node, context.nodes().apply(node), context, tolerations, true)) {
           result.add(pod);
         }
       }
@@ -128,9 +129,17 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
         .orElse(List.of());
   }
 
-  /** Whether a node can't run pods with these tolerations any more. */
+  /**
+   * Whether a node can't run pods with these tolerations any more.
+   *
+   * @param known whether the node has failed before, for as long as nothing shows that it recovered
+   */
   private boolean hasFailed(
-      String name, Optional<NodeState> found, NodeContext context, List<Toleration> tolerations) {
+      String name,
+      Optional<NodeState> found,
+      NodeContext context,
+      List<Toleration> tolerations,
+      boolean known) {
     if (found.isEmpty() || found.get().readiness() == NodeState.Readiness.MISSING) {
       return true;
     }
@@ -139,10 +148,20 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
       return (afterFixedTime && !context.now().isBefore(state.since().plus(FIXED_TIME)))
           || (onPodTermination && isEmpty(name, context.pods()));
     }
-    return onTaints
-        && state.node().taints().stream()
-            .anyMatch(taint -> taint.keepsPodsOff() && !isTolerated(taint, tolerations))
-        && isEmpty(name, context.pods());
+    if (!onTaints || !isEmpty(name, context.pods())) {
+      return false;
+    }
+    boolean leaving = known || context.pods().stream().anyMatch(pod -> pod.node().equals(name));
+    return state.node().taints().stream()
+        .filter(Taint::keepsPodsOff)
+        .anyMatch(
+            taint ->
+                switch (tolerance(taint, tolerations)) {
+                  case NONE -> true;
+                  // pods may be placed there as long as none was taken off the node
+                  case TEMPORARY -> leaving;
+                  case LASTING -> false;
+                });
   }
 
   private static boolean isNotReady(NodeState state) {
@@ -153,7 +172,23 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
     return pods.stream().noneMatch(pod -> pod.node().equals(node) && !pod.deleting());
   }
 
-  private static boolean isTolerated(Taint taint, List<Toleration> tolerations) {
-    return tolerations.stream().anyMatch(toleration -> toleration.tolerates(taint));
+  /** How long pods stay on a node with a taint. */
+  private enum Tolerance {
+    NONE,
+    TEMPORARY,
+    LASTING
+  }
+
+  /** The first toleration that matches counts, as it does where the cluster takes pods off. */
+  private static Tolerance tolerance(Taint taint, List<Toleration> tolerations) {
+    return tolerations.stream()
+        .filter(toleration -> toleration.tolerates(taint))
+        .findFirst()
+        .map(
+            toleration ->
+                toleration.temporary() && taint.effect().equals("NoExecute")
+                    ? Tolerance.TEMPORARY
+                    : Tolerance.LASTING)
+        .orElse(Tolerance.NONE);
   }
 }

@@ -198,7 +198,8 @@ public final class PodTemplateParser {
               toleration.path("key").asText(""),
               toleration.path("operator").asText(""),
               toleration.path("value").asText(""),
-              toleration.path("effect").asText("")));
+              toleration.path("effect").asText(""),
+              toleration.hasNonNull("tolerationSeconds")));
     }
     return result;
   }

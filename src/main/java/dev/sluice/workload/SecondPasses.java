@@ -27,8 +27,10 @@ final class SecondPasses {
    * a worker cluster gets its places there.
    *
    * @param requests what the pod sets ask for
+   * @param keepsPlacesOfPods whether a Workload that a single pod owns keeps its place
    */
-  static Optional<SecondPass> of(CachedWorkload workload, List<PodSetRequest> requests) {
+  static Optional<SecondPass> of(
+      CachedWorkload workload, List<PodSetRequest> requests, boolean keepsPlacesOfPods) {
     if (workload.evicted() || !workload.status().remotePlacement().cluster().isEmpty()) {
       return Optional.empty();
     }
@@ -36,11 +38,20 @@ final class SecondPasses {
     boolean delayed =
         CheckStates.allReady(workload.status().admissionChecks())
             && DelayedTopology.isPending(workload);
-    Set<String> lost = lostNodes(workload, assignments);
+    Set<String> lost =
+        keepsPlacesOfPods && isOfOnePod(workload) ? Set.of() : lostNodes(workload, assignments);
     return delayed || !lost.isEmpty()
         ? Optional.of(
             new SecondPass(requests.stream().map(each -> updated(workload, each)).toList(), lost))
         : Optional.empty();
+  }
+
+  /** Whether the owner is a pod that is no part of a group: it is all that there will be. */
+  private static boolean isOfOnePod(CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(owner -> owner.apiVersion().equals("v1") && owner.kind().equals("Pod"))
+        .isPresent();
   }
 
   private static Set<String> lostNodes(CachedWorkload workload, List<Assignment> assignments) {
@@ -83,7 +94,12 @@ final class SecondPasses {
           .forEach(
               each ->
                   tolerations.add(
-                      new Toleration(each.key(), each.operator(), each.value(), each.effect())));
+                      new Toleration(
+                          each.key(),
+                          each.operator(),
+                          each.value(),
+                          each.effect(),
+                          each.seconds().isPresent())));
     }
     return request.with(
         new NodeConstraints(selector, own.affinityTerms(), tolerations, own.preferred()));

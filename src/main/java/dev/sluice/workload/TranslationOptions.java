@@ -20,6 +20,8 @@ import java.util.List;
  *     because their devices are not counted
  * @param elasticJobs whether slices of elastic jobs share quota with the slices that they replace
  * @param topology whether topology requests are used
+ * @param keepsPlacesOfPods whether a Workload that a single pod owns keeps its place when the node
+ *     fails: that pod can't move
  */
 public record TranslationOptions(
     List<String> excludedPrefixes,
@@ -33,7 +35,8 @@ public record TranslationOptions(
     boolean reclaimablePods,
     boolean refusesResourceClaims,
     boolean elasticJobs,
-    boolean topology) {
+    boolean topology,
+    boolean keepsPlacesOfPods) {
 
   /** Options for a cluster with elastic jobs and topologies. */
   public TranslationOptions(
@@ -58,6 +61,7 @@ public record TranslationOptions(
         preemptionGates,
         reclaimablePods,
         refusesResourceClaims,
+        true,
         true,
         true);
   }

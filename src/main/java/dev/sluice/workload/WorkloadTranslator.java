@@ -351,7 +351,8 @@ public final class WorkloadTranslator {
         PreemptibleLabels.isGuaranteed(workload.labels()),
         slice(workload),
         options.topology()
-            ? SecondPasses.of(workload, resolve(workload).shape().podSets())
+            ? SecondPasses.of(
+                workload, resolve(workload).shape().podSets(), options.keepsPlacesOfPods())
             : Optional.empty());
   }
 

@@ -166,6 +166,23 @@ class FailedNodePolicyTest {
   }
 
   @Test
+  void aTaintThatIsToleratedForATimeIsAFailureWhenPodsAreTakenOffTheNode() {
+    tolerations = List.of(new Toleration("broken", "Exists", "", "", true));
+    node("b", Readiness.READY, new Taint("broken", "", "NoExecute"));
+    assertThat(verdict(DEFAULT).unhealthy()).as("the pod runs").isEmpty();
+    pod("b", true);
+    assertThat(verdict(DEFAULT).unhealthy()).as("the pod is taken off").containsExactly("b");
+    pods.removeIf(pod -> pod.node().equals("b"));
+    assertThat(verdict(DEFAULT, "b").unhealthy()).as("the pod is gone").containsExactly("b");
+    assertThat(verdict(DEFAULT).unhealthy()).as("no pod was there").isEmpty();
+    node("b", Readiness.READY, new Taint("broken", "", "NoSchedule"));
+    assertThat(verdict(DEFAULT, "b").unhealthy()).as("nothing takes pods off").isEmpty();
+    node("b", Readiness.READY, new Taint("broken", "", "NoExecute"));
+    tolerations = List.of(new Toleration("broken", "Exists", "", ""), tolerations.getFirst());
+    assertThat(verdict(DEFAULT, "b").unhealthy()).as("tolerated for good").isEmpty();
+  }
+
+  @Test
   void aSecondFailedNodeEvictsUnlessTheFirstHasRecovered() {
     nodes.remove("b");
     nodes.remove("c");

@@ -532,6 +532,31 @@ class WorkloadTranslatorTest {
     assertThat(reserving(placed(ON_N1, "unhealthyNodes: [{name: n9}]")).secondPass()).isEmpty();
   }
 
+  /** The pod can't move, and nobody makes another one for the same Workload. */
+  @Test
+  void theNodeOfAWorkloadThatIsOnePodIsNotReplacedUnlessTheGateIsOff() {
+    String pod =
+        placed(ON_N1, "unhealthyNodes: [{name: n1}]")
+            .replace(
+                "  resourceVersion:",
+                "  ownerReferences: [{apiVersion: v1, kind: %s, name: p, uid: u, controller: true}]\n"
+                    + "  resourceVersion:");
+    WorkloadTranslator moving =
+        new WorkloadTranslator(
+            context,
+            new TranslationOptions(
+                List.of(), List.of(), false, true, true, true, false, false, true, true, true, true,
+                false));
+
+    assertThat(reserving(pod.formatted("Pod")).secondPass()).isEmpty();
+    assertThat(reserving(pod.formatted("ReplicationController")).secondPass()).isPresent();
+    assertThat(
+            ((SchedulerEvent.WorkloadReserving) moving.of(workload(pod.formatted("Pod"))))
+                .workload()
+                .secondPass())
+        .isPresent();
+  }
+
   @Test
   void delayedPlacesAreLookedForWhenAllChecksAreReady() {
     String ready =

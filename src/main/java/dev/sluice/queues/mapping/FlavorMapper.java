@@ -61,7 +61,8 @@ public final class FlavorMapper {
         orEmpty(toleration.getKey()),
         orEmpty(toleration.getOperator()),
         orEmpty(toleration.getValue()),
-        orEmpty(toleration.getEffect()));
+        orEmpty(toleration.getEffect()),
+        toleration.getTolerationSeconds() != null);
   }
 
   private static String orEmpty(@Nullable String text) {
