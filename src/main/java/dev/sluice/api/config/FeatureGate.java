@@ -91,7 +91,7 @@ public enum FeatureGate {
       "SkipReassignmentForPodOwnedWorkloads", true, BETA, EITHER),
   SPARK_APPLICATION_INTEGRATION("SparkApplicationIntegration", false, ALPHA, EITHER),
   TAS_ASSIGNMENTS_ENCODING_BY_HOSTNAME_PREFIX(
-      "TASAssignmentsEncodingByHostnamePrefix", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASAssignmentsEncodingByHostnamePrefix", true, BETA, ON, "TopologyAwareScheduling"),
   TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, EITHER, "TopologyAwareScheduling"),
   TAS_CACHE_NODE_MATCH_RESULTS(
       "TASCacheNodeMatchResults", true, BETA, EITHER, "TopologyAwareScheduling"),

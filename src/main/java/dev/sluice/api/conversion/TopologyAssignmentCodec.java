@@ -39,7 +39,10 @@ public final class TopologyAssignmentCodec {
     return result;
   }
 
-  /** The assignment as it is stored: one slice. */
+  /**
+   * The assignment as it is stored: one slice, or one for each run of hostnames with the same text
+   * before the last hyphen, whichever is shorter.
+   */
   public static ObjectNode encode(TopologyAssignment assignment) {
     ObjectNode result = JsonNodeFactory.instance.objectNode();
     ArrayNode levels = result.putArray("levels");
@@ -49,7 +52,15 @@ public final class TopologyAssignmentCodec {
       ArrayNode values = domains.addObject().put("count", domain.count()).putArray("values");
       domain.values().forEach(values::add);
     }
-    result.set("slices", TopologyAssignmentConversion.compact(domains, assignment.levels().size()));
+    int size = assignment.levels().size();
+    ArrayNode one = TopologyAssignmentConversion.compact(domains, size);
+    result.set("slices", one);
+    if (assignment.isOfNodes()) {
+      ArrayNode several = TopologyAssignmentConversion.compactByPrefix(domains, size);
+      if (several.toString().length() < one.toString().length()) {
+        result.set("slices", several);
+      }
+    }
     return result;
   }
 }

@@ -16,6 +16,9 @@ final class TopologyAssignmentConversion {
 
   private static final String FIELD = "topologyAssignment";
 
+  /** As many slices as an assignment may have. */
+  private static final int MOST_SLICES = 1000;
+
   /** As many levels as a Topology may have. */
   private static final int MOST_LEVELS = 16;
 
@@ -136,6 +139,28 @@ final class TopologyAssignmentConversion {
       }
     }
     return slices;
+  }
+
+  /**
+   * The runs of domains whose last values have the same text before the last hyphen, each as one
+   * slice; a single run for all of them where there would be more slices than the API allows.
+   */
+  static ArrayNode compactByPrefix(ArrayNode domains, int levels) {
+    ArrayNode slices = domains.arrayNode();
+    ArrayNode run = domains.arrayNode();
+    String before = "";
+    for (JsonNode domain : domains) {
+      String value = domain.path("values").path(levels - 1).asText();
+      String prefix = value.substring(0, value.lastIndexOf('-') + 1);
+      if (!run.isEmpty() && !prefix.equals(before)) {
+        slices.addAll(compact(run, levels));
+        run = domains.arrayNode();
+      }
+      run.add(domain);
+      before = prefix;
+    }
+    slices.addAll(compact(run, levels));
+    return slices.size() > MOST_SLICES ? compact(domains, levels) : slices;
   }
 
   private static ObjectNode level(ArrayNode domains, int level) {

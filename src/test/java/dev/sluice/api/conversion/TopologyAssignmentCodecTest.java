@@ -8,6 +8,7 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyAssignment.Domain;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +51,39 @@ class TopologyAssignmentCodecTest {
       JsonNode stored = json(TopologyAssignmentCodec.encode(each).toString());
       assertThat(TopologyAssignmentCodec.decode(stored)).isEqualTo(each);
     }
+  }
+
+  private static TopologyAssignment onHosts(IntFunction<String> name, int count) {
+    return new TopologyAssignment(
+        List.of("kubernetes.io/hostname"),
+        IntStream.range(0, count).mapToObj(i -> new Domain(List.of(name.apply(i)), 2)).toList());
+  }
+
+  @Test
+  void hostnamesAreSplitByPrefixWhereThatIsShorter() throws IOException {
+    TopologyAssignment pools =
+        onHosts(i -> (i < 50 ? "cpu-pool-europe-" : "gpu-pool-america-") + i, 100);
+    JsonNode stored = json(TopologyAssignmentCodec.encode(pools).toString());
+    assertThat(stored.path("slices")).hasSize(2);
+    assertThat(stored.at("/slices/1/domainCount").asInt()).isEqualTo(50);
+    assertThat(stored.at("/slices/1/valuesPerLevel/0/individual/prefix").asText())
+        .isEqualTo("gpu-pool-america-");
+    assertThat(TopologyAssignmentCodec.decode(stored)).isEqualTo(pools);
+
+    // a prefix of its own for each would be longer
+    TopologyAssignment alternating = onHosts(i -> (i % 2 == 0 ? "a-" : "b-") + i, 100);
+    stored = json(TopologyAssignmentCodec.encode(alternating).toString());
+    assertThat(stored.path("slices")).hasSize(1);
+    assertThat(TopologyAssignmentCodec.decode(stored)).isEqualTo(alternating);
+  }
+
+  @Test
+  void thereAreNeverMoreSlicesThanTheApiAllows() throws IOException {
+    String tail = "x".repeat(50);
+    TopologyAssignment many = onHosts(i -> "n%04d%s-%d".formatted(i / 2, tail, i % 2), 4_000);
+    JsonNode stored = json(TopologyAssignmentCodec.encode(many).toString());
+    assertThat(stored.path("slices")).hasSize(1);
+    assertThat(TopologyAssignmentCodec.decode(stored)).isEqualTo(many);
   }
 
   @Test
