@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.WebhookConfigurations;
@@ -99,7 +100,8 @@ public final class Installer {
           .waitUntilCondition(
               DefinitionConditions::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
-    WebhookConfigurations webhooks = new WebhookConfigurations(registration());
+    WebhookConfigurations webhooks =
+        new WebhookConfigurations(registration().trusting(ownServiceAccount()));
     apply(webhooks.mutating());
     apply(webhooks.validating());
     LOG.info(
@@ -202,6 +204,16 @@ public final class Installer {
       }
       return definition;
     }
+  }
+
+  /**
+   * The name of this process among the users of the API server, if it is that of the installed
+   * service account, which nobody but the operator uses. Somebody's own user, with whom an operator
+   * is started outside of the cluster, is not told apart from the operator.
+   */
+  private Optional<String> ownServiceAccount() {
+    return OwnUser.of(client)
+        .filter(name -> name.equals(InstallManifests.user(configuration.namespace())));
   }
 
   private WebhookRegistration registration() {

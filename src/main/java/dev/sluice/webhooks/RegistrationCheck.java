@@ -172,8 +172,14 @@ public final class RegistrationCheck {
     return policy == null ? FAIL : policy;
   }
 
+  /**
+   * Without the condition about the operator's own writes, which nothing that is held depends on.
+   */
   private static Set<String> names(List<MatchCondition> conditions) {
-    return conditions.stream().map(MatchCondition::getName).collect(Collectors.toSet());
+    return conditions.stream()
+        .map(MatchCondition::getName)
+        .filter(name -> !name.equals(WebhookConfigurations.NOT_THE_OPERATOR))
+        .collect(Collectors.toSet());
   }
 
   /**

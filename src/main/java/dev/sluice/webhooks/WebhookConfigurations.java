@@ -35,6 +35,9 @@ public final class WebhookConfigurations {
 
   private static final int TIMEOUT_SECONDS = 10;
 
+  /** Name of the condition that leaves out the operator's own writes. */
+  static final String NOT_THE_OPERATOR = "not-the-operator";
+
   /** Timeout of webhooks that only set defaults and whose failure is ignored. */
   private static final int SHORT_TIMEOUT_SECONDS = 5;
 
@@ -102,10 +105,6 @@ public final class WebhookConfigurations {
   public ValidatingWebhookConfiguration validating() {
     List<ValidatingWebhook> webhooks = new ArrayList<>();
     for (WebhookKind kind : kinds()) {
-      List<MatchCondition> conditions =
-          kind.isOwn() || isAskedAboutAlways(kind)
-              ? conditions(kind, WorkloadMatchConditions.validating())
-              : List.of(condition("speaks-to-us", JobMatchConditions.usesOurKeys(kind)));
       webhooks.add(
           new ValidatingWebhookBuilder()
               .withName("v" + kind.lowerKind() + ".kb.io")
@@ -116,7 +115,10 @@ public final class WebhookConfigurations {
               .withTimeoutSeconds(timeout(policy(kind)))
               .withClientConfig(clientConfig(kind.validatingPath()))
               .withNamespaceSelector(namespaces(kind))
-              .withMatchConditions(conditions)
+              .withMatchConditions(
+                  kind.isOwn()
+                      ? conditions(kind, WorkloadMatchConditions.validating())
+                      : ofJobs(kind))
               .withRules(rule(kind, List.of("CREATE", "UPDATE"), kind.validating()))
               .build());
     }
@@ -174,13 +176,37 @@ public final class WebhookConfigurations {
     return conditions;
   }
 
+  /** The match conditions of the validating webhook of a kind of job. */
+  private List<MatchCondition> ofJobs(WebhookKind kind) {
+    List<MatchCondition> conditions = new ArrayList<>();
+    registration
+        .trustedUser()
+        .map(WebhookConfigurations::createdOrNotBy)
+        .ifPresent(conditions::add);
+    if (!isAskedAboutAlways(kind)) {
+      conditions.add(condition("speaks-to-us", JobMatchConditions.usesOurKeys(kind)));
+    }
+    return conditions;
+  }
+
   /**
    * Excludes requests of this user: the operator's writes are valid by construction, and reviewing
    * them would double the cost of each write.
    */
   private static MatchCondition notBy(String user) {
-    return condition(
-        "not-the-operator", "request.userInfo.username != '" + user.replace("'", "\\'") + "'");
+    return condition(NOT_THE_OPERATOR, isNot(user));
+  }
+
+  /**
+   * The same for updates. The operator of this cluster creates no jobs in it; who creates one under
+   * this name is the manager of another cluster, whose copies are held as everybody's are.
+   */
+  private static MatchCondition createdOrNotBy(String user) {
+    return condition(NOT_THE_OPERATOR, "request.operation == 'CREATE' || " + isNot(user));
+  }
+
+  private static String isNot(String user) {
+    return "request.userInfo.username != '" + user.replace("'", "\\'") + "'";
   }
 
   private static MatchCondition condition(String name, String expression) {

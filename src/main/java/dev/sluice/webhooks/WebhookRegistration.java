@@ -21,8 +21,8 @@ import java.util.Set;
  * @param manageJobsWithoutQueueName whether jobs without a queue name are managed
  * @param managedNamespaces selects the namespaces whose jobs are reviewed; empty: all except those
  *     of the system and of the operator
- * @param trustedUser the operator's own user, whose writes of Workloads are not reviewed; empty:
- *     all writes are reviewed
+ * @param trustedUser the operator's own user, whose writes of Workloads and updates of jobs are not
+ *     reviewed; empty: all writes are reviewed
  * @param reinvocationPolicy {@code Never} or {@code IfNeeded}
  */
 public record WebhookRegistration(
@@ -89,6 +89,20 @@ public record WebhookRegistration(
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.empty(),
         "Never");
+  }
+
+  /** The same, where writes of this user are not reviewed; empty: all writes are reviewed. */
+  public WebhookRegistration trusting(Optional<String> user) {
+    return new WebhookRegistration(
+        target,
+        caBundle,
+        operatorNamespace,
+        frameworks,
+        prepared,
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        user,
+        reinvocationPolicy);
   }
 
   /** The Service of the operator that has this configuration. */

@@ -11,6 +11,7 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
@@ -18,6 +19,8 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,6 +96,54 @@ class PlainManifestIT {
     try (KubernetesClient operator = new KubernetesClientBuilder().withConfig(config).build()) {
       assertThatCode(() -> createJobWithRemoteStatus(operator, cluster)).doesNotThrowAnyException();
     }
+  }
+
+  /** No operator runs here, so that whatever would be asked about can't be written. */
+  @Test
+  void theOperatorsOwnWritesAreNotAskedAbout(TestCluster cluster) {
+    String asked = "failed calling webhook \"vjob.kb.io\"";
+    Job job = cluster.client().resource(job("own-writes", cluster)).create();
+    Config config = new ConfigBuilder(cluster.client().getConfiguration()).build();
+    config.setImpersonateUsername(InstallManifests.user(InstallManifests.NAMESPACE));
+    config.setImpersonateGroups("system:masters");
+    try (KubernetesClient operator = new KubernetesClientBuilder().withConfig(config).build()) {
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> suspend(cluster.client(), job))
+                      .hasMessageContaining(asked));
+      assertThatCode(() -> suspend(operator, job)).doesNotThrowAnyException();
+    }
+  }
+
+  private static void suspend(KubernetesClient client, Job job) {
+    client
+        .resource(job)
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"metadata\":{\"labels\":{\"kueue.x-k8s.io/queue-name\":\"q\"}},"
+                + "\"spec\":{\"suspend\":true}}");
+  }
+
+  private static Job job(String name, TestCluster cluster) {
+    return new JobBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace(cluster.namespace())
+        .endMetadata()
+        .withNewSpec()
+        .withNewTemplate()
+        .withNewSpec()
+        .withRestartPolicy("Never")
+        .addNewContainer()
+        .withName("main")
+        .withImage("example")
+        .endContainer()
+        .endSpec()
+        .endTemplate()
+        .endSpec()
+        .build();
   }
 
   private static void createJobWithRemoteStatus(KubernetesClient client, TestCluster cluster) {

@@ -53,6 +53,14 @@ class RegistrationCheckTest {
   }
 
   @Test
+  void whatLeavesOutTheOperatorsOwnWritesIsSufficient() {
+    for (boolean withoutQueue : List.of(false, true)) {
+      WebhookRegistration needed = registration(ALL, withoutQueue, "kube-system", "kueue-system");
+      assertNothingMissing(compare(needed.trusting(Optional.of("somebody")), needed));
+    }
+  }
+
+  @Test
   void whatWasInstalledForTheSameConfigurationIsSufficient() {
     for (Set<String> frameworks : List.of(JOBS, ALL, Set.of("statefulset"))) {
       assertNothingMissing(compare(registration(frameworks), registration(frameworks)));

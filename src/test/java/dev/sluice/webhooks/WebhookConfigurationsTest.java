@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.Selector;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MatchCondition;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
 import java.util.List;
@@ -75,6 +76,50 @@ class WebhookConfigurationsTest {
         .isEqualTo(
             "request.userInfo.username !="
                 + " 'system:serviceaccount:kueue-system:kueue-controller-manager'");
+  }
+
+  /** The API server would ask the writer itself, and wait for the answer. */
+  @Test
+  void theOperatorIsNotAskedAboutItsOwnUpdatesOfJobs() {
+    String user = "system:serviceaccount:kueue-system:kueue-controller-manager";
+    assertThat(new WebhookConfigurations(SHIPPED).validating().getWebhooks())
+        .filteredOn(it -> it.getNamespaceSelector() != null)
+        .hasSize(integrated())
+        .allSatisfy(
+            it ->
+                assertThat(it.getMatchConditions().getFirst())
+                    .isEqualTo(
+                        new MatchCondition(
+                            "request.operation == 'CREATE' || request.userInfo.username != '"
+                                + user
+                                + "'",
+                            "not-the-operator")));
+    assertThat(
+            new WebhookConfigurations(byUrl(true, Optional.empty()).trusting(Optional.of(user)))
+                .validating()
+                .getWebhooks())
+        .filteredOn(it -> it.getNamespaceSelector() != null)
+        .isNotEmpty()
+        .allSatisfy(it -> assertThat(it.getMatchConditions()).hasSize(1));
+  }
+
+  /** What it fills in is needed: the queue that it writes must get into the templates, too. */
+  @Test
+  void whatIsFilledInIsAskedOfTheOperatorToo() {
+    assertThat(new WebhookConfigurations(SHIPPED).mutating().getWebhooks())
+        .filteredOn(it -> it.getNamespaceSelector() != null)
+        .flatExtracting(MutatingWebhook::getMatchConditions)
+        .extracting(MatchCondition::getName)
+        .doesNotContain("not-the-operator");
+  }
+
+  @Test
+  void withoutAKnownUserNothingIsLeftOut() {
+    WebhookConfigurations local = new WebhookConfigurations(byUrl(false, Optional.empty()));
+    assertThat(local.validating().getWebhooks())
+        .flatExtracting(ValidatingWebhook::getMatchConditions)
+        .extracting(MatchCondition::getExpression)
+        .noneMatch(expression -> expression.contains("userInfo"));
   }
 
   @Test
