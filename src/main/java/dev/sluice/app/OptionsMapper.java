@@ -11,12 +11,16 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** Maps the configuration to the options of each package. */
 record OptionsMapper(Configuration configuration) {
+
+  private static final Duration QUICK_START = Duration.ofSeconds(30);
+  private static final Duration LONG_TIMEOUT = Duration.ofMinutes(2);
 
   /** Whether somebody waits for the pods of admitted Workloads to be ready. */
   boolean readiness() {
@@ -101,24 +105,39 @@ record OptionsMapper(Configuration configuration) {
   /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
   JobOptions jobs(Function<String, Map<String, String>> namespaceLabels) {
     return new JobOptions(
-        configuration.manageJobsWithoutQueueName(),
-        namespace ->
-            configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
-        configuration.integrations().labelKeysToCopy(),
-        on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
-        on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
-        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-        readiness(),
-        configuration.objectRetention().afterDeactivated(),
-        on(FeatureGate.PARTIAL_ADMISSION),
-        on(FeatureGate.RECLAIMABLE_PODS),
-        on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
-        new AdmittedRequests(
-            configuration.resources().excludeResourcePrefixes(),
-            configuration.resources().transformations(),
-            ignoresUndeclared()),
-        on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
+            configuration.manageJobsWithoutQueueName(),
+            namespace ->
+                configuration
+                    .managedJobsNamespaceSelector()
+                    .matches(namespaceLabels.apply(namespace)),
+            configuration.integrations().labelKeysToCopy(),
+            on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
+            on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
+            on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+            readiness(),
+            configuration.objectRetention().afterDeactivated(),
+            on(FeatureGate.PARTIAL_ADMISSION),
+            on(FeatureGate.RECLAIMABLE_PODS),
+            on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
+            new AdmittedRequests(
+                configuration.resources().excludeResourcePrefixes(),
+                configuration.resources().transformations(),
+                ignoresUndeclared()),
+            on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
+            on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
+        .withQuickStart(quickStart());
+  }
+
+  /**
+   * How long after admission readiness may be told later: not while others wait for it, and only
+   * where the time-out is far away.
+   */
+  private Duration quickStart() {
+    return configuration
+        .waitForPodsReady()
+        .filter(wait -> !wait.blockAdmission() && wait.timeout().compareTo(LONG_TIMEOUT) >= 0)
+        .map(wait -> QUICK_START)
+        .orElse(Duration.ZERO);
   }
 
   /**

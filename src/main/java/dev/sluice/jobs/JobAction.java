@@ -6,9 +6,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** One thing to do for a job. Actions are done in order; the rest is dropped when one fails. */
 public sealed interface JobAction {
@@ -30,6 +32,16 @@ public sealed interface JobAction {
    * @param change what that means, for the log
    */
   record PatchStatus(CachedWorkload workload, ObjectNode status, String change)
+      implements JobAction {}
+
+  /**
+   * The same, within some time: it is left out if something else is written of the Workload until
+   * then that says the same.
+   *
+   * @param write from the first time that this was decided for the job
+   * @param within counted from that time
+   */
+  record PatchStatusSoon(Function<Instant, PatchStatus> write, Duration within)
       implements JobAction {}
 
   /** Mark its Workload finished, for a reason of docs/workload-semantics.md#conditions. */

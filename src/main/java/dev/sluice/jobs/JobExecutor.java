@@ -11,6 +11,7 @@ import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.OpenGates;
 import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.PatchStatusSoon;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.RemoveFinalizers;
@@ -28,10 +29,13 @@ import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +59,9 @@ public final class JobExecutor {
   private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
   private final WorkloadLister workloads;
 
+  /** Since when a write about a job is postponed, by its UID. */
+  private final Map<String, Instant> postponed = new ConcurrentHashMap<>();
+
   /** An executor for jobs of the adapter's kind. */
   public JobExecutor(JobIntegration adapter, JobReconciler.Dependencies around) {
     this.writer = around.writer();
@@ -76,6 +83,7 @@ public final class JobExecutor {
   public void forget(JobRef job) {
     expectations.forget(job.uid());
     conflicts.reset(job.uid());
+    postponed.remove(job.uid());
     slices.forget(job.uid());
   }
 
@@ -102,6 +110,7 @@ public final class JobExecutor {
       case PatchWorkload patch -> patch(job, patch);
       case PatchStatus patch ->
           status(job, patch.workload(), patch.status(), patch.change(), "", "");
+      case PatchStatusSoon soon -> soon(job, soon);
       case CreateSlice create -> slices.create(job, create);
       case ResizeSlice resize -> slices.resize(job, resize);
       case OpenGates open -> slices.open(job, open);
@@ -134,8 +143,21 @@ public final class JobExecutor {
     };
   }
 
+  /** Waits the first time that this is decided, and writes when the time is over. */
+  private Optional<Duration> soon(CachedJob job, PatchStatusSoon soon) throws InterruptedException {
+    Instant now = clock.instant();
+    Instant first = postponed.computeIfAbsent(job.ref().uid(), any -> now);
+    Instant due = first.plus(soon.within());
+    if (now.isBefore(due)) {
+      return Optional.of(Duration.between(now, due));
+    }
+    postponed.remove(job.ref().uid());
+    return execute(job, soon.write().apply(first));
+  }
+
   private Optional<Duration> finish(CachedJob job, FinishWorkload finish)
       throws InterruptedException {
+    postponed.remove(job.ref().uid());
     return status(
         job,
         finish.workload(),

@@ -37,6 +37,8 @@ import java.util.stream.Stream;
  * @param elasticJobs whether the size of running jobs may change (gate
  *     ElasticJobsViaWorkloadSlices)
  * @param startRules what the ClusterQueue of a Workload says about starts
+ * @param quickStart how long after admission nobody waits for the pods in particular, so that
+ *     readiness may be told together with the next write; zero: somebody always waits
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -53,7 +55,8 @@ public record JobOptions(
     AdmittedRequests admittedRequests,
     boolean quotaForCleanup,
     boolean elasticJobs,
-    Function<CachedWorkload, StartRules> startRules) {
+    Function<CachedWorkload, StartRules> startRules,
+    Duration quickStart) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
@@ -90,7 +93,8 @@ public record JobOptions(
         admittedRequests,
         quotaForCleanup,
         elasticJobs,
-        workload -> StartRules.NONE);
+        workload -> StartRules.NONE,
+        Duration.ZERO);
   }
 
   /** The same options, where queues have rules about starts. */
@@ -110,7 +114,29 @@ public record JobOptions(
         admittedRequests,
         quotaForCleanup,
         elasticJobs,
-        rules);
+        rules,
+        quickStart);
+  }
+
+  /** The same options with another time in which readiness may be told later. */
+  public JobOptions withQuickStart(Duration time) {
+    return new JobOptions(
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        labelKeysToCopy,
+        longestWorkloadName,
+        queueLabelsOnPods,
+        workloadAnnotationOnPods,
+        podsReady,
+        afterDeactivated,
+        partialAdmission,
+        reclaimablePods,
+        identifierAnnotations,
+        admittedRequests,
+        quotaForCleanup,
+        elasticJobs,
+        startRules,
+        time);
   }
 
   /** Whether somebody waits for the pods of this Workload to be ready. */

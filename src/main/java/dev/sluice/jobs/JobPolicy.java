@@ -14,6 +14,7 @@ import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -37,6 +38,7 @@ public final class JobPolicy {
   private final SlicePolicy slices;
   private final RemoteExecutionCheck remoteExecutionCheck;
   private final PrebuiltWorkloads prebuiltWorkloads;
+  private final PodsReadyReport podsReady;
 
   /**
    * Creates the policy for jobs of one kind.
@@ -59,6 +61,7 @@ public final class JobPolicy {
     this.slices = new SlicePolicy(adapter, rules, composer);
     this.remoteExecutionCheck = remoteExecutionCheck;
     this.prebuiltWorkloads = prebuiltWorkloads;
+    this.podsReady = new PodsReadyReport(rules, remoteExecutionCheck);
   }
 
   /** The policy where no owner has a Workload unless it is its controller. */
@@ -264,7 +267,7 @@ public final class JobPolicy {
       return held.get();
     }
     if (job.state().end().isPresent()) {
-      return List.of(finish(reconcileContext, workload, job.state().end().get()));
+      return List.of(ended(reconcileContext, workload, job.state().end().get()));
     }
     if (job.state().stopUnfinished()) {
       return List.of(stop(stopReason(workload), workloads.original(), "Stopping is completed"));
@@ -274,26 +277,9 @@ public final class JobPolicy {
     }
     List<JobAction> actions = new ArrayList<>(reclaim(job, workload));
     if (actions.isEmpty()) {
-      actions.addAll(podsReady(reconcileContext, workload));
+      actions.addAll(podsReady.decide(reconcileContext, workload));
     }
     return actions.isEmpty() ? queued(reconcileContext, workload) : actions;
-  }
-
-  private List<JobAction> podsReady(ReconcileContext reconcileContext, CachedWorkload workload) {
-    if (!rules.podsReady(workload)) {
-      return List.of();
-    }
-    JobState state = reconcileContext.job().state();
-    ObjectNode status =
-        WorkloadStatuses.podsReady(
-            workload,
-            state.podsReady()
-                && (!state.suspended()
-                    || remoteExecutionCheck.runs(reconcileContext.job(), workload)),
-            reconcileContext.now());
-    return status.isEmpty()
-        ? List.of()
-        : List.of(new PatchStatus(workload, status, "podsReady=" + state.podsReady()));
   }
 
   private static StopReason stopReason(CachedWorkload workload) {
@@ -387,6 +373,20 @@ public final class JobPolicy {
     } catch (StartConflictException conflict) {
       return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
     }
+  }
+
+  /** Marks an admitted Workload finished as its job ended, and says that its pods were ready. */
+  private FinishWorkload ended(
+      ReconcileContext context, CachedWorkload workload, JobState.End end) {
+    FinishWorkload finish = finish(context, workload, end);
+    StatusPatch patch =
+        StatusPatch.of(workload, context.now())
+            .condition("Finished", true, finish.reason(), finish.message());
+    return new FinishWorkload(
+        workload,
+        podsReady.withEnd(patch, context, workload).build(),
+        finish.reason(),
+        finish.message());
   }
 
   /** Marks a Workload finished as its job ended. */

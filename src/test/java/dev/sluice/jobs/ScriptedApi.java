@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiOutcome;
@@ -12,6 +13,7 @@ import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -50,6 +52,12 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   /** The answers to the next writes of Workloads; afterwards writes succeed. */
   final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
 
+  /** What the clock says. */
+  Instant now = GivenCluster.NOW;
+
+  /** The status of the last write of a Workload's status. */
+  JsonNode lastStatus = MissingNode.getInstance();
+
   /** The dependencies of a reconciler that works with this API server. */
   JobReconciler.Dependencies dependencies() {
     GivenCluster cluster = GivenCluster.cluster();
@@ -75,7 +83,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
             creationLatencies.add(sinceJobCreation);
           }
         },
-        () -> GivenCluster.NOW,
+        () -> now,
         new InformerSupervisor());
   }
 
@@ -141,6 +149,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   @Override
   public CompletableFuture<WorkloadWriter.Outcome> patchStatus(
       WorkloadId id, long version, JsonNode status, Urgency urgency) {
+    lastStatus = status;
     return write("patch status of Workload " + id.name());
   }
 
