@@ -10,6 +10,7 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
+import dev.sluice.kube.client.WriteLatency;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
@@ -64,14 +65,21 @@ final class KubernetesClients {
 
   /**
    * Clients for requests about single objects, each given how many requests it may have under way.
-   * They share the configured rate and the gate of writes.
+   * They share the configured rate and the gate of writes, and tell {@code latency} of these.
    */
   static IntFunction<ApiClient> requests(
-      KubernetesClient client, Configuration.ClientConnection rate, WriteGate writes) {
+      KubernetesClient client,
+      Configuration.ClientConnection rate,
+      WriteGate writes,
+      WriteLatency latency) {
     RequestLimiter limiter = new RequestLimiter(rate.qps(), rate.burst(), System::nanoTime);
     return atATime ->
         new ApiClient(
-            client, ApiClient.Options.atATime(atATime).limitedBy(limiter).writingThrough(writes));
+            client,
+            ApiClient.Options.atATime(atATime)
+                .limitedBy(limiter)
+                .writingThrough(writes)
+                .timedBy(latency));
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.WriteGate;
+import dev.sluice.kube.client.WriteLatency;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.KubernetesEventSink;
 import dev.sluice.kube.leader.Leadership;
@@ -34,6 +35,7 @@ final class OperatorContext implements AutoCloseable {
   private final InformerSupervisor informers = new InformerSupervisor();
   private final EventRecorder events;
   private final WriteGate writes;
+  private final WriteLatency latency = new WriteLatency(System::nanoTime);
   private final CompletableFuture<Void> listed = new CompletableFuture<>();
   private final IntFunction<ApiClient> requests;
 
@@ -59,13 +61,15 @@ final class OperatorContext implements AutoCloseable {
     this.leadership = leadership;
     this.process = process;
     this.writes = new WriteGate(leadership::leading);
-    this.requests = KubernetesClients.requests(client, configuration.clientConnection(), writes);
+    this.requests =
+        KubernetesClients.requests(client, configuration.clientConnection(), writes, latency);
     this.events =
         new EventRecorder(
             new KubernetesEventSink(client),
             clock,
             process.identity(),
             EventRecorder.Budget.DEFAULT,
+            latency::share,
             new EventCounts(metrics.registry(), this::role));
   }
 
@@ -96,6 +100,11 @@ final class OperatorContext implements AutoCloseable {
    */
   ApiClient requests(int atATime) {
     return requests.apply(atATime);
+  }
+
+  /** How long writes to this cluster take. */
+  WriteLatency latency() {
+    return latency;
   }
 
   /** Lets writes through, to this cluster and to workers, while this process leads. */

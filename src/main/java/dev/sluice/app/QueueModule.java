@@ -43,7 +43,7 @@ final class QueueModule implements OperatorModule {
                 mapper,
                 new RecordedEventNotifier(context.events()),
                 context.clock(),
-                QueueControllers.StatusRate.DEFAULT));
+                QueueControllers.StatusRate.DEFAULT.within(context.latency()::share)));
     scheduler.engine().listen(controllers.viewListener());
     workloads.reflector().listen(controllers.workloadListener());
   }

@@ -29,6 +29,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -70,14 +71,20 @@ public final class QueueControllers implements AutoCloseable {
    *
    * @param interval minimum time between two writes of the same object
    * @param perSecond maximum writes of all objects per second
+   * @param share the part of that which may be used at the moment, greater than 0 and at most 1
    */
-  public record StatusRate(Duration interval, int perSecond) {
+  public record StatusRate(Duration interval, int perSecond, DoubleSupplier share) {
 
     /**
      * One write per second and object, ten writes per second in total: counters must not delay
      * admissions.
      */
-    public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 10);
+    public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 10, () -> 1);
+
+    /** The same with a part of it that changes. */
+    public StatusRate within(DoubleSupplier newShare) {
+      return new StatusRate(interval, perSecond, newShare);
+    }
   }
 
   private final InformerCaches informerCaches;
@@ -113,7 +120,9 @@ public final class QueueControllers implements AutoCloseable {
         new ViewEventSource(
             dependencies.schedulerViews(),
             new StatusRateLimiter<>(
-                dependencies.statusRate().interval(), dependencies.statusRate().perSecond()),
+                dependencies.statusRate().interval(),
+                dependencies.statusRate().perSecond(),
+                dependencies.statusRate().share()),
             dependencies.clock(),
             clusterQueueTrigger,
             localQueueTrigger,

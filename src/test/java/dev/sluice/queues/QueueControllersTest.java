@@ -85,7 +85,7 @@ class QueueControllersTest {
                 mapper,
                 notices,
                 InstantSource.system(),
-                new QueueControllers.StatusRate(Duration.ofMillis(50), 100)));
+                new QueueControllers.StatusRate(Duration.ofMillis(50), 100, () -> 1)));
     operator =
         new Operator(
             configuration ->

@@ -35,24 +35,35 @@ public final class ApiClient {
    * @param timeout how long one attempt may take
    * @param limiter the rate of requests; clients of one server may share it
    * @param writes decides at the moment when a write is sent whether it may be sent
+   * @param latency is told how long writes take
    */
-  public record Options(int atATime, Duration timeout, RequestLimiter limiter, WriteGate writes) {
+  public record Options(
+      int atATime,
+      Duration timeout,
+      RequestLimiter limiter,
+      WriteGate writes,
+      WriteLatency latency) {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     /** Half a minute for each attempt, no limit of the rate, and writes at any time. */
     public static Options atATime(int atATime) {
-      return new Options(atATime, TIMEOUT, RequestLimiter.unlimited(), WriteGate.open());
+      return new Options(
+          atATime,
+          TIMEOUT,
+          RequestLimiter.unlimited(),
+          WriteGate.open(),
+          new WriteLatency(System::nanoTime));
     }
 
     /** The same with another timeout. */
     public Options within(Duration newTimeout) {
-      return new Options(atATime, newTimeout, limiter, writes);
+      return new Options(atATime, newTimeout, limiter, writes, latency);
     }
 
     /** The same with a limit of the rate. */
     public Options limitedBy(RequestLimiter newLimiter) {
-      return new Options(atATime, timeout, newLimiter, writes);
+      return new Options(atATime, timeout, newLimiter, writes, latency);
     }
 
     /** The same with writes only while this holds. */
@@ -62,7 +73,12 @@ public final class ApiClient {
 
     /** The same with writes only through this gate. */
     public Options writingThrough(WriteGate gate) {
-      return new Options(atATime, timeout, limiter, gate);
+      return new Options(atATime, timeout, limiter, gate, latency);
+    }
+
+    /** The same, telling how long writes take. */
+    public Options timedBy(WriteLatency newLatency) {
+      return new Options(atATime, timeout, limiter, writes, newLatency);
     }
   }
 
@@ -110,6 +126,7 @@ public final class ApiClient {
     private final CompletableFuture<ApiOutcome> result;
     private final RequestSlots.Slot slot;
     private final AtomicBoolean writing = new AtomicBoolean();
+    private volatile long sent;
 
     Attempt(ApiRequest request, CompletableFuture<ApiOutcome> result, RequestSlots.Slot slot) {
       this.request = request;
@@ -140,6 +157,7 @@ public final class ApiClient {
           end(ApiOutcome.Unreachable.notSent("this process does not lead, or ends"));
           return;
         }
+        sent = options.latency().now();
         writing.set(true);
       }
       HttpClient http = client.getHttpClient();
@@ -172,6 +190,7 @@ public final class ApiClient {
       } finally {
         if (writing.getAndSet(false)) {
           options.writes().exit();
+          options.latency().ended(sent);
         }
         try {
           result.complete(outcome);

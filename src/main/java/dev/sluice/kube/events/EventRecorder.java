@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,6 +44,7 @@ public final class EventRecorder implements AutoCloseable {
   private final InstantSource clock;
   private final String instance;
   private final Budget budget;
+  private final DoubleSupplier share;
   private final EventCounter counts;
   private final Thread writer;
 
@@ -111,6 +113,23 @@ public final class EventRecorder implements AutoCloseable {
    */
   public EventRecorder(
       EventSink sink, InstantSource clock, String instance, Budget budget, EventCounter counts) {
+    this(sink, clock, instance, budget, () -> 1, counts);
+  }
+
+  /**
+   * The same with a budget that shrinks.
+   *
+   * @param share the part of the writes per second that may be used at the moment, greater than 0
+   *     and at most 1
+   */
+  public EventRecorder(
+      EventSink sink,
+      InstantSource clock,
+      String instance,
+      Budget budget,
+      DoubleSupplier share,
+      EventCounter counts) {
+    this.share = share;
     this.sink = sink;
     this.clock = clock;
     this.instance = instance;
@@ -227,7 +246,7 @@ public final class EventRecorder implements AutoCloseable {
         if (waiting.isEmpty()) {
           arrived.await();
         } else {
-          arrived.awaitNanos((long) (NANOS_PER_SECOND / budget.perSecond()));
+          arrived.awaitNanos((long) (NANOS_PER_SECOND / perSecond()));
         }
       }
       tokens--;
@@ -239,10 +258,14 @@ public final class EventRecorder implements AutoCloseable {
 
   private boolean allowed() {
     Instant now = clock.instant();
-    double gained = Duration.between(filled, now).toNanos() / NANOS_PER_SECOND * budget.perSecond();
+    double gained = Duration.between(filled, now).toNanos() / NANOS_PER_SECOND * perSecond();
     tokens = Math.min(budget.burst(), tokens + Math.max(0, gained));
     filled = now;
     return tokens >= 1;
+  }
+
+  private double perSecond() {
+    return budget.perSecond() * share.getAsDouble();
   }
 
   private Write prepared(Key key) {

@@ -9,12 +9,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.DoubleSupplier;
 
 /**
  * Limits the rate of status updates: each key at most once per interval, all keys together at most
  * so many times per second, and the last change is never lost, so that counters do not take API
- * server capacity from decisions. Urgent changes (a condition, not a counter) are limited by the
- * interval only.
+ * server capacity from decisions; when decisions take long, fewer still. Urgent changes (a
+ * condition, not a counter) are limited by the interval only.
  *
  * @param <K> the type of the keys
  */
@@ -23,6 +24,7 @@ public final class StatusRateLimiter<K> {
   private final Duration interval;
   private final Duration perTurn;
   private final int burst;
+  private final DoubleSupplier share;
   private final Map<K, Boolean> waiting = new LinkedHashMap<>();
   private final Map<K, Instant> last = new HashMap<>();
   private Instant budgetEmptyAt = Instant.MIN;
@@ -32,9 +34,11 @@ public final class StatusRateLimiter<K> {
    *
    * @param interval minimum time between two updates of the same key
    * @param perSecond maximum updates of all keys per second, not counting urgent ones
+   * @param share the part of it that may be used at the moment, greater than 0 and at most 1
    */
-  public StatusRateLimiter(Duration interval, int perSecond) {
+  public StatusRateLimiter(Duration interval, int perSecond, DoubleSupplier share) {
     this.interval = interval;
+    this.share = share;
     this.perTurn = Duration.ofSeconds(1).dividedBy(perSecond);
     this.burst = perSecond;
   }
@@ -86,7 +90,7 @@ public final class StatusRateLimiter<K> {
   }
 
   private boolean spend(Instant now) {
-    Instant after = budgetEmptyAt.plus(perTurn);
+    Instant after = budgetEmptyAt.plus(turn());
     if (after.isAfter(now)) {
       return false;
     }
@@ -94,7 +98,11 @@ public final class StatusRateLimiter<K> {
     return true;
   }
 
+  private Duration turn() {
+    return Duration.ofNanos((long) (perTurn.toNanos() / share.getAsDouble()));
+  }
+
   private Instant budgetAt(Instant now) {
-    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(perTurn);
+    return budgetEmptyAt.equals(Instant.MIN) ? now : budgetEmptyAt.plus(turn());
   }
 }

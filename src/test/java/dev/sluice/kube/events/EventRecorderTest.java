@@ -168,6 +168,23 @@ class EventRecorderTest {
   }
 
   @Test
+  void whileTheServerIsSlowLessIsWritten() {
+    recorder.close();
+    Budget budget = new Budget(20, 3, 100, Duration.ofMinutes(6));
+    recorder = new EventRecorder(written, now::get, "pod-1", budget, () -> 0.1, counts);
+
+    for (int i = 0; i < 20; i++) {
+      say("note " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(3));
+    now.set(START.plusSeconds(1));
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(5));
+    recorder.close();
+    assertThat(written.created).hasSize(5);
+  }
+
+  @Test
   void anEventThatCanNotBeWrittenIsCountedAndTriedWhenToldAgain() {
     written.failing = true;
     say("same");

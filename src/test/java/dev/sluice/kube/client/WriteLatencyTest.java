@@ -1,0 +1,55 @@
+package dev.sluice.kube.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class WriteLatencyTest {
+
+  private final AtomicLong clock = new AtomicLong();
+  private final WriteLatency latency = new WriteLatency(clock::get);
+
+  private void writes(int count, long millis) {
+    for (int i = 0; i < count; i++) {
+      long start = latency.now();
+      clock.addAndGet(Duration.ofMillis(millis).toNanos());
+      latency.ended(start);
+    }
+  }
+
+  @Test
+  void everythingMayBeUsedWhileTheServerAnswersAsUsual() {
+    assertThat(latency.share()).isEqualTo(1);
+    writes(50, 20);
+    assertThat(latency.share()).isEqualTo(1);
+  }
+
+  @Test
+  void theLongerWritesTakeTheLessMayBeUsed() {
+    writes(100, 200);
+    assertThat(latency.share()).isCloseTo(0.5, within(0.01));
+    writes(100, 400);
+    assertThat(latency.share()).isCloseTo(0.25, within(0.01));
+    writes(100, 30_000);
+    assertThat(latency.share()).isEqualTo(0.1);
+  }
+
+  @Test
+  void oneSlowWriteChangesLittle() {
+    writes(50, 20);
+    writes(1, 800);
+    assertThat(latency.share()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsLongAgoIsForgotten() {
+    writes(100, 400);
+    clock.addAndGet(Duration.ofSeconds(6).toNanos());
+    assertThat(latency.share()).isEqualTo(1);
+    writes(1, 20);
+    assertThat(latency.share()).isEqualTo(1);
+  }
+}

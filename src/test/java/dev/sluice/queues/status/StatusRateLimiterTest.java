@@ -1,0 +1,57 @@
+package dev.sluice.queues.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class StatusRateLimiterTest {
+
+  private static final Instant START = Instant.parse("2026-03-01T12:00:00Z");
+
+  private double share = 1;
+  private final StatusRateLimiter<Integer> limiter =
+      new StatusRateLimiter<>(Duration.ofSeconds(1), 10, () -> share);
+
+  /** The updates of a minute in which so many queues change all the time. */
+  private List<Integer> aMinute(int queues) {
+    List<Integer> updates = new ArrayList<>();
+    for (int millis = 0; millis < 60_000; millis += 50) {
+      IntStream.range(0, queues).forEach(queue -> limiter.touch(queue, false));
+      updates.addAll(limiter.due(START.plusMillis(millis)));
+    }
+    return updates;
+  }
+
+  @Test
+  void aQueueIsWrittenOnceASecond() {
+    assertThat(aMinute(1)).hasSize(60);
+  }
+
+  @Test
+  void allQueuesShareTenWritesASecond() {
+    List<Integer> updates = aMinute(60);
+    assertThat(updates).hasSizeBetween(595, 611);
+    assertThat(updates.stream().distinct()).hasSize(60);
+  }
+
+  @Test
+  void whileTheServerIsSlowTheyShareLess() {
+    share = 0.1;
+    List<Integer> updates = aMinute(60);
+    assertThat(updates).hasSizeBetween(58, 62);
+    assertThat(updates.stream().distinct()).hasSizeGreaterThan(50);
+  }
+
+  @Test
+  void aChangedConditionIsWrittenNevertheless() {
+    share = 0.1;
+    aMinute(60);
+    limiter.touch(1000, true);
+    assertThat(limiter.due(START.plusSeconds(60))).contains(1000);
+  }
+}
