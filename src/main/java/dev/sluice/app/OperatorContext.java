@@ -24,6 +24,9 @@ import java.util.function.IntFunction;
 /** What all modules of an operator share. */
 final class OperatorContext implements AutoCloseable {
 
+  /** Two of ten events a second are written however slow the API server is. */
+  private static final double LEAST_SHARE_OF_EVENTS = 0.2;
+
   private final Configuration configuration;
   private final OptionsMapper options;
   private final KubernetesClient client;
@@ -35,6 +38,7 @@ final class OperatorContext implements AutoCloseable {
   private final InformerSupervisor informers = new InformerSupervisor();
   private final EventRecorder events;
   private final WriteGate writes;
+
   private final WriteLatency latency = new WriteLatency(System::nanoTime);
   private final CompletableFuture<Void> listed = new CompletableFuture<>();
   private final IntFunction<ApiClient> requests;
@@ -69,7 +73,7 @@ final class OperatorContext implements AutoCloseable {
             clock,
             process.identity(),
             EventRecorder.Budget.DEFAULT,
-            latency::share,
+            () -> Math.max(LEAST_SHARE_OF_EVENTS, latency.share()),
             new EventCounts(metrics.registry(), this::role));
   }
 

@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
  */
 public final class WriteLatency {
 
-  /** Up to here the server has time for everything; an idle one takes a tenth of it. */
-  private static final double USUAL_NANOS = Duration.ofMillis(100).toNanos();
+  /** Up to here the server has time for everything; an idle one takes a fifth of it. */
+  private static final double USUAL_NANOS = Duration.ofMillis(50).toNanos();
 
   private static final double WEIGHT = 0.1;
   private static final double LEAST_SHARE = 0.1;
@@ -49,6 +49,7 @@ public final class WriteLatency {
     if (nanoTime.getAsLong() - last > MEMORY_NANOS) {
       nanos = 0;
     }
-    return nanos <= USUAL_NANOS ? 1 : Math.max(LEAST_SHARE, USUAL_NANOS / nanos);
+    double ratio = nanos <= USUAL_NANOS ? 1 : USUAL_NANOS / nanos;
+    return Math.max(LEAST_SHARE, ratio * ratio);
   }
 }

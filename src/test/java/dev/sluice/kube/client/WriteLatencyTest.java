@@ -29,9 +29,9 @@ class WriteLatencyTest {
 
   @Test
   void theLongerWritesTakeTheLessMayBeUsed() {
-    writes(100, 200);
+    writes(100, 71);
     assertThat(latency.share()).isCloseTo(0.5, within(0.01));
-    writes(100, 400);
+    writes(100, 100);
     assertThat(latency.share()).isCloseTo(0.25, within(0.01));
     writes(100, 30_000);
     assertThat(latency.share()).isEqualTo(0.1);
@@ -40,7 +40,7 @@ class WriteLatencyTest {
   @Test
   void oneSlowWriteChangesLittle() {
     writes(50, 20);
-    writes(1, 800);
+    writes(1, 300);
     assertThat(latency.share()).isEqualTo(1);
   }
 
