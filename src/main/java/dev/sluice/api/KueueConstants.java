@@ -67,6 +67,9 @@ public final class KueueConstants {
   /** {@code true}: the job may change its size while it runs. Scheduling gate as well. */
   public static final String ELASTIC_JOB = PREFIX + "elastic-job";
 
+  /** Annotation of a job: the generation of the RayCluster whose size it follows. */
+  public static final String RAYCLUSTER_GENERATION = PREFIX + "raycluster-generation";
+
   /** Comma-separated controllers that must let go of a job before it may be admitted. */
   public static final String ADMISSION_GATED_BY = PREFIX + "admission-gated-by";
 

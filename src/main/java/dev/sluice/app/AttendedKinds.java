@@ -8,7 +8,7 @@ import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kubequeue.ForeignQueueUnit;
@@ -25,6 +25,12 @@ import java.util.stream.Stream;
  * ready.
  */
 final class AttendedKinds implements Predicate<CachedWorkload> {
+
+  private static final List<JobKind> RESIZABLE =
+      BuiltInIntegrations.descriptions().stream()
+          .filter(JobKindDescription::canBeElastic)
+          .map(JobKindDescription::kind)
+          .toList();
 
   private final List<JobKind> integrated;
   private final List<JobKind> turnedOff;
@@ -84,10 +90,7 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
 
   /** Whether a Workload belongs to a job whose size may change while it runs. */
   static boolean isResizable(CachedWorkload workload) {
-    return workload
-        .owner()
-        .filter(owner -> BatchJob.KIND.is(owner.apiVersion(), owner.kind()))
-        .isPresent();
+    return workload.owner().filter(owner -> isOneOf(RESIZABLE, owner)).isPresent();
   }
 
   private static boolean isOneOf(List<JobKind> kinds, Owner owner) {

@@ -117,6 +117,11 @@ public record CachedJob(
     return generation.find() ? Long.parseLong(generation.group(1)) : 1;
   }
 
+  /** Whether an annotation says that its size may change while it runs. */
+  boolean isElastic() {
+    return "true".equals(annotations.get(KueueConstants.ELASTIC_JOB));
+  }
+
   /** The object as it is at the API server, without managed fields; empty if none was kept. */
   public ObjectNode object() {
     try {

@@ -36,7 +36,9 @@ public final class CachedJobParser {
         adapter.remoteStatus(object),
         podSets(adapter, object),
         adapter.priorityClass(object),
-        mayStart || isElastic(metadata) || !adapter.references().isEmpty() ? text(object) : "");
+        mayStart || isElastic(metadata) || adapter.reference(object).isPresent()
+            ? text(object)
+            : "");
   }
 
   /** A view that holds the identity of an object that can't be read, and nothing else. */

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
@@ -9,4 +10,10 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param value its value; a missing node if the rule requires one
  * @param rule what is required
  */
-public record InvalidField(String path, JsonNode value, String rule) {}
+public record InvalidField(String path, JsonNode value, String rule) {
+
+  /** The path of a field that a pointer leads to, as the API server writes paths. */
+  public static String path(JsonPointer pointer) {
+    return pointer.toString().substring(1).replaceAll("/([0-9]+)(?=/|$)", "[$1]").replace('/', '.');
+  }
+}

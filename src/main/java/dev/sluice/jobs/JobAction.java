@@ -66,6 +66,9 @@ public sealed interface JobAction {
   record ResizeSlice(CachedWorkload slice, Map<String, Integer> counts, boolean waitsForPods)
       implements JobAction {}
 
+  /** Write annotations of an elastic job that tell which size its slices follow. */
+  record AnnotateSize(JobPatch patch) implements JobAction {}
+
   /** Open the gates of as many pods as a slice was granted. */
   record OpenGates(CachedWorkload slice) implements JobAction {}
 

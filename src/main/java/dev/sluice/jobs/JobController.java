@@ -1,6 +1,5 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -181,8 +180,9 @@ public final class JobController implements JobKindController, WorkloadListener 
     }
     if (after != null
         && (ownerChainResolver.concerns(after.view()) || reconciler.concerns(after.view()))
+        // any change of an elastic job may mean that it has other pods than before
         && (before == null
-            || isElastic(after.view())
+            || after.view().isElastic()
             || !looksTheSame(after.view(), before.view()))) {
       enqueue(key(after.view()));
     }
@@ -203,11 +203,6 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   private static String uid(JobObject job) {
     return job.view().ref().uid();
-  }
-
-  /** Any change of an elastic job may mean that it has other pods than before. */
-  private static boolean isElastic(CachedJob job) {
-    return "true".equals(job.annotations().get(KueueConstants.ELASTIC_JOB));
   }
 
   /** Whether two versions of a job lead to the same decisions. */

@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.AddOwners;
+import dev.sluice.jobs.JobAction.AnnotateSize;
 import dev.sluice.jobs.JobAction.AssignQueue;
 import dev.sluice.jobs.JobAction.CreateSlice;
 import dev.sluice.jobs.JobAction.CreateWorkload;
@@ -114,6 +115,7 @@ public final class JobExecutor {
       case CreateSlice create -> slices.create(job, create);
       case ResizeSlice resize -> slices.resize(job, resize);
       case OpenGates open -> slices.open(job, open);
+      case AnnotateSize annotate -> write(job, annotate.patch(), "annotated with its size", "");
       case FinishWorkload finish when finish.reason().equals(SlicePolicy.REPLACED) -> {
         Optional<Duration> again = finish(job, finish);
         if (again.isEmpty()) {

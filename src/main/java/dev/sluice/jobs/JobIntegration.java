@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -86,16 +87,21 @@ public interface JobIntegration extends JobKindDescription {
   Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original);
 
   /**
-   * Whether the size of a running job may change with annotation {@code elastic-job}: slices of it
-   * follow (docs/elastic-jobs.md).
+   * Selects the pods of an elastic job by their labels; empty while the job can't have any
+   * (docs/elastic-jobs.md#pods). Only for kinds whose jobs can be elastic.
    */
-  default boolean resizable() {
+  default Optional<String> podSelector(JsonNode object) {
+    return Optional.empty();
+  }
+
+  /** Whether a pod set of an elastic job never changes its size, so that its pods aren't gated. */
+  default boolean keepsSize(String podSet) {
     return false;
   }
 
-  /** Selects the pods of the job of this name by their labels; only for resizable kinds. */
-  default String podSelector(String jobName) {
-    throw new IllegalStateException(kind() + " is not resizable");
+  /** Annotations of an elastic job that are written when its slices change. */
+  default Map<String, String> sizeAnnotations(JsonNode object) {
+    return Map.of();
   }
 
   /**

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import java.util.Map;
@@ -44,8 +45,17 @@ public interface JobKindDescription {
     return true;
   }
 
-  /** What breaks the kind's own rules in a job that is in a queue. */
-  default List<InvalidField> validate(JsonNode object) {
+  /** The templates of the pods that a gate holds back if a job is elastic. */
+  default List<JsonPointer> elasticTemplates(JsonNode object) {
+    return List.of();
+  }
+
+  /**
+   * What breaks the kind's own rules in a job that is in a queue.
+   *
+   * @param elastic whether the job may change its size while it runs
+   */
+  default List<InvalidField> validate(JsonNode object, boolean elastic) {
     return List.of();
   }
 

@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.UnreadableMetadata;
@@ -99,6 +101,21 @@ final class JobObject implements HasMetadata, Namespaced {
       view = CachedJobParser.unreadable(integration.kind(), object);
     }
     tree = null;
+  }
+
+  /**
+   * Drops all of the object but its generation and what is kept of its spec; for one that is not
+   * parsed.
+   */
+  void keep(UnaryOperator<JsonNode> kept) {
+    JsonNode object = tree;
+    if (object != null && object.path("spec").isObject()) {
+      ObjectNode rest = JsonNodeFactory.instance.objectNode();
+      rest.putObject("metadata")
+          .put("generation", object.path("metadata").path("generation").asLong());
+      rest.set("spec", kept.apply(object.path("spec")));
+      tree = rest;
+    }
   }
 
   /** The object as it was read; a missing node after it was parsed. */

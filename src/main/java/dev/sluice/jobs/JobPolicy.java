@@ -367,7 +367,7 @@ public final class JobPolicy {
             "the job has %d pod sets, but %d were admitted"
                 .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
       }
-      List<JobPatch> patches = adapter.start(reconcileContext.job().object(), starts.get());
+      List<JobPatch> patches = adapter.start(reconcileContext.job().object(), gated(starts.get()));
       return List.of(
           new Start(workload, patches, "Admitted by ClusterQueue " + admission.clusterQueue()));
     } catch (StartConflictException conflict) {
@@ -387,6 +387,17 @@ public final class JobPolicy {
         podsReady.withEnd(patch, context, workload).build(),
         finish.reason(),
         finish.message());
+  }
+
+  /** Pods of an elastic job whose number never changes wait for no gate. */
+  private List<PodSetInfo> gated(List<PodSetInfo> starts) {
+    return starts.stream()
+        .map(
+            start ->
+                adapter.keepsSize(start.name())
+                    ? start.withoutGate(KueueConstants.ELASTIC_JOB)
+                    : start)
+        .toList();
   }
 
   /** Marks a Workload finished as its job ended. */

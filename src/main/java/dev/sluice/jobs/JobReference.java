@@ -12,12 +12,24 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  */
 public record JobReference(ReferencedKind kind, String name) {
 
-  /** No object of a kind of jobs has this field by itself. */
+  /** No object of a kind of jobs has these fields by itself. */
   private static final String FIELD = "referencedSpec";
+
+  private static final String GENERATION = "referencedGeneration";
 
   /** The spec of the object that a job refers to; a missing node if there is no such object. */
   public static JsonNode specOf(JsonNode job) {
     return job.path(FIELD);
+  }
+
+  /** The generation of the object that a job refers to; 0 if it isn't known. */
+  public static long generationOf(JsonNode job) {
+    return job.path(GENERATION).asLong();
+  }
+
+  /** Hands over the generation of the object that a job refers to. */
+  public static void setGeneration(ObjectNode job, long generation) {
+    job.put(GENERATION, generation);
   }
 
   /**
@@ -29,9 +41,10 @@ public record JobReference(ReferencedKind kind, String name) {
     job.set(FIELD, spec);
   }
 
-  /** Takes the spec away. */
+  /** Takes away what was handed over. */
   static void removeSpec(ObjectNode job) {
     job.remove(FIELD);
+    job.remove(GENERATION);
   }
 
   @Override

@@ -39,9 +39,12 @@ final class MissingReference {
     if (of(integration, context.job()).isEmpty()) {
       return context;
     }
-    return context.owned().stream()
-        .filter(workload -> !workload.deleting())
-        .findFirst()
+    List<CachedWorkload> owned =
+        context.owned().stream().filter(workload -> !workload.deleting()).toList();
+    return owned.stream()
+        .filter(workload -> !workload.finished())
+        .reduce((older, newer) -> newer.quotaReserved() ? newer : older)
+        .or(() -> owned.stream().findFirst())
         .map(workload -> context.with(context.job().withPodSets(podSets(workload))))
         .orElse(context);
   }

@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 
 /**
@@ -13,6 +15,7 @@ import java.util.List;
  * @param pushed paths of fields that follow the manager's job while the remote job runs
  * @param status how the status is copied back
  * @param pods which pods tell the state of the job, if its own status does not
+ * @param sizes how the remote job of an elastic job gets another size
  */
 public record MultiKueueRules(
     List<List<String>> managedBy,
@@ -20,7 +23,22 @@ public record MultiKueueRules(
     Dropped dropped,
     List<List<String>> pushed,
     StatusRules status,
-    Pods pods) {
+    Pods pods,
+    Sizes sizes) {
+
+  /** How the remote job of an elastic job gets the size of the manager's job. */
+  @FunctionalInterface
+  public interface Sizes {
+
+    /**
+     * Changes the size of a remote job.
+     *
+     * @param remote is changed in place
+     */
+    void apply(JsonNode local, ObjectNode remote);
+  }
+
+  private static final Sizes FIXED = (local, remote) -> {};
 
   /** Which pods tell the state of a job. */
   public enum Pods {
@@ -131,7 +149,8 @@ public record MultiKueueRules(
         Dropped.NOTHING,
         List.of(),
         StatusRules.atAnyTime(List.of(), List.of()),
-        Pods.NONE);
+        Pods.NONE,
+        FIXED);
   }
 
   /**
@@ -146,12 +165,13 @@ public record MultiKueueRules(
         dropped,
         List.of(),
         StatusRules.atAnyTime(List.of(), List.of()),
-        pods);
+        pods,
+        FIXED);
   }
 
   /** These rules, with other rules of the status. */
   public MultiKueueRules with(StatusRules rules) {
-    return new MultiKueueRules(managedBy, suspend, dropped, pushed, rules, pods);
+    return new MultiKueueRules(managedBy, suspend, dropped, pushed, rules, pods, sizes);
   }
 
   /** These rules, with a status of which these fields mention pods. */
@@ -161,16 +181,21 @@ public record MultiKueueRules(
 
   /** These rules, with parts that are not copied to the worker. */
   public MultiKueueRules dropping(Dropped parts) {
-    return new MultiKueueRules(managedBy, suspend, parts, pushed, status, pods);
+    return new MultiKueueRules(managedBy, suspend, parts, pushed, status, pods, sizes);
   }
 
   /** These rules, with fields that follow the manager's job. */
   public MultiKueueRules pushing(List<List<String>> fields) {
-    return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods);
+    return new MultiKueueRules(managedBy, suspend, dropped, fields, status, pods, sizes);
   }
 
   /** These rules, with other paths of managed-by fields. */
   public MultiKueueRules managedByAnyOf(List<List<String>> fields) {
-    return new MultiKueueRules(fields, suspend, dropped, pushed, status, pods);
+    return new MultiKueueRules(fields, suspend, dropped, pushed, status, pods, sizes);
+  }
+
+  /** These rules, for jobs whose size may change while they run. */
+  public MultiKueueRules resizedBy(Sizes changes) {
+    return new MultiKueueRules(managedBy, suspend, dropped, pushed, status, pods, changes);
   }
 }

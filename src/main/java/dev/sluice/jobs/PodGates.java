@@ -35,15 +35,20 @@ final class PodGates {
   }
 
   /** The pods of a job that have not ended, by pod set and in the order of their names. */
-  private Map<String, List<JsonNode>> pods(JobRef job, CachedWorkload slice)
+  private Map<String, List<JsonNode>> pods(CachedJob job, CachedWorkload slice)
       throws InterruptedException {
-    String selector = integration.podSelector(job.name());
+    Optional<String> selector = integration.podSelector(job.object());
+    if (selector.isEmpty()) {
+      return Map.of();
+    }
     String path =
         "/api/v1/namespaces/%s/pods?labelSelector=%s"
-            .formatted(job.namespace(), URLEncoder.encode(selector, StandardCharsets.UTF_8));
+            .formatted(
+                job.ref().namespace(), URLEncoder.encode(selector.get(), StandardCharsets.UTF_8));
     ObjectNode list =
         Futures.forResult(objects.read(path))
-            .orElseThrow(() -> new IllegalStateException("pods of " + job + " can't be listed"));
+            .orElseThrow(
+                () -> new IllegalStateException("pods of " + job.ref() + " can't be listed"));
     String only =
         slice.spec().podSets().size() == 1 ? slice.spec().podSets().getFirst().name() : "";
     Map<String, List<JsonNode>> pods = new TreeMap<>();
@@ -82,37 +87,57 @@ final class PodGates {
   }
 
   /** Whether no pod set has more pods without gate than these counts. */
-  boolean areWithin(JobRef job, CachedWorkload slice, Map<String, Integer> counts)
+  boolean areWithin(CachedJob job, CachedWorkload slice, Map<String, Integer> counts)
       throws InterruptedException {
-    return pods(job, slice).entrySet().stream()
-        .allMatch(pods -> open(pods.getValue()) <= counts.getOrDefault(pods.getKey(), 0));
+    Map<String, List<JsonNode>> pods = pods(job, slice);
+    return counts.entrySet().stream()
+        .filter(podSet -> !integration.keepsSize(podSet.getKey()))
+        .allMatch(
+            podSet -> open(pods.getOrDefault(podSet.getKey(), List.of())) <= podSet.getValue());
   }
 
   /**
-   * Opens gates until as many pods of each pod set are without gate as were granted.
+   * Opens gates until as many pods of each pod set are without gate as were granted. A pod gets
+   * what the slice's admission checks add to it in the same write.
    *
    * @return whether all granted pods are there, open and not being deleted
+   * @throws StartConflictException if a pod contradicts a check; the others are open
    */
-  boolean open(JobRef job, CachedWorkload slice) throws InterruptedException {
+  boolean open(CachedJob job, CachedWorkload slice)
+      throws InterruptedException, StartConflictException {
     Map<String, Integer> granted = SlicePolicy.granted(slice);
+    granted.keySet().removeIf(integration::keepsSize);
     Map<String, List<JsonNode>> pods = pods(job, slice);
     boolean complete = true;
+    Optional<StartConflictException> conflict = Optional.empty();
     for (Map.Entry<String, Integer> podSet : granted.entrySet()) {
       List<JsonNode> present = pods.getOrDefault(podSet.getKey(), List.of());
       long leaving = present.stream().filter(pod -> !isGated(pod) && isLeaving(pod)).count();
       long free = podSet.getValue() - open(present);
       for (JsonNode pod : present) {
         if (free > 0 && isGated(pod) && !isLeaving(pod)) {
-          free -= open(job, pod) ? 1 : 0;
+          try {
+            ObjectNode updates = PodUpdates.of(slice, podSet.getKey(), pod);
+            free -= open(job.ref(), pod, updates) ? 1 : 0;
+          } catch (StartConflictException contradicted) {
+            conflict = Optional.of(contradicted);
+          }
         }
       }
       complete &= free + leaving <= 0;
     }
+    if (conflict.isPresent()) {
+      throw conflict.get();
+    }
     return complete;
   }
 
-  /** Opens a pod; the write is refused if the pod has changed since it was listed. */
-  private boolean open(JobRef job, JsonNode pod) throws InterruptedException {
+  /**
+   * Opens a pod; the write is refused if the pod has changed since it was listed.
+   *
+   * @param body the patch with all else that the pod gets
+   */
+  private boolean open(JobRef job, JsonNode pod, ObjectNode body) throws InterruptedException {
     JsonNode metadata = pod.path("metadata");
     JobRef ref = new JobRef(POD, job.namespace(), name(pod), metadata.path("uid").asText());
     ArrayNode rest = JsonNodeFactory.instance.arrayNode();
@@ -121,11 +146,11 @@ final class PodGates {
         rest.add(gate);
       }
     }
-    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    ObjectNode spec = body.withObjectProperty("spec");
     if (rest.isEmpty()) {
-      body.putObject("spec").putNull("schedulingGates");
+      spec.putNull("schedulingGates");
     } else {
-      body.putObject("spec").set("schedulingGates", rest);
+      spec.set("schedulingGates", rest);
     }
     ApiOutcome outcome =
         Futures.forResult(

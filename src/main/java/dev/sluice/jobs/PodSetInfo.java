@@ -22,4 +22,17 @@ public record PodSetInfo(
     Map<String, String> annotations,
     Map<String, String> nodeSelector,
     List<ObjectNode> tolerations,
-    List<String> schedulingGates) {}
+    List<String> schedulingGates) {
+
+  /** The same without a gate. */
+  PodSetInfo withoutGate(String gate) {
+    return new PodSetInfo(
+        name,
+        count,
+        labels,
+        annotations,
+        nodeSelector,
+        tolerations,
+        schedulingGates.stream().filter(each -> !each.equals(gate)).toList());
+  }
+}

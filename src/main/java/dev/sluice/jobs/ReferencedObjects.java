@@ -26,6 +26,7 @@ final class ReferencedObjects implements AutoCloseable {
   private final JobIntegration integration;
   private final Map<ReferencedKind, ObservableItemStore<JobObject>> stores = new LinkedHashMap<>();
   private final List<SharedIndexInformer<JobObject>> informers = new ArrayList<>();
+  private final List<SharedIndexInformer<JobObject>> awaited = new ArrayList<>();
 
   /** The objects that jobs of the integration's kind refer to; not watched yet. */
   ReferencedObjects(
@@ -33,17 +34,27 @@ final class ReferencedObjects implements AutoCloseable {
     this.integration = integration;
     for (ReferencedKind referenced : integration.references()) {
       ObservableItemStore<JobObject> store = new ObservableItemStore<>();
+      store.observe(
+          (before, after) -> {
+            if (after != null) {
+              after.keep(referenced.kept());
+            }
+          });
       stores.put(referenced, store);
-      informers.add(
+      SharedIndexInformer<JobObject> informer =
           supervisor.keep(
               referenced.kind().plural(),
               JobObject.informer(client, referenced.kind(), referenced.namespaced())
-                  .itemStore(store)));
+                  .itemStore(store));
+      informers.add(informer);
+      if (referenced.awaited()) {
+        awaited.add(informer);
+      }
     }
   }
 
   /**
-   * Adds an observer of changes.
+   * Adds an observer of changes: of objects that come and go, and of their specs.
    *
    * @param observer is given which jobs may be concerned, by their namespace
    */
@@ -53,19 +64,27 @@ final class ReferencedObjects implements AutoCloseable {
             store.observe(
                 (before, after) -> {
                   JobObject either = after == null ? before : after;
-                  if (either != null) {
+                  boolean changed =
+                      before == null
+                          || after == null
+                          || !before.tree().path("spec").equals(after.tree().path("spec"));
+                  if (either != null && changed) {
                     String namespace = either.getMetadata().getNamespace();
                     observer.accept(it -> !referenced.namespaced() || it.equals(namespace));
                   }
                 }));
   }
 
-  /** Starts the watches; completes when all objects are known. */
+  /** Starts the watches; completes when all objects are known that are awaited. */
   CompletableFuture<Void> start() {
-    return CompletableFuture.allOf(
-        informers.stream()
-            .map(informer -> informer.start().toCompletableFuture())
-            .toArray(CompletableFuture[]::new));
+    List<CompletableFuture<Void>> listings = new ArrayList<>();
+    for (SharedIndexInformer<JobObject> informer : informers) {
+      CompletableFuture<Void> listing = informer.start().toCompletableFuture();
+      if (awaited.contains(informer)) {
+        listings.add(listing);
+      }
+    }
+    return CompletableFuture.allOf(listings.toArray(CompletableFuture[]::new));
   }
 
   /** The job with the spec of the object that it refers to, if that exists. */
@@ -79,8 +98,16 @@ final class ReferencedObjects implements AutoCloseable {
     integration
         .reference(result)
         .flatMap(reference -> find(job.path("metadata").path("namespace").asText(), reference))
-        .ifPresent(object -> JobReference.setSpec(result, object.tree().path("spec")));
+        .ifPresent(
+            object -> {
+              JobReference.setSpec(result, object.tree().path("spec"));
+              JobReference.setGeneration(result, generation(object));
+            });
     return result;
+  }
+
+  private static long generation(JobObject object) {
+    return object.tree().path("metadata").path("generation").asLong();
   }
 
   private Optional<JobObject> find(String namespace, JobReference reference) {

@@ -20,6 +20,7 @@ final class SliceExecutor {
   private static final Duration SOON = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(10);
 
+  private static final Duration RARELY = Duration.ofMinutes(1);
   private static final Duration LONGEST = Duration.ofMinutes(10);
 
   /** When the pods of a job of this version, all open, are looked at again. */
@@ -95,7 +96,7 @@ final class SliceExecutor {
   Optional<Duration> resize(CachedJob job, JobAction.ResizeSlice resize)
       throws InterruptedException {
     CachedWorkload slice = resize.slice();
-    if (resize.waitsForPods() && !gates.areWithin(job.ref(), slice, resize.counts())) {
+    if (resize.waitsForPods() && !gates.areWithin(job, slice, resize.counts())) {
       return Optional.of(SOON);
     }
     Optional<ObjectNode> read = gates.read(slice);
@@ -116,9 +117,15 @@ final class SliceExecutor {
    */
   Optional<Duration> open(CachedJob job, JobAction.OpenGates open) throws InterruptedException {
     String uid = job.ref().uid();
-    if (!gates.open(job.ref(), open.slice())) {
+    try {
+      if (!gates.open(job, open.slice())) {
+        complete.remove(uid);
+        return Optional.of(LATER);
+      }
+    } catch (StartConflictException conflict) {
       complete.remove(uid);
-      return Optional.of(LATER);
+      events.warning(job.ref(), "WriteRefused", "Pods stay gated: " + conflict.conflict());
+      return Optional.of(RARELY);
     }
     Look look =
         complete.merge(

@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.workload.CachedWorkload;
@@ -52,15 +54,13 @@ final class SlicePolicy {
 
   /** Whether the pods of a job wait for its gate to be opened. */
   private boolean hasGatedPods(CachedJob job) {
-    return options.elasticJobs()
-        && integration.resizable()
-        && "true".equals(job.annotations().get(KueueConstants.ELASTIC_JOB));
+    return options.elasticJobs() && integration.canBeElastic() && job.isElastic();
   }
 
   /** What has to be done for the slices of a job; nothing for a job that is not elastic. */
   Decision decide(ReconcileContext context) {
     if (!isElastic(context.job())) {
-      return new Decision(List.of(), context);
+      return ofManager(context).orElseGet(() -> new Decision(List.of(), context));
     }
     List<CachedWorkload> live = new ArrayList<>();
     List<CachedWorkload> others = new ArrayList<>();
@@ -89,6 +89,51 @@ final class SlicePolicy {
       return new Decision(List.of(), sized(context.withOwned(others)));
     }
     return ofLive(context, live, others);
+  }
+
+  /**
+   * A job that a manager cluster sent: its slices are the manager's, and the one that the job names
+   * is its Workload. A slice that this one replaces ends. The job may have another size already; a
+   * smaller one is given back when the pods are gone.
+   */
+  private Optional<Decision> ofManager(ReconcileContext context) {
+    CachedJob job = context.job();
+    if (!hasGatedPods(job) || job.prebuiltWorkload().isEmpty()) {
+      return Optional.empty();
+    }
+    return context.owned().stream()
+        .filter(slice -> slice.id().name().equals(job.prebuiltWorkload()) && !slice.deleting())
+        .filter(slice -> slice.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN))
+        .findFirst()
+        .map(current -> ofManager(context, current));
+  }
+
+  private Decision ofManager(ReconcileContext context, CachedWorkload current) {
+    List<JobAction> first = new ArrayList<>();
+    List<CachedWorkload> rest = new ArrayList<>();
+    for (CachedWorkload workload : context.owned()) {
+      boolean live = !workload.deleting() && !workload.finished();
+      if (live && replaces(current, workload) && current.admitted()) {
+        first.add(replaced(context, workload, current));
+      } else if (workload.finished() && isReplaced(workload)) {
+        first.addAll(JobPolicy.releaseOwner(List.of(workload)));
+      } else if (workload == current || workload.deleting()) {
+        rest.add(workload);
+      }
+    }
+    ReconcileContext narrowed = sized(context.withOwned(rest));
+    boolean shrinks =
+        context.job().state().end().isEmpty()
+            && current.admitted()
+            && !current.evicted()
+            && !current.finished()
+            && hasSamePodSets(context.job(), current)
+            && !counts(context.job()).equals(granted(current))
+            && isWithin(counts(context.job()), granted(current));
+    if (first.isEmpty() && shrinks) {
+      first.addAll(resize(context, current, Optional.empty()));
+    }
+    return new Decision(first, narrowed);
   }
 
   /** Opens the gates of the pods of a running job that its slice was granted. */
@@ -146,7 +191,7 @@ final class SlicePolicy {
             && !current.evicted()
             && hasSamePodSets(context.job(), current);
     return resizes
-        ? new Decision(resize(context, current, replacement), narrowed)
+        ? new Decision(annotated(context.job(), resize(context, current, replacement)), narrowed)
         : new Decision(List.of(), narrowed);
   }
 
@@ -230,6 +275,26 @@ final class SlicePolicy {
     return List.of(
         new JobAction.CreateSlice(
             current, workloads.sliceName(context.job(), context.owned()), wanted));
+  }
+
+  /** With what the job is to tell of the size that its slices get. */
+  private List<JobAction> annotated(CachedJob job, List<JobAction> changes) {
+    if (changes.isEmpty()) {
+      return changes;
+    }
+    Map<String, String> annotations =
+        new LinkedHashMap<>(integration.sizeAnnotations(job.object()));
+    annotations.entrySet().removeAll(job.annotations().entrySet());
+    if (annotations.isEmpty()) {
+      return changes;
+    }
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    ObjectNode target = body.putObject("metadata").putObject("annotations");
+    annotations.forEach(target::put);
+    List<JobAction> actions = new ArrayList<>();
+    actions.add(new JobAction.AnnotateSize(new JobPatch(false, body)));
+    actions.addAll(changes);
+    return actions;
   }
 
   /** Whether job and slice have the same pod sets, whatever their size, with the same templates. */

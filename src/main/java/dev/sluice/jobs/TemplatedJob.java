@@ -51,15 +51,6 @@ public abstract class TemplatedJob extends SuspendableJob {
     JsonNode in(JsonNode object) {
       return template.map(object::at).orElseGet(MissingNode::getInstance);
     }
-
-    /** The path of the template, as the API server writes paths. */
-    private static String shown(JsonPointer pointer) {
-      return pointer
-          .toString()
-          .substring(1)
-          .replaceAll("/([0-9]+)(?=/|$)", "[$1]")
-          .replace('/', '.');
-    }
   }
 
   /**
@@ -110,8 +101,18 @@ public abstract class TemplatedJob extends SuspendableJob {
         .map(
             slot ->
                 ReviewedPodSet.ofTemplate(
-                    PodSetSlot.shown(slot.template().get()), slot.count(), slot.in(object)))
+                    InvalidField.path(slot.template().get()), slot.count(), slot.in(object)))
         .toList();
+  }
+
+  @Override
+  public final List<JsonPointer> elasticTemplates(JsonNode object) {
+    return canBeElastic()
+        ? slots(object).stream()
+            .filter(slot -> !keepsSize(slot.name()))
+            .flatMap(slot -> slot.template().stream())
+            .toList()
+        : List.of();
   }
 
   private static boolean looksStarted(JsonNode object, PodSetSlot slot) {

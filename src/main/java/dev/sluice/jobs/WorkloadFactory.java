@@ -46,7 +46,8 @@ public final class WorkloadFactory {
 
   /** A name for a slice of an elastic job that none of these has: it tells the generation. */
   String sliceName(CachedJob job, List<CachedWorkload> taken) {
-    String generation = Long.toString(job.generation());
+    long referenced = job.isElastic() ? JobReference.generationOf(job.object()) : 0;
+    String generation = job.generation() + (referenced > 0 ? "_" + referenced : "");
     String name = name(job.ref(), generation);
     for (int i = 1; isTaken(name, taken); i++) {
       name = name(job.ref(), generation + "-" + i);

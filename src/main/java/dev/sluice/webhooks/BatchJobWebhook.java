@@ -97,7 +97,7 @@ final class BatchJobWebhook implements KindWebhook {
             JsonFields.annotations(JsonFields.at(object, "spec", "template")));
     topology.validate(List.of(podSet), bad);
     if (job.isElastic()) {
-      elastic(podSet, bad);
+      ElasticPodsWebhook.forbidPlaces(podSet.path(), podSet.annotations(), bad);
     }
     return bad.errors();
   }
@@ -146,16 +146,6 @@ final class BatchJobWebhook implements KindWebhook {
               + parallelism
               + ", with "
               + KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
-    }
-  }
-
-  private static void elastic(PodSetShape podSet, FieldErrors bad) {
-    for (String key :
-        List.of(
-            KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
-      if (podSet.annotations().containsKey(key)) {
-        bad.forbidden(podSet.path().key(key), "may not be set for an elastic job");
-      }
     }
   }
 

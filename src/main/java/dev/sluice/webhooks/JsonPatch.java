@@ -1,5 +1,6 @@
 package dev.sluice.webhooks;
 
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
@@ -59,6 +60,25 @@ public final class JsonPatch {
       note("add", path + "/-", value);
     } else {
       set(JsonNodeFactory.instance.arrayNode().add(value.deepCopy()), fields);
+    }
+  }
+
+  /**
+   * Appends a value to a list of the object that a pointer leads to, unless the list contains it
+   * already or there is no such object.
+   */
+  public void append(JsonNode value, JsonPointer holder, String field) {
+    if (!(object.at(holder) instanceof ObjectNode found)
+        || JsonFields.list(found, field).contains(value)) {
+      return;
+    }
+    String path = holder + "/" + escaped(field);
+    if (found.get(field) instanceof ArrayNode existing) {
+      existing.add(value.deepCopy());
+      note("add", path + "/-", value);
+    } else {
+      found.putArray(field).add(value.deepCopy());
+      note("add", path, found.get(field));
     }
   }
 

@@ -19,6 +19,7 @@ final class SuspendFieldWebhook implements KindWebhook {
   private final JobMetadataValidation keys;
   private final TopologyValidation topology;
   private final JobWarnings notices;
+  private final ElasticPodsWebhook elastic;
 
   SuspendFieldWebhook(
       SuspendField field,
@@ -32,6 +33,7 @@ final class SuspendFieldWebhook implements KindWebhook {
     this.keys = JobMetadataValidation.of(kind, settings, cluster);
     this.topology = new TopologyValidation(settings);
     this.notices = new JobWarnings(settings);
+    this.elastic = new ElasticPodsWebhook(kind, settings);
   }
 
   @Override
@@ -44,6 +46,7 @@ final class SuspendFieldWebhook implements KindWebhook {
       for (FieldDefault further : kind.defaults(patch.object())) {
         patch.set(further.value(), further.path().toArray(String[]::new));
       }
+      elastic.mutate(patch);
     }
     return AdmissionResult.patched(patch);
   }
@@ -93,7 +96,8 @@ final class SuspendFieldWebhook implements KindWebhook {
           bad);
     }
     if (mayBeManaged && isQueued(object)) {
-      kind.validate(object).forEach(each -> add(each, bad));
+      kind.validate(object, elastic.isElastic(object)).forEach(each -> add(each, bad));
+      elastic.validate(object, bad);
     }
     return bad.errors();
   }

@@ -129,6 +129,11 @@ public record CachedWorkload(
       String group,
       Optional<RankedTopologyRequest> topologyRequest) {
 
+    /** The same pod set with another number of pods. */
+    public PodSet withCount(int pods) {
+      return new PodSet(name, pods, minCount, template, group, topologyRequest);
+    }
+
     /** The request; that of no topology where the spec contains none. */
     public TopologyRequest topology() {
       return topologyRequest.map(RankedTopologyRequest::request).orElse(TopologyRequest.NONE);

@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.ray.RayCluster;
 import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.player.KindPlayer;
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedRayCluster;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.QueuedJobs;
@@ -26,10 +30,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Elastic Jobs are scaled at random while operators are killed, and the whole history proves that
- * never more pods were open than quota was held, and in the end never fewer than asked for
- * (docs/elastic-jobs.md). {@code -Dsluice.scalings=N} says how often; profile nightly scales 20
- * Jobs 200 times.
+ * Elastic Jobs and RayClusters, of which there are as many, are scaled at random while operators
+ * are killed, and the whole history proves that never more pods were open than quota was held, and
+ * in the end never fewer than asked for (docs/elastic-jobs.md). {@code -Dsluice.scalings=N} says
+ * how often; profile nightly scales 20 of them 200 times.
  */
 @ControlPlaneTest(
     exclusive = true,
@@ -39,6 +43,7 @@ class ElasticScalingIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(ElasticScalingIT.class);
   private static final String JOB = "batch/v1/Job";
+  private static final String RAY = "ray.io/v1/RayCluster";
   private static final int SCALINGS = 20;
   private static final int SCALINGS_PER_JOB = 10;
   private static final int SCALINGS_PER_ROUND = 10;
@@ -58,18 +63,21 @@ class ElasticScalingIT {
     LOG.info("scalings={} jobs={} seed={}", scalings, jobs, seed);
     Random random = new Random(seed);
     QueuedJobs api = new QueuedJobs(cluster);
-    try (Restarts operators =
-        new Restarts(
-            cluster.kubeconfig(), OperatorSettings.onFreePorts(new SecureRandom()), directory)) {
+    PlayedDefinitions.install(cluster.client(), RayCluster.KIND);
+    OperatorSettings settings =
+        OperatorSettings.onFreePorts(new SecureRandom())
+            .with("integrations: {frameworks: [batch/job, ray.io/raycluster]}");
+    try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedRayCluster());
+        Restarts operators = new Restarts(cluster.kubeconfig(), settings, directory)) {
       operators.awaitLeading(LIMIT);
       cluster.applyText(queue(jobs * ROOM_PER_JOB));
       for (int job = 0; job < jobs; job++) {
-        submit(cluster, "elastic-" + job, 1 + random.nextInt(LARGEST));
+        submit(cluster, name(job), 1 + random.nextInt(LARGEST));
       }
       int rounds = scalings / SCALINGS_PER_ROUND;
       for (int round = 1; round <= rounds; round++) {
         for (int i = 0; i < SCALINGS_PER_ROUND; i++) {
-          scale(api, "elastic-" + random.nextInt(jobs), 1 + random.nextInt(LARGEST));
+          scale(api, name(random.nextInt(jobs)), 1 + random.nextInt(LARGEST));
           if (i == SCALINGS_PER_ROUND / 2 && round % ROUNDS_PER_KILL == 1) {
             operators.kill();
           }
@@ -120,10 +128,7 @@ class ElasticScalingIT {
               for (JsonNode pod : api.pods()) {
                 if (pod.at("/spec/schedulingGates").isEmpty()
                     && !pod.path("metadata").has("deletionTimestamp")) {
-                  open.merge(
-                      pod.at("/metadata/labels/batch.kubernetes.io~1job-name").asText(),
-                      1,
-                      Integer::sum);
+                  open.merge(pod.at("/metadata/ownerReferences/0/name").asText(), 1, Integer::sum);
                 }
               }
               assertThat(open).isEqualTo(asked);
@@ -138,13 +143,51 @@ class ElasticScalingIT {
         .ignoreException(KubernetesClientException.class)
         .until(
             () -> {
-              api.patch(JOB, job, "{'spec': {'parallelism': %d}}".formatted(pods));
+              if (isRay(job)) {
+                api.replace(RAY, job, "/spec/workerGroupSpecs/0/replicas", "" + (pods - 1));
+              } else {
+                api.patch(JOB, job, "{'spec': {'parallelism': %d}}".formatted(pods));
+              }
               return true;
             });
   }
 
+  private static String name(int job) {
+    return (job % 2 == 0 ? "elastic-" : "ray-") + job;
+  }
+
+  private static boolean isRay(String job) {
+    return job.startsWith("ray-");
+  }
+
   private void submit(TestCluster cluster, String name, int pods) {
     asked.put(name, pods);
+    if (isRay(name)) {
+      submitRay(cluster, name, pods - 1);
+    } else {
+      submitJob(cluster, name, pods);
+    }
+  }
+
+  private static void submitRay(TestCluster cluster, String name, int workers) {
+    String template =
+        "{spec: {containers: [{name: c, image: none, resources: {requests: {cpu: \"1\"}}}]}}";
+    cluster.applyText(
+        """
+        apiVersion: ray.io/v1
+        kind: RayCluster
+        metadata:
+          name: %1$s
+          labels: {kueue.x-k8s.io/queue-name: main}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec:
+          headGroupSpec: {template: %3$s}
+          workerGroupSpecs: [{groupName: workers, replicas: %2$d, template: %3$s}]
+        """
+            .formatted(name, workers, template));
+  }
+
+  private static void submitJob(TestCluster cluster, String name, int pods) {
     cluster.applyText(
         """
         apiVersion: batch/v1

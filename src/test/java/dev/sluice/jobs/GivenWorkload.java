@@ -25,6 +25,7 @@ public final class GivenWorkload {
   private final Map<String, Condition> conditions = new LinkedHashMap<>();
   private final Map<String, Integer> reclaimable = new LinkedHashMap<>();
   private final Map<String, String> annotations = new LinkedHashMap<>();
+  private final Map<String, String> labels = new LinkedHashMap<>();
   private List<String> finalizers = List.of(KueueConstants.RESOURCE_IN_USE);
   private Optional<CachedWorkload.Owner> owner;
   private final List<CachedWorkload.Owner> coOwners = new ArrayList<>();
@@ -162,16 +163,18 @@ public final class GivenWorkload {
       String state,
       Map<String, String> labels,
       List<CachedWorkload.PodToleration> tolerations) {
+    return check(
+        checkName,
+        state,
+        new CachedWorkload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations));
+  }
+
+  /** With an admission check in this state that updates pods. */
+  public GivenWorkload check(
+      String checkName, String state, CachedWorkload.PodSetUpdate podSetUpdate) {
     checks.add(
         new CachedWorkload.CheckState(
-            checkName,
-            state,
-            "",
-            CREATED,
-            -1,
-            -1,
-            List.of(
-                new CachedWorkload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
+            checkName, state, "", CREATED, -1, -1, List.of(podSetUpdate)));
     return this;
   }
 
@@ -193,6 +196,12 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** With a further label. */
+  public GivenWorkload label(String key, String value) {
+    labels.put(key, value);
+    return this;
+  }
+
   /** Running in a worker cluster. */
   public GivenWorkload inCluster(String name) {
     cluster = name;
@@ -211,7 +220,7 @@ public final class GivenWorkload {
         owner.isPresent() || !coOwners.isEmpty(),
         owner,
         List.copyOf(coOwners),
-        owner.map(job -> Map.of(KueueConstants.JOB_UID, job.uid())).orElse(Map.of()),
+        allLabels(),
         Map.copyOf(annotations),
         new CachedWorkload.Spec(
             queue,
@@ -230,6 +239,12 @@ public final class GivenWorkload {
             false,
             new CachedWorkload.RemotePlacement(cluster, List.of()),
             List.of()));
+  }
+
+  private Map<String, String> allLabels() {
+    Map<String, String> all = new LinkedHashMap<>(labels);
+    owner.ifPresent(it -> all.put(KueueConstants.JOB_UID, it.uid()));
+    return Map.copyOf(all);
   }
 
   private static CachedWorkload.PodSet podSet(CachedJob.PodSet podSet) {

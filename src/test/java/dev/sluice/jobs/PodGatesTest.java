@@ -11,6 +11,7 @@ import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.Test;
 class PodGatesTest {
 
   private static final String PODS = "/api/v1/namespaces/team/pods";
+  private static final String REQUEST = "autoscaling.x-k8s.io/consume-provisioning-request";
   private static final Duration LATER = Duration.ofSeconds(10);
 
   private final ScriptedApi api = new ScriptedApi();
@@ -73,6 +75,49 @@ class PodGatesTest {
     assertThat(api.calls).hasSize(2);
     assertThat(api.calls.getFirst()).contains("team/a");
     assertThat(api.calls.getLast()).contains("team/c");
+  }
+
+  private Optional<Duration> openChecked(String podSetUpdate) throws InterruptedException {
+    CachedWorkload slice =
+        GivenWorkload.workloadOf(job())
+            .annotation(KueueConstants.ELASTIC_JOB, "true")
+            .admitted("plain")
+            .check("prov", CachedWorkload.CheckState.READY, update(podSetUpdate))
+            .check("other", CachedWorkload.CheckState.PENDING, update("waiting"))
+            .get();
+    return executor.execute(job().view(), List.of(new OpenGates(slice)));
+  }
+
+  private static CachedWorkload.PodSetUpdate update(String value) {
+    return new CachedWorkload.PodSetUpdate(
+        "main", Map.of(), Map.of(REQUEST, value), Map.of("zone", value), List.of());
+  }
+
+  /** The template, and so the pod, has the annotation of the first slice's request. */
+  @Test
+  void aPodGetsWhatTheChecksOfItsSliceAddInTheSameWrite() throws InterruptedException {
+    gated("a");
+    pods.get(0)
+        .withObject("/metadata/annotations")
+        .put(REQUEST, "of-the-first-slice")
+        .put("kept", "yes");
+    openChecked("second");
+    assertThat(api.calls)
+        .singleElement()
+        .asString()
+        .endsWith(
+            "{\"metadata\":{\"annotations\":{\"%s\":\"second\"}},".formatted(REQUEST)
+                + "\"spec\":{\"nodeSelector\":{\"zone\":\"second\"},\"schedulingGates\":null}}");
+  }
+
+  @Test
+  void aPodThatContradictsACheckStaysGatedAndTheOthersAreOpened() throws InterruptedException {
+    gated("a");
+    gated("b");
+    pods.get(0).withObject("/spec/nodeSelector").put("zone", "another");
+    assertThat(openChecked("second")).contains(Duration.ofMinutes(1));
+    assertThat(api.calls).singleElement().asString().contains("team/b");
+    assertThat(api.events).containsExactly("Warning WriteRefused");
   }
 
   @Test

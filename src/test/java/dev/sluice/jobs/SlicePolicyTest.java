@@ -12,6 +12,7 @@ import dev.sluice.jobs.JobAction.ResizeSlice;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.workload.CachedWorkload;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -201,6 +202,63 @@ class SlicePolicyTest {
     assertFinished(
         decide(ended, slice("a", 3).admitted("plain"), replacement("b", 5, "a")), "b", "OutOfSync");
     assertFinished(decide(ended, slice("a", 3).admitted("plain")), "a", "Succeeded");
+  }
+
+  /** A slice that a manager cluster sent; its job names it. */
+  private static GivenWorkload sent(String name, int pods) {
+    return slice(name, pods).label(KueueConstants.MULTIKUEUE_ORIGIN, "manager");
+  }
+
+  private static GivenJob named(int pods, String slice) {
+    return job(pods).annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, slice);
+  }
+
+  private List<JobAction> decideSent(GivenJob job, GivenWorkload current, GivenWorkload... more) {
+    List<CachedWorkload> owned = new ArrayList<>(List.of(current.get()));
+    List.of(more).forEach(it -> owned.add(it.get()));
+    return new JobPolicy(
+            new BatchJob(),
+            JobOptions.defaults("kueue-system"),
+            RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
+        .decide(
+            new ReconcileContext(
+                job.view(),
+                new ManagementStatus.Own(),
+                owned,
+                Optional.of(current.get()),
+                cluster,
+                cluster,
+                GivenCluster.NOW));
+  }
+
+  @Test
+  void aJobThatAManagerSentHasTheSlicesOfTheManager() {
+    GivenWorkload first = sent("a", 3).admitted("plain");
+    GivenWorkload waiting =
+        sent("b", 5).annotation(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR, "team/a");
+    OpenGates open = only(OpenGates.class, decideSent(named(5, "a").running(5), first, waiting));
+    assertThat(open.slice().id().name()).as("the job may be larger already").isEqualTo("a");
+
+    assertFinished(
+        decideSent(named(5, "b").running(5), waiting.admitted("plain"), first),
+        "a",
+        "WorkloadSliceReplaced");
+    only(
+        OpenGates.class,
+        decideSent(
+            named(5, "b").running(5),
+            waiting,
+            sent("a", 3).finalizers().condition("Finished", "True", "WorkloadSliceReplaced", "")));
+
+    ResizeSlice resize = only(ResizeSlice.class, decideSent(named(2, "a").running(3), first));
+    assertThat(resize.counts()).isEqualTo(Map.of("main", 2));
+    assertThat(resize.waitsForPods()).isTrue();
+  }
+
+  /** Nobody but a manager changes the size of a Workload that was made for a job. */
+  @Test
+  void aPrebuiltWorkloadOfAnotherSizeIsOutOfSync() {
+    only(Stop.class, decideSent(named(2, "a").running(3), slice("a", 3).admitted("plain")));
   }
 
   @Test

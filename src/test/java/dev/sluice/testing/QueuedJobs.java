@@ -73,6 +73,14 @@ public final class QueuedJobs {
     resource(kind, name).patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
   }
 
+  /** Replaces the value at a pointer into an object by JSON. */
+  public void replace(String kind, String name, String pointer, String json) {
+    resource(kind, name)
+        .patch(
+            PatchContext.of(PatchType.JSON),
+            "[{\"op\": \"replace\", \"path\": \"%s\", \"value\": %s}]".formatted(pointer, json));
+  }
+
   /** Awaits that an object does not exist. */
   public void awaitGone(String kind, String name) {
     await(kind + " " + name + " gone")

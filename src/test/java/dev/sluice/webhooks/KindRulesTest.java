@@ -9,6 +9,7 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
@@ -143,7 +144,7 @@ class KindRulesTest {
   void aClusterInAQueueDoesNotScaleItself() {
     String rule =
         "enableInTreeAutoscaling: Invalid value: true: a job in a queue can't scale itself unless"
-            + " it is elastic, and elastic jobs are not supported yet";
+            + " it is elastic: annotation kueue.x-k8s.io/elastic-job=true";
     JsonNode cluster = edited(CLUSTER, set("/spec/enableInTreeAutoscaling", "true"));
     JsonNode job = edited(JOB, set("/spec/rayClusterSpec/enableInTreeAutoscaling", "true"));
 
@@ -154,6 +155,68 @@ class KindRulesTest {
     assertThat(refused(update(edited(cluster, set(LABELS, "{}")), cluster)))
         .as("it comes into a queue")
         .hasSize(1);
+  }
+
+  private static JsonNode elastic(JsonNode object) {
+    return edited(object, set("/metadata/annotations", "{kueue.x-k8s.io/elastic-job: \"true\"}"));
+  }
+
+  @Test
+  void podsOfAnElasticClusterAreGatedAndItMayScaleItself() {
+    String gates = "[{name: kueue.x-k8s.io/elastic-job}]";
+    for (JsonNode plain : List.of(CLUSTER, JOB)) {
+      String path = plain == CLUSTER ? "/spec" : "/spec/rayClusterSpec";
+      String shown = path.substring(1).replace('/', '.');
+      JsonNode job = elastic(edited(plain, set(path + "/enableInTreeAutoscaling", "true")));
+      JsonNode gated = Reviews.mutated(job, review("mutate", create(job)));
+      for (String template : List.of("/headGroupSpec/template", "/workerGroupSpecs/0/template")) {
+        assertThat(gated.at(path + template + "/spec/schedulingGates")).isEqualTo(yaml(gates));
+      }
+      assertThat(refused(create(gated))).isEmpty();
+      assertThat(refused(create(job)))
+          .containsExactly(
+              shown
+                  + ".headGroupSpec.template.spec.schedulingGates: Required value: pods of an"
+                  + " elastic job must have the gate kueue.x-k8s.io/elastic-job",
+              shown
+                  + ".workerGroupSpecs[0].template.spec.schedulingGates: Required value: pods of"
+                  + " an elastic job must have the gate kueue.x-k8s.io/elastic-job");
+      assertThat(refused(create(edited(gated, set("/spec/managedBy", KueueConstants.MULTIKUEUE)))))
+          .containsExactly(
+              shown
+                  + ".enableInTreeAutoscaling: Invalid value: true: an elastic job that is sent to"
+                  + " worker clusters can't scale itself");
+      assertThat(
+              refused(
+                  create(
+                      edited(
+                          gated,
+                          set(
+                              path + "/headGroupSpec/template/metadata/annotations",
+                              "{kueue.x-k8s.io/podset-preferred-topology: rack}")))))
+          .containsExactly(
+              shown
+                  + ".headGroupSpec.template.metadata.annotations"
+                  + "[kueue.x-k8s.io/podset-preferred-topology]: Forbidden: may not be set for an"
+                  + " elastic job");
+    }
+  }
+
+  /** Without the gate nobody resizes jobs. */
+  @Test
+  void withoutItsFeatureGateNoClusterIsElastic() {
+    Set<FeatureGate> gates = EnumSet.copyOf(Reviews.settings().gates());
+    gates.remove(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES);
+    JsonNode job = elastic(edited(CLUSTER, set("/spec/enableInTreeAutoscaling", "true")));
+    Map<String, AdmissionFunction> functions = functions(gates);
+    assertThat(messages(review(functions, "validate", create(job))))
+        .singleElement()
+        .asString()
+        .contains("can't scale itself unless it is elastic");
+    assertThat(
+            Reviews.mutated(job, review(functions, "mutate", create(job)))
+                .findValues("schedulingGates"))
+        .isEmpty();
   }
 
   @Test

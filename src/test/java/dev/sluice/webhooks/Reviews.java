@@ -147,6 +147,15 @@ final class Reviews {
         on);
   }
 
+  /** The object with the changes of an answer that only adds and replaces. */
+  static JsonNode mutated(JsonNode object, AdmissionResult admissionResult) {
+    JsonNode copy = object;
+    for (JsonNode change : ((AdmissionResult.Allowed) admissionResult).patch()) {
+      copy = edited(copy, new Edit(change.path("path").asText(), change.path("value").toString()));
+    }
+    return copy;
+  }
+
   /** What is wrong, as people read it; empty when it is allowed. */
   static List<String> messages(AdmissionResult admissionResult) {
     return switch (admissionResult) {

@@ -84,7 +84,10 @@ public final class BatchJob implements JobIntegration {
                     List.of("Complete", "Failed"),
                     List.of("succeeded", "failed"),
                     List.of("active", "ready", "terminating"),
-                    List.of())));
+                    List.of()))
+            .resizedBy(
+                (local, remote) ->
+                    remote.withObjectProperty("spec").put("parallelism", parallelism(local))));
   }
 
   /** The selector, and the labels by which it selects: the worker's API server writes its own. */
@@ -104,13 +107,9 @@ public final class BatchJob implements JobIntegration {
   }
 
   @Override
-  public boolean resizable() {
-    return true;
-  }
-
-  @Override
-  public String podSelector(String jobName) {
-    return "batch.kubernetes.io/job-name=" + jobName;
+  public Optional<String> podSelector(JsonNode job) {
+    return Optional.of(
+        "batch.kubernetes.io/job-name=" + job.path("metadata").path("name").asText());
   }
 
   @Override

@@ -25,7 +25,13 @@ public final class RayCluster extends RayKind {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
-            .withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas"));
+            .withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas")
+            .resizedBy(pods()::resize));
+  }
+
+  @Override
+  protected List<String> clusters(JsonNode object) {
+    return List.of(object.path("metadata").path("name").asText());
   }
 
   /**

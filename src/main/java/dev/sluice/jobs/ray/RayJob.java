@@ -17,7 +17,7 @@ import java.util.Set;
  * RayJobs: the pod sets of the cluster that the job gets, and, where a Job submits the Ray job, one
  * pod for that. A RayJob that runs in a cluster of somebody else is left alone.
  */
-public final class RayJob extends RayKind {
+public final class RayJob extends RayClusterOwner {
 
   /** The kind. */
   public static final JobKind KIND = JobKind.of("ray.io", "v1", "RayJob");
@@ -41,12 +41,24 @@ public final class RayJob extends RayKind {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
-            .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus"));
+            .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus")
+            .resizedBy(pods()::resize));
   }
 
   @Override
   public boolean isManageable(JsonNode object) {
     return object.path("spec").path(SELECTOR).isEmpty();
+  }
+
+  @Override
+  protected List<String> clusters(JsonNode object) {
+    return List.of(object.path("status").path("rayClusterName").asText());
+  }
+
+  /** The pod that submits the Ray job isn't one of the cluster's. */
+  @Override
+  public boolean keepsSize(String podSet) {
+    return podSet.equals(SUBMITTER);
   }
 
   private static String submission(JsonNode object) {
@@ -75,31 +87,20 @@ public final class RayJob extends RayKind {
     JsonNode template = super.accounted(object, slot);
     if (slot.template().isEmpty()) {
       ObjectNode submitter = JsonNodeFactory.instance.objectNode();
-      RayPods.addContainer(submitter, submitter(object));
+      RayPods.addContainer(submitter, pods().submitter(object));
       return submitter;
     }
     if (slot.name().equals(RayPods.HEAD)
         && submission(object).equals("SidecarMode")
         && template.deepCopy() instanceof ObjectNode head) {
-      RayPods.addContainer(head, submitter(object));
+      RayPods.addContainer(head, pods().submitter(object));
       return head;
     }
     return template;
   }
 
-  /** The container that submits the Ray job, as the RayJob's controller makes it. */
-  private ObjectNode submitter(JsonNode object) {
-    ObjectNode container = JsonNodeFactory.instance.objectNode().put("name", "ray-job-submitter");
-    String image = pods().image(object);
-    if (!image.isEmpty()) {
-      container.put("image", image);
-    }
-    container.set("resources", RayPods.resources("500m", "200Mi", "1", "1Gi"));
-    return container;
-  }
-
   @Override
-  public List<InvalidField> validate(JsonNode object) {
+  public List<InvalidField> validate(JsonNode object, boolean elastic) {
     JsonNode spec = object.path("spec");
     boolean ownCluster = spec.path(CLUSTER).isObject();
     if (!isManageable(object)) {
@@ -128,7 +129,7 @@ public final class RayJob extends RayKind {
                   : spec.path("shutdownAfterJobFinishes"),
               "must be true for a job in a queue, because its quota is given back when it ends"));
     }
-    invalid.addAll(pods().validate(object, isSubmittedByJob(object) ? 1 : 0));
+    invalid.addAll(pods().validate(object, isSubmittedByJob(object) ? 1 : 0, elastic));
     return invalid;
   }
 

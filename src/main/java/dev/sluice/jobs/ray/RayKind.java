@@ -6,6 +6,7 @@ import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.TemplatedJob;
 import dev.sluice.jobs.WebhookRules;
 import java.util.List;
+import java.util.Optional;
 
 /** What the kinds of Ray have in common: each holds the spec of a cluster. */
 abstract class RayKind extends TemplatedJob {
@@ -48,8 +49,19 @@ abstract class RayKind extends TemplatedJob {
   }
 
   @Override
-  public List<InvalidField> validate(JsonNode object) {
-    return pods.validate(object, 0);
+  public List<InvalidField> validate(JsonNode object, boolean elastic) {
+    return pods.validate(object, 0, elastic);
+  }
+
+  /** The names of the RayClusters whose pods are those of a job. */
+  protected abstract List<String> clusters(JsonNode object);
+
+  @Override
+  public final Optional<String> podSelector(JsonNode object) {
+    List<String> clusters = clusters(object).stream().filter(name -> !name.isEmpty()).toList();
+    return clusters.isEmpty()
+        ? Optional.empty()
+        : Optional.of("ray.io/cluster in (" + String.join(",", clusters) + ")");
   }
 
   @Override

@@ -5,9 +5,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.IntNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.JobReference;
 import dev.sluice.jobs.TemplatedJob.Index;
 import dev.sluice.jobs.TemplatedJob.PodSetSlot;
 import java.math.BigDecimal;
@@ -27,6 +29,9 @@ record RayPods(List<String> path) {
 
   private static final int MOST_POD_SETS = 18;
   private static final String GROUPS = "workerGroupSpecs";
+  private static final String GROUP_NAME = "groupName";
+  private static final String AUTOSCALING = "enableInTreeAutoscaling";
+  private static final String MANAGED_BY = "managedBy";
   private static final Index NO_INDEX = Index.of("");
 
   /** Copies the path. */
@@ -43,10 +48,13 @@ record RayPods(List<String> path) {
   }
 
   private static String podSet(JsonNode group) {
-    return group.path("groupName").asText().toLowerCase(Locale.ROOT);
+    return group.path(GROUP_NAME).asText().toLowerCase(Locale.ROOT);
   }
 
-  /** The head and the groups, in the order of the object. */
+  /**
+   * The head and the groups, in the order of the object. Where the job follows the size of its
+   * cluster, the groups have as many replicas as there.
+   */
   List<PodSetSlot> slots(JsonNode object) {
     List<PodSetSlot> slots = new ArrayList<>();
     String at = "/" + String.join("/", path);
@@ -59,11 +67,45 @@ record RayPods(List<String> path) {
           PodSetSlot.of(
               object,
               podSet(group),
-              Math.max(0, group.path("replicas").asInt(1)) * hosts,
+              Math.max(0, replicas(group, JobReference.specOf(object))) * hosts,
               at + "/" + GROUPS + "/" + i + "/template",
               NO_INDEX));
     }
     return slots;
+  }
+
+  /** What the spec of a cluster says of its size. */
+  static JsonNode sizes(JsonNode cluster) {
+    ObjectNode sizes = JsonNodeFactory.instance.objectNode();
+    ArrayNode groups = sizes.putArray(GROUPS);
+    for (JsonNode group : JsonFields.list(cluster, GROUPS)) {
+      ObjectNode size = groups.addObject();
+      for (String field : List.of(GROUP_NAME, "replicas")) {
+        if (group.has(field)) {
+          size.set(field, group.get(field));
+        }
+      }
+    }
+    return sizes;
+  }
+
+  /** Gives the groups of a cluster in another object the replicas that they have in this one. */
+  void resize(JsonNode object, ObjectNode other) {
+    for (JsonNode group : JsonFields.list(spec(other), GROUPS)) {
+      if (group instanceof ObjectNode resized) {
+        resized.put("replicas", Math.max(0, replicas(group, spec(object))));
+      }
+    }
+  }
+
+  /** The replicas of a group, or those of its namesake in the spec of a cluster. */
+  private static int replicas(JsonNode group, JsonNode cluster) {
+    return JsonFields.list(cluster, GROUPS).stream()
+        .filter(each -> each.path(GROUP_NAME).equals(group.path(GROUP_NAME)))
+        .findFirst()
+        .orElse(group)
+        .path("replicas")
+        .asInt(1);
   }
 
   /**
@@ -93,8 +135,14 @@ record RayPods(List<String> path) {
     return accounted;
   }
 
-  private boolean scalesItself(JsonNode object) {
-    return spec(object).path("enableInTreeAutoscaling").asBoolean();
+  /** Whether the cluster changes its own size. */
+  boolean scalesItself(JsonNode object) {
+    return spec(object).path(AUTOSCALING).asBoolean();
+  }
+
+  private boolean isSentElsewhere(JsonNode object) {
+    return object.path("spec").path(MANAGED_BY).asText().equals(KueueConstants.MULTIKUEUE)
+        || spec(object).path(MANAGED_BY).asText().equals(KueueConstants.MULTIKUEUE);
   }
 
   /** Whether the cluster survives the loss of its head; then its state is in a Redis database. */
@@ -103,8 +151,19 @@ record RayPods(List<String> path) {
         || "true".equals(JsonFields.annotations(object).get("ray.io/ft-enabled"));
   }
 
+  /** The container that submits a Ray job, as KubeRay makes it: with the image of the head. */
+  ObjectNode submitter(JsonNode object) {
+    ObjectNode container = JsonNodeFactory.instance.objectNode().put("name", "ray-job-submitter");
+    String image = image(object);
+    if (!image.isEmpty()) {
+      container.put("image", image);
+    }
+    container.set("resources", resources("500m", "200Mi", "1", "1Gi"));
+    return container;
+  }
+
   /** The image of the head's Ray container; empty if there is none. */
-  String image(JsonNode object) {
+  private String image(JsonNode object) {
     return spec(object).at("/headGroupSpec/template/spec/containers/0/image").asText();
   }
 
@@ -117,7 +176,8 @@ record RayPods(List<String> path) {
   }
 
   /** The resources of a container. */
-  static ObjectNode resources(String cpu, String memory, String cpuLimit, String memoryLimit) {
+  private static ObjectNode resources(
+      String cpu, String memory, String cpuLimit, String memoryLimit) {
     ObjectNode resources = JsonNodeFactory.instance.objectNode();
     resources.putObject("requests").put("cpu", cpu).put("memory", memory);
     resources.putObject("limits").put("cpu", cpuLimit).put("memory", memoryLimit);
@@ -153,16 +213,20 @@ record RayPods(List<String> path) {
    * What breaks the rules of a cluster in a queue.
    *
    * @param more how many pod sets there are besides those of the cluster
+   * @param elastic whether the job may change its size while it runs
    */
-  List<InvalidField> validate(JsonNode object, int more) {
+  List<InvalidField> validate(JsonNode object, int more, boolean elastic) {
     List<InvalidField> invalid = new ArrayList<>();
-    if (scalesItself(object)) {
+    if (scalesItself(object) && (!elastic || isSentElsewhere(object))) {
       invalid.add(
           new InvalidField(
-              field("enableInTreeAutoscaling"),
-              spec(object).path("enableInTreeAutoscaling"),
-              "a job in a queue can't scale itself unless it is elastic, and elastic jobs are not"
-                  + " supported yet"));
+              field(AUTOSCALING),
+              spec(object).path(AUTOSCALING),
+              elastic
+                  ? "an elastic job that is sent to worker clusters can't scale itself"
+                  : "a job in a queue can't scale itself unless it is elastic: annotation "
+                      + KueueConstants.ELASTIC_JOB
+                      + "=true"));
     }
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
     int most = MOST_POD_SETS - 1 - more;
@@ -178,7 +242,7 @@ record RayPods(List<String> path) {
         invalid.add(
             new InvalidField(
                 field(GROUPS) + "[" + i + "].groupName",
-                groups.get(i).path("groupName"),
+                groups.get(i).path(GROUP_NAME),
                 "is the name of the pod set of the head"));
       }
     }

@@ -10,9 +10,10 @@ import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.MultiKueueRules.StatusRules;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** RayServices: the pod sets of the cluster that serves. A service never finishes. */
-public final class RayService extends RayKind {
+public final class RayService extends RayClusterOwner {
 
   /** The kind. */
   public static final JobKind KIND = JobKind.of("ray.io", "v1", "RayService");
@@ -35,9 +36,18 @@ public final class RayService extends RayKind {
         MultiKueueRules.byStatus(managedByField(), suspendField())
             .managedByAnyOf(List.of(managedByField(), List.of("spec", CLUSTER, "managedBy")))
             .pushing(List.of(List.of("spec", "serveConfigV2")))
+            .resizedBy(pods()::resize)
             .with(
                 StatusRules.atAnyTime(
                     List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
+  }
+
+  /** The cluster that serves, and the one that will. */
+  @Override
+  protected List<String> clusters(JsonNode object) {
+    return Stream.of("activeServiceStatus", "pendingServiceStatus")
+        .map(field -> JsonFields.text(object, "status", field, "rayClusterName"))
+        .toList();
   }
 
   @Override

@@ -73,7 +73,7 @@ public final class SparkApplication extends SuspendableJob {
   }
 
   @Override
-  public List<InvalidField> validate(JsonNode object) {
+  public List<InvalidField> validate(JsonNode object, boolean elastic) {
     List<InvalidField> invalid = new ArrayList<>();
     JsonNode mode = JsonFields.at(object, "spec", "mode");
     if (!mode.isMissingNode() && !mode.asText().equals(CLUSTER_MODE)) {

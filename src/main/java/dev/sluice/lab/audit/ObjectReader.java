@@ -7,12 +7,14 @@ import java.math.RoundingMode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Reads the audited fields of objects. */
 final class ObjectReader {
 
   private static final String QUEUE_NAME = "kueue.x-k8s.io/queue-name";
   private static final int DIGITS = 9;
+  private static final Set<String> JOBS = Set.of("Job", "RayCluster");
 
   private ObjectReader() {}
 
@@ -27,10 +29,10 @@ final class ObjectReader {
     return namespace.isEmpty() ? name : namespace + "/" + name;
   }
 
-  /** The uid of the Job that controls the object; empty if there is none. */
+  /** The uid of the Job, or the RayCluster, that controls the object; empty if there is none. */
   static String controllingJob(JsonNode object) {
     for (JsonNode owner : object.path("metadata").path("ownerReferences")) {
-      if (owner.path("controller").asBoolean() && owner.path("kind").asText().equals("Job")) {
+      if (owner.path("controller").asBoolean() && JOBS.contains(owner.path("kind").asText())) {
         return owner.path("uid").asText();
       }
     }

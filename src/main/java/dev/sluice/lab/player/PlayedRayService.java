@@ -33,15 +33,22 @@ public final class PlayedRayService implements PlayedKind {
     JsonNode spec = object.path("spec").path("rayClusterConfig");
     return spec.path("suspend").asBoolean() || !spec.isObject()
         ? List.of()
-        : List.of(
-            PlayedRayCluster.of(
-                object, object.path("metadata").path("name").asText() + "-cluster", spec));
+        : List.of(PlayedRayCluster.of(object, cluster(object), spec));
+  }
+
+  private static String cluster(JsonNode object) {
+    return object.path("metadata").path("name").asText() + "-cluster";
   }
 
   @Override
   public ObjectNode status(JsonNode object, List<ObjectNode> children) {
     boolean ready = children.stream().anyMatch(PlayedRayCluster::isReady);
     ObjectNode status = JsonNodeFactory.instance.objectNode();
+    if (!children.isEmpty()) {
+      status
+          .putObject(ready ? "activeServiceStatus" : "pendingServiceStatus")
+          .put("rayClusterName", cluster(object));
+    }
     status
         .put("numServeEndpoints", ready ? 1 : 0)
         .put("serviceStatus", ready ? "Running" : "")

@@ -154,7 +154,7 @@ class RayClusterTest {
     assertThat(kind.state(yaml(object)).end()).isEmpty();
     assertThat(kind.podSets(yaml(object))).allMatch(podSet -> podSet.template().isEmpty());
     assertThat(kind.nextStopStep(yaml(object), Optional.empty())).isPresent();
-    assertThat(kind.validate(yaml(object))).isEmpty();
+    assertThat(kind.validate(yaml(object), false)).isEmpty();
   }
 
   @ParameterizedTest

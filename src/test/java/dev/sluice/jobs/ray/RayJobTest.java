@@ -106,7 +106,7 @@ class RayJobTest {
     assertThat(kind.state(yaml(object)).end()).isEmpty();
     assertThat(kind.podSets(yaml(object))).isNotEmpty();
     assertThat(kind.nextStopStep(yaml(object), Optional.empty())).isPresent();
-    assertThat(kind.validate(yaml(object))).isNotNull();
+    assertThat(kind.validate(yaml(object), false)).isNotNull();
   }
 
   @Test

@@ -15,6 +15,7 @@ import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,10 @@ class RayKindsIT {
   private static final String JOB = "ray.io/v1/RayJob";
   private static final String SERVICE = "ray.io/v1/RayService";
   private static final String CLUSTER = "ray.io/v1/RayCluster";
+  private static final String SCALES =
+      "enableInTreeAutoscaling: true,"
+          + " autoscalerOptions: {resources: {requests: {cpu: 500m}}},";
+  private static final String REPLICAS = "/spec/workerGroupSpecs/0/replicas";
   private static final String HEAD = "/headGroupSpec/template";
   private static final String WORKERS = "/workerGroupSpecs/0/template";
   private static final String TEMPLATE =
@@ -221,6 +226,132 @@ class RayKindsIT {
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
     api.delete(CLUSTER, "ray");
     api.awaitGone(QueuedJobs.WORKLOAD, workload);
+    api.awaitUsage("0");
+  }
+
+  /** Awaits so many pods of a cluster that run, and so many that a gate holds back. */
+  private void awaitPods(int running, int gated) {
+    await(running + " running pods, " + gated + " gated")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              List<JsonNode> pods =
+                  api.pods().stream()
+                      .filter(pod -> pod.at("/metadata/labels").has("ray.io/cluster"))
+                      .filter(pod -> !pod.path("metadata").has("deletionTimestamp"))
+                      .toList();
+              assertThat(pods)
+                  .filteredOn(pod -> !pod.at("/spec/schedulingGates").isEmpty())
+                  .hasSize(gated);
+              assertThat(pods)
+                  .filteredOn(pod -> pod.at("/status/phase").asText().equals("Running"))
+                  .hasSize(running);
+            });
+  }
+
+  private void scale(String name, int workers) {
+    api.replace(CLUSTER, name, REPLICAS, Integer.toString(workers));
+  }
+
+  private List<JsonNode> unfinished() {
+    return api.workloads().stream()
+        .filter(
+            it ->
+                it.at("/status/conditions").findValuesAsText("type").stream()
+                    .noneMatch("Finished"::equals))
+        .toList();
+  }
+
+  @Test
+  void anElasticRayClusterGetsQuotaForWhatItHasMore() {
+    api.givenQueues(4);
+    cluster.applyText(
+        """
+        apiVersion: ray.io/v1
+        kind: RayCluster
+        metadata:
+          name: grows
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec: %s
+        """
+            .formatted(clusterSpec("enableInTreeAutoscaling: false,")));
+    String first = api.workloadOf(CLUSTER, "grows");
+    awaitPods(3, 0);
+    api.awaitUsage("3");
+
+    scale("grows", 4);
+    awaitPods(3, 2);
+    api.awaitUsage("3");
+    assertThat(unfinished()).hasSize(2);
+    api.setQuota(5);
+    awaitPods(5, 0);
+    api.awaitUsage("5");
+    api.awaitCondition(QueuedJobs.WORKLOAD, first, "Finished", "True");
+    assertThat(api.message(QueuedJobs.WORKLOAD, first, "Finished")).contains("took its place");
+    assertThat(api.get(CLUSTER, "grows").at("/spec/suspend").asBoolean()).isFalse();
+
+    scale("grows", 1);
+    awaitPods(2, 0);
+    api.awaitUsage("2");
+    JsonNode slice = unfinished().getFirst();
+    assertThat(slice.at("/spec/podSets/1/count").asInt()).isEqualTo(1);
+    String last = slice.at("/metadata/name").asText();
+    api.patch(QueuedJobs.WORKLOAD, last, "{'spec': {'active': false}}");
+    api.awaitUsage("0");
+    assertThat(api.get(CLUSTER, "grows").at("/spec/suspend").asBoolean()).isTrue();
+    api.patch(QueuedJobs.WORKLOAD, last, "{'spec': {'active': true}}");
+    awaitPods(2, 0);
+    assertThat(unfinished()).hasSize(1);
+
+    api.delete(CLUSTER, "grows");
+    api.awaitUsage("0");
+    await("no Workload is left").atMost(LIMIT).until(() -> api.workloads().isEmpty());
+  }
+
+  /** What scales the RayCluster is played by the test: it writes the replicas. */
+  @Test
+  void anElasticRayJobFollowsTheSizeThatItsClusterGivesItself() {
+    api.givenQueues(6);
+    cluster.applyText(
+        """
+        apiVersion: ray.io/v1
+        kind: RayJob
+        metadata:
+          name: ray
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec:
+          shutdownAfterJobFinishes: true
+          rayClusterSpec: %s
+          submitterPodTemplate:
+            metadata: {annotations: {sluice.dev/run-for: 30m}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: s, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(clusterSpec(SCALES)));
+    String first = api.workloadOf(JOB, "ray");
+    awaitPods(3, 0);
+    api.awaitUsage("4500m");
+    await("the pod that submits").atMost(LIMIT).until(() -> api.pods().size() == 4);
+
+    scale("ray-cluster", 3);
+    awaitPods(4, 0);
+    api.awaitUsage("5500m");
+    api.awaitCondition(QueuedJobs.WORKLOAD, first, "Finished", "True");
+    assertThat(
+            api.get(JOB, "ray").at("/metadata/annotations/kueue.x-k8s.io~1raycluster-generation"))
+        .hasToString("\"2\"");
+    scale("ray-cluster", 5);
+    awaitPods(4, 2);
+
+    scale("ray-cluster", 1);
+    awaitPods(2, 0);
+    api.awaitUsage("3500m");
+    assertThat(unfinished()).hasSize(1);
+    assertThat(api.get(JOB, "ray").at("/spec/suspend").asBoolean()).isFalse();
+    api.delete(JOB, "ray");
     api.awaitUsage("0");
   }
 

@@ -68,7 +68,7 @@ class RayServiceTest {
     assertThat(kind.state(yaml(object)).end()).isEmpty();
     assertThat(kind.podSets(yaml(object))).isNotEmpty();
     assertThat(kind.nextStopStep(yaml(object), Optional.empty())).isPresent();
-    assertThat(kind.validate(yaml(object))).isEmpty();
+    assertThat(kind.validate(yaml(object), false)).isEmpty();
   }
 
   @Test

@@ -285,11 +285,13 @@ class SparkApplicationTest {
 
   @Test
   void inAQueueItRunsInTheClusterWithAFixedNumberOfExecutors() {
-    assertThat(KIND.validate(JOB)).isEmpty();
-    assertThat(KIND.validate(with(JOB, "{spec: {mode: null}}"))).isEmpty();
-    assertThat(KIND.validate(with(JOB, "{spec: {dynamicAllocation: {enabled: false}}}"))).isEmpty();
+    assertThat(KIND.validate(JOB, false)).isEmpty();
+    assertThat(KIND.validate(with(JOB, "{spec: {mode: null}}"), false)).isEmpty();
+    assertThat(KIND.validate(with(JOB, "{spec: {dynamicAllocation: {enabled: false}}}"), false))
+        .isEmpty();
     assertThat(
-            KIND.validate(with(JOB, "{spec: {mode: client, dynamicAllocation: {enabled: true}}}")))
+            KIND.validate(
+                with(JOB, "{spec: {mode: client, dynamicAllocation: {enabled: true}}}"), false))
         .extracting(InvalidField::path)
         .containsExactly("spec.mode", "spec.dynamicAllocation.enabled");
   }

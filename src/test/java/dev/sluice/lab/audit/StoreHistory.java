@@ -39,7 +39,8 @@ public final class StoreHistory {
   private static final String MARK = "/registry/oo-end-of-history";
 
   private static final String FIRST = "/registry/jobs/";
-  private static final String AFTER_LAST = "/registry/pods0";
+  private static final String RAY_CLUSTERS = "/registry/ray.io/rayclusters/";
+  private static final String AFTER_LAST = "/registry/ray.io/rayclusters0";
 
   private final URI store;
   private final ObjectMapper json = new ObjectMapper();
@@ -189,7 +190,11 @@ public final class StoreHistory {
     return object == null ? MissingNode.getInstance() : object;
   }
 
+  /** A RayCluster of its own is judged by the rules for Jobs. */
   private static Optional<AuditedKind> kind(String key) {
+    if (key.startsWith(RAY_CLUSTERS)) {
+      return Optional.of(AuditedKind.JOB);
+    }
     for (AuditedKind kind : AuditedKind.JUDGED) {
       String prefix =
           kind == AuditedKind.WORKLOAD || kind == AuditedKind.CLUSTER_QUEUE

@@ -1,0 +1,55 @@
+package dev.sluice.jobs.ray;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobReference;
+import dev.sluice.jobs.ReferencedKind;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A kind of Ray whose controller makes a RayCluster. If an elastic job scales itself, its size is
+ * that of the RayCluster, which the scaler writes (docs/ray.md#elastic).
+ */
+abstract class RayClusterOwner extends RayKind {
+
+  private static final ReferencedKind CLUSTERS =
+      new ReferencedKind(RayCluster.KIND, true, false, RayPods::sizes);
+
+  /** A kind whose objects hold the spec of a cluster here. */
+  RayClusterOwner(JobKind kind, RayPods pods) {
+    super(kind, pods);
+  }
+
+  @Override
+  public final List<ReferencedKind> references() {
+    return List.of(CLUSTERS);
+  }
+
+  /** The RayCluster that gives a running job its size. */
+  @Override
+  public final Optional<JobReference> reference(JsonNode object) {
+    boolean follows =
+        "true".equals(JsonFields.annotations(object).get(KueueConstants.ELASTIC_JOB))
+            && pods().scalesItself(object)
+            && !isSuspended(object)
+            && end(object).isEmpty();
+    return follows
+        ? clusters(object).stream()
+            .filter(name -> !name.isEmpty())
+            .findFirst()
+            .map(name -> new JobReference(CLUSTERS, name))
+        : Optional.empty();
+  }
+
+  @Override
+  public final Map<String, String> sizeAnnotations(JsonNode object) {
+    long generation = JobReference.generationOf(object);
+    return generation > 0
+        ? Map.of(KueueConstants.RAYCLUSTER_GENERATION, Long.toString(generation))
+        : Map.of();
+  }
+}
