@@ -14,6 +14,7 @@ import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Owner;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -46,12 +47,18 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
         Stream.concat(
                 new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
                     .enabled().stream().map(Integration::kind),
-                acceptsUnits(configuration) ? Stream.of(ForeignQueueUnit.KIND) : Stream.empty())
+                configuration.kubeQueue().enabled() ? ofKubeQueue(configuration) : Stream.empty())
             .toList();
     turnedOff =
         all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();
     external =
         configuration.integrations().externalFrameworks().stream().map(JobKind::parse).toList();
+  }
+
+  private static Stream<JobKind> ofKubeQueue(Configuration configuration) {
+    return Stream.concat(
+        BuiltInIntegrations.ofKubeQueue(InstantSource.system()).stream().map(Integration::kind),
+        acceptsUnits(configuration) ? Stream.of(ForeignQueueUnit.KIND) : Stream.empty());
   }
 
   /** Whether the configuration has QueueUnits queued that others make. */

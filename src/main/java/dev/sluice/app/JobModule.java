@@ -125,6 +125,12 @@ final class JobModule implements OperatorModule {
             .map(JobKind::parse)
             .toList();
     if (context.configuration().kubeQueue().enabled()) {
+      BuiltInIntegrations.ofKubeQueue(context.clock())
+          .forEach(
+              entry -> {
+                integrations.add(entry);
+                frameworks.add(entry.kind().framework());
+              });
       IntegrationRegistry jobs =
           IntegrationRegistry.of(integrations, frameworks, external, context::isEnabled);
       integrations.add(

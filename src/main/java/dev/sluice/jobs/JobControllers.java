@@ -96,8 +96,15 @@ public final class JobControllers {
     }
   }
 
+  /** Of several versions of a definition that are known and served, only the first counts. */
   private boolean isServed(JobKind kind) {
-    return kind.isBuiltIn() || served.test(kind.definition(), kind.version());
+    return kind.isBuiltIn()
+        || factories.keySet().stream()
+            .filter(other -> other.definition().equals(kind.definition()))
+            .filter(other -> served.test(other.definition(), other.version()))
+            .findFirst()
+            .filter(kind::equals)
+            .isPresent();
   }
 
   private JobKindController make(JobKind kind) {

@@ -110,9 +110,9 @@ final class JobIntakePolicy {
       ObjectNode parent = body;
       List<String> field = adapter.suspendField();
       for (String name : field.subList(0, field.size() - 1)) {
-        parent = parent.putObject(name);
+        parent = parent.withObjectProperty(name);
       }
-      parent.put(field.getLast(), true);
+      parent.set(field.getLast(), adapter.suspension(true));
     }
     return new AssignQueue(queue, new JobPatch(false, body));
   }

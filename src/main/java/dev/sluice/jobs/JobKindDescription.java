@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.BooleanNode;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -20,6 +21,14 @@ public interface JobKindDescription {
   /** Path of the field that suspends a job; empty for kinds without such a field. */
   default List<String> suspendField() {
     return List.of("spec", "suspend");
+  }
+
+  /**
+   * The value that {@link #suspendField} has in a job that is suspended, or is not; null where the
+   * field is absent then.
+   */
+  default JsonNode suspension(boolean suspended) {
+    return BooleanNode.valueOf(suspended);
   }
 
   /** Path of the field that names the controller that runs a job; empty for kinds without one. */

@@ -176,7 +176,12 @@ public abstract class SuspendableJob implements JobIntegration {
     for (String field : suspendField().subList(0, suspendField().size() - 1)) {
       parent = parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
     }
-    parent.put(suspendField().getLast(), suspended);
+    JsonNode value = suspension(suspended);
+    if (value.isNull()) {
+      parent.remove(suspendField().getLast());
+    } else {
+      parent.set(suspendField().getLast(), value);
+    }
     if (readsSuspendAnnotation()
         && !annotation(object).isMissingNode()
         && object.path("metadata").path("annotations") instanceof ObjectNode annotations) {

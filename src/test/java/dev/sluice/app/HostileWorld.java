@@ -28,6 +28,7 @@ import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.ParsedJobs;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
+import dev.sluice.jobs.argo.Workflow;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.leaderworkerset.LeaderWorkerSetResource;
 import dev.sluice.jobs.pod.PodResource;
@@ -123,7 +124,9 @@ final class HostileWorld {
         BuiltInIntegrations.descriptions().stream()
             .filter(JobIntegration.class::isInstance)
             .map(JobIntegration.class::cast),
-        Stream.of(new ForeignQueueUnit((apiVersion, kind) -> false, InstantSource.system())));
+        Stream.of(
+            new ForeignQueueUnit((apiVersion, kind) -> false, InstantSource.system()),
+            new Workflow(InstantSource.system())));
   }
 
   private static final int REMEMBERED = 200;

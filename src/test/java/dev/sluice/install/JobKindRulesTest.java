@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
@@ -10,6 +11,7 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -77,6 +79,22 @@ class JobKindRulesTest {
                 .filter(access -> resources.stream().anyMatch(it -> isOf(access, it)))
                 .toList())
         .containsExactlyInAnyOrderElementsOf(of(kinds).distinct().toList());
+  }
+
+  @Test
+  void theRoleForKubeQueueGrantsWhatItsKindsNeed() {
+    List<JobKindDescription> kinds =
+        BuiltInIntegrations.ofKubeQueue(InstantSource.system()).stream()
+            .map(Integration::description)
+            .toList();
+    Set<String> granted =
+        InstallManifests.kubeQueuePermissions("kueue-system").stream()
+            .filter(ClusterRole.class::isInstance)
+            .flatMap(role -> ((ClusterRole) role).getRules().stream())
+            .flatMap(JobKindRulesTest::of)
+            .collect(Collectors.toSet());
+
+    assertThat(of(kinds).toList()).isNotEmpty().allMatch(granted::contains);
   }
 
   private static boolean isOf(String access, String resource) {

@@ -3,6 +3,8 @@ package dev.sluice.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.kubeflow.LegacyMpiJob;
+import dev.sluice.jobs.kubeflow.MpiJob;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -53,6 +55,10 @@ class JobControllersTest {
   }
 
   private JobControllerContext context() {
+    return context(registry);
+  }
+
+  private JobControllerContext context(IntegrationRegistry registry) {
     ScriptedApi api = new ScriptedApi();
     JobOptions options = JobOptions.defaults("kueue-system");
     return new JobControllerContext(
@@ -202,5 +208,24 @@ class JobControllersTest {
 
     assertThat(new JobControllers(some, (name, version) -> false, () -> {}).dependOnDefinitions())
         .isFalse();
+  }
+
+  /** Both see the same objects, so only one may handle them. */
+  @Test
+  void ofTwoVersionsOfADefinitionTheFirstThatIsServedIsHandled() {
+    IntegrationRegistry both =
+        new IntegrationRegistry(
+            List.of(entry(new MpiJob()), entry(new LegacyMpiJob())),
+            List.of(new MpiJob().kind().framework(), LegacyMpiJob.KIND.framework()),
+            gate -> true);
+    JobControllers versions =
+        new JobControllers(context(both), (name, version) -> served.contains(version), () -> {});
+    served.add("v1alpha1");
+    versions.start();
+    assertThat(versions.absent()).containsExactly(new MpiJob().kind());
+    served.add("v2beta1");
+    versions.definitionChanged("mpijobs.kubeflow.org");
+    assertThat(versions.absent()).containsExactly(LegacyMpiJob.KIND);
+    assertThat(calls).containsExactly("start mpijobs", "start mpijobs", "close mpijobs");
   }
 }

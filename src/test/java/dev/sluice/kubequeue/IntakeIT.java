@@ -37,49 +37,12 @@ class IntakeIT {
     own.createNodes(NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", "spot"));
   }
 
-  /** A queue of the test's namespace, and one that a label can ask for there. */
   private void givenQuotas(String... names) {
-    for (String name : names) {
-      cluster.applyText(
-          """
-          apiVersion: kueue.x-k8s.io/v1beta2
-          kind: ClusterQueue
-          metadata:
-            name: "root-%1$s-${suffix}"
-            annotations:
-              sluice.dev/source-kind: ElasticQuotaTree
-              sluice.dev/source-namespace: kube-system
-              sluice.dev/source-name: elasticquotatree
-              sluice.dev/source-path: root/%1$s-${suffix}
-          spec:
-            namespaceSelector:
-              matchExpressions:
-              - {key: kubernetes.io/metadata.name, operator: In, values: ["${namespace}"]}
-            resourceGroups:
-            - coveredResources: [cpu]
-              flavors:
-              - name: "flavor-${suffix}"
-                resources: [{name: cpu, nominalQuota: "2"}]
-          """
-              .formatted(name));
-    }
+    QuotaFixture.givenQuotas(cluster, names);
   }
 
   private void givenLocalQueue(String quota) {
-    cluster.applyText(
-        """
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: LocalQueue
-        metadata:
-          name: "root-%1$s-${suffix}"
-          annotations:
-            sluice.dev/source-kind: ElasticQuotaTree
-            sluice.dev/source-namespace: kube-system
-            sluice.dev/source-name: elasticquotatree
-            sluice.dev/source-path: root/%1$s-${suffix}
-        spec: {clusterQueue: "root-%1$s-${suffix}"}
-        """
-            .formatted(quota));
+    QuotaFixture.givenLocalQueue(cluster, quota);
   }
 
   private void submit(String name, String metadata, boolean suspend, String runFor) {
@@ -168,6 +131,32 @@ class IntakeIT {
                           assertThat(event.getMessage()).isEqualTo("there is no quota nobody");
                         }));
     assertThat(api.workloads()).hasSize(1);
+  }
+
+  /** The label comes before the namespace, and the annotation chooses among queues that list it. */
+  @Test
+  void aJobChoosesItsQueueByLabelAndAnnotation() {
+    api.givenQueues(0);
+    givenQuotas("video", "audio", "books");
+    givenLocalQueue("video");
+    String choice = ", annotations: {kube-queue/queue-name: root-audio" + suffix() + "}";
+    submit("ignored", choice, true, "1s");
+    awaitQueue("ignored", "root-video");
+
+    QuotaFixture.list(cluster, "audio", "video", "books");
+    submit("chosen", choice, true, "1s");
+    awaitQueue("chosen", "root-audio");
+    String label = ", labels: {alibabacloud.com/quota-name: \"books" + suffix() + "\"}";
+    submit("labelled", label, true, "1s");
+    awaitQueue("labelled", "root-books");
+    submit("both", label + choice, true, "1s");
+    awaitQueue("both", "root-audio");
+    for (String job : List.of("ignored", "chosen", "labelled", "both")) {
+      api.awaitCondition(JOB, job, "Complete", "True");
+      assertThat(api.get(JOB, job).at("/metadata/annotations/sluice.dev~1assigned-queue").asText())
+          .isEqualTo(queueOf(job));
+    }
+    assertThat(api.workloads()).hasSize(4);
   }
 
   private String phase(String unit) {

@@ -8,8 +8,10 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.appwrapper.AppWrapper;
+import dev.sluice.jobs.argo.Workflow;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.jobset.JobSet;
+import dev.sluice.jobs.kubeflow.LegacyMpiJob;
 import dev.sluice.jobs.kubeflow.MpiJob;
 import dev.sluice.jobs.kubeflow.TrainingJob;
 import dev.sluice.jobs.leaderworkerset.LeaderWorkerSetController;
@@ -25,6 +27,7 @@ import dev.sluice.jobs.spark.SparkApplication;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
 import dev.sluice.jobs.trainer.TrainJob;
+import java.time.InstantSource;
 import java.util.List;
 
 /** All kinds of jobs that this program knows: one line per kind. */
@@ -60,7 +63,20 @@ public final class BuiltInIntegrations {
             new LeaderWorkerSets(), context -> new LeaderWorkerSetController(pods, context)));
   }
 
-  /** The descriptions of all kinds, in the same order; no controller is made. */
+  /**
+   * The entries of kinds that are queued in the way of Kube Queue alone: they are turned on with
+   * it, and no framework of the configuration names them.
+   *
+   * @param clock tells the times that starts write
+   */
+  public static List<Integration> ofKubeQueue(InstantSource clock) {
+    return List.of(of(new Workflow(clock)), of(new LegacyMpiJob()));
+  }
+
+  /**
+   * The descriptions of all kinds that a framework turns on, in the same order; no controller is
+   * made.
+   */
   public static List<JobKindDescription> descriptions() {
     return all(new PodIndex()).stream().map(Integration::description).toList();
   }

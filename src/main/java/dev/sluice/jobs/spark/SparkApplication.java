@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * SparkApplications: a pod set for the driver, and one for the executors, which the driver creates.
@@ -32,14 +31,6 @@ public final class SparkApplication extends SuspendableJob {
   private static final String EXECUTOR = "executor";
   private static final String APPLICATION = "sparkoperator.k8s.io/app-name";
   private static final String CLUSTER_MODE = "cluster";
-  private static final String RUNNING = "RUNNING";
-  private static final String COMPLETED = "COMPLETED";
-  private static final String FAILED = "FAILED";
-  private static final String SUBMISSION_FAILED = "SUBMISSION_FAILED";
-
-  /** States, the one before the first included, in which the application has no pods. */
-  private static final Set<String> WITHOUT_PODS =
-      Set.of("", "SUSPENDED", "RESUMING", "PENDING_RERUN", COMPLETED, FAILED, SUBMISSION_FAILED);
 
   private static final List<SparkRole> ROLES = List.of(SparkRole.DRIVER, SparkRole.EXECUTOR);
 
@@ -103,56 +94,31 @@ public final class SparkApplication extends SuspendableJob {
     return ROLES.stream().map(role -> role.podSet(object)).toList();
   }
 
-  private static String applicationState(JsonNode object) {
-    return JsonFields.text(object, "status", "applicationState", "state");
+  /** The operator that people of Kube Queue have holds an application without a state so. */
+  @Override
+  protected boolean readsSuspendAnnotation() {
+    return true;
+  }
+
+  @Override
+  public boolean neverStarted(JsonNode object) {
+    return super.neverStarted(object) && (isSuspended(object) || SparkState.of(object).isEmpty());
   }
 
   /** An application that is being stopped, or cleaned up, still has pods. */
   @Override
   protected boolean active(JsonNode object) {
-    return !WITHOUT_PODS.contains(applicationState(object));
+    return SparkState.hasPods(object);
   }
 
   @Override
   protected boolean podsReady(JsonNode object) {
-    long executors =
-        JsonFields.map(object, "status", "executorState").values().stream()
-            .filter(state -> state.equals(RUNNING) || state.equals(COMPLETED))
-            .count();
-    return applicationState(object).equals(RUNNING)
-        && executors >= SparkRole.EXECUTOR.count(object);
+    return SparkState.executorsUp(object) >= SparkRole.EXECUTOR.count(object);
   }
 
   @Override
   protected Optional<JobState.End> end(JsonNode object) {
-    String message = JsonFields.text(object, "status", "applicationState", "errorMessage");
-    return switch (applicationState(object)) {
-      case COMPLETED ->
-          Optional.of(new JobState.End(true, "SparkApplication finished successfully"));
-      case FAILED -> Optional.of(failed(message, "SparkApplication failed"));
-      case SUBMISSION_FAILED ->
-          isSubmittedAgain(object)
-              ? Optional.empty()
-              : Optional.of(failed(message, "SparkApplication could not be submitted"));
-      default -> Optional.empty();
-    };
-  }
-
-  private static JobState.End failed(String message, String otherwise) {
-    return new JobState.End(false, message.isEmpty() ? otherwise : message);
-  }
-
-  /** Whether the application is submitted once more after a submission that failed. */
-  private static boolean isSubmittedAgain(JsonNode object) {
-    JsonNode policy = JsonFields.at(object, "spec", "restartPolicy");
-    JsonNode retries = JsonFields.at(policy, "onSubmissionFailureRetries");
-    return switch (policy.path("type").asText()) {
-      case "Always" -> true;
-      case "OnFailure" ->
-          retries.isNumber()
-              && JsonFields.at(object, "status", "submissionAttempts").asInt() <= retries.asInt();
-      default -> false;
-    };
+    return SparkState.end(object);
   }
 
   @Override

@@ -349,7 +349,9 @@ public final class KindPlayer implements AutoCloseable {
     }
     ObjectNode body = JsonNodeFactory.instance.objectNode();
     body.set("status", patch);
-    return send(ApiRequest.patch(path(object).status(), body));
+    ObjectPath path = path(object);
+    return send(
+        ApiRequest.patch(played.hasStatusSubresource() ? path.status() : path.object(), body));
   }
 
   private ObjectPath path(ObjectNode object) {

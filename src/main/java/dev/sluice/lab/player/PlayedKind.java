@@ -55,6 +55,11 @@ public interface PlayedKind {
     return false;
   }
 
+  /** Whether the status is written apart from the rest of the object. */
+  default boolean hasStatusSubresource() {
+    return true;
+  }
+
   /**
    * The status that the controller writes.
    *

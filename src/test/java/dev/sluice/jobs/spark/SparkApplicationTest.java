@@ -304,4 +304,18 @@ class SparkApplicationTest {
         .containsExactly("spec.driver.annotations", "spec.executor.annotations");
     assertThat(KIND.reviewedPodSets(job).getLast().annotations()).containsOnlyKeys("a", "t");
   }
+
+  @Test
+  void theAnnotationHoldsAnApplicationWithoutAState() {
+    ObjectNode held =
+        with(
+            JOB,
+            "{metadata: {generation: 1, annotations: {scheduling.x-k8s.io/suspend: 'true'}},"
+                + " spec: {suspend: null}}");
+    assertThat(KIND.state(held).suspended()).isFalse();
+    assertThat(KIND.state(held).handling().held()).isTrue();
+    assertThat(KIND.neverStarted(held)).isTrue();
+    assertThat(KIND.neverStarted(status(held, "{applicationState: {state: SUBMITTED}}"))).isFalse();
+    assertThat(KIND.neverStarted(status(JOB, "{applicationState: {state: SUSPENDED}}"))).isTrue();
+  }
 }
