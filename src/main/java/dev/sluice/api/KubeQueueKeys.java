@@ -35,6 +35,11 @@ public final class KubeQueueKeys {
         .findFirst();
   }
 
+  /** Whether a key of labels or annotations is one of either product. */
+  public static boolean isOfKubeQueue(String key) {
+    return PREFIXES.stream().anyMatch(key::startsWith);
+  }
+
   /**
    * The value of a key of either product; that of the later product wins. Empty without a value.
    *

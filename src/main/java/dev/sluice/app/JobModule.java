@@ -27,6 +27,7 @@ import dev.sluice.kubequeue.CachedJobIntake;
 import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.kubequeue.ForeignUnitSteering;
 import dev.sluice.kubequeue.QueueUnitMirror;
+import dev.sluice.queues.cache.CachedCheckLabels;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
@@ -86,7 +87,9 @@ final class JobModule implements OperatorModule {
         context
             .options()
             .jobs(this::namespaceLabels)
-            .withStartRules(new CachedStartRules(informers.caches()));
+            .withQueueRules(
+                new CachedStartRules(informers.caches()),
+                new CachedCheckLabels(informers.caches()));
     IntegrationRegistry registry = registry(context, podIndex);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);
     StatefulSetWorkloads statefulSetWorkloads =

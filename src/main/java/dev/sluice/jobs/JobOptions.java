@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -39,6 +40,8 @@ import java.util.stream.Stream;
  * @param startRules what the ClusterQueue of a Workload says about starts
  * @param quickStart how long after admission nobody waits for the pods in particular, so that
  *     readiness may be told together with the next write; zero: somebody always waits
+ * @param selectedLabels labels by which ClusterQueues select the Workloads that need a check; a
+ *     Workload takes them from its job, too
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -56,7 +59,8 @@ public record JobOptions(
     boolean quotaForCleanup,
     boolean elasticJobs,
     Function<CachedWorkload, StartRules> startRules,
-    Duration quickStart) {
+      Duration quickStart,
+      Supplier<Set<String>> selectedLabels) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
@@ -94,11 +98,13 @@ public record JobOptions(
         quotaForCleanup,
         elasticJobs,
         workload -> StartRules.NONE,
-        Duration.ZERO);
+        Duration.ZERO,
+        Set::of);
   }
 
-  /** The same options, where queues have rules about starts. */
-  public JobOptions withStartRules(Function<CachedWorkload, StartRules> rules) {
+  /** The same options, where queues have rules about starts, and select Workloads by labels. */
+  public JobOptions withQueueRules(
+      Function<CachedWorkload, StartRules> rules, Supplier<Set<String>> labels) {
     return new JobOptions(
         manageJobsWithoutQueueName,
         managedNamespaces,
@@ -115,7 +121,8 @@ public record JobOptions(
         quotaForCleanup,
         elasticJobs,
         rules,
-        quickStart);
+        quickStart,
+        labels);
   }
 
   /** The same options with another time in which readiness may be told later. */
@@ -136,7 +143,8 @@ public record JobOptions(
         quotaForCleanup,
         elasticJobs,
         startRules,
-        time);
+        time,
+        selectedLabels);
   }
 
   /** Whether somebody waits for the pods of this Workload to be ready. */

@@ -7,8 +7,10 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.workload.CachedWorkload;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Writes the Workload of a job (docs/workload-semantics.md#creation-of-workloads). */
 public final class WorkloadFactory {
@@ -152,7 +154,9 @@ public final class WorkloadFactory {
   }
 
   private void labels(CachedJob job, ObjectNode labels) {
-    for (String key : rules.copiedLabels()) {
+    Set<String> keys = new LinkedHashSet<>(rules.copiedLabels());
+    keys.addAll(rules.selectedLabels().get());
+    for (String key : keys) {
       if (job.labels().containsKey(key)) {
         labels.put(key, job.labels().get(key));
       }

@@ -54,7 +54,12 @@ final class PlanDifference {
     return node.isMissingNode() || node.isNull() || (node.isArray() && node.isEmpty());
   }
 
+  /** Lists of objects that others add to, too, contain what is planned in any order. */
   private static boolean contains(JsonNode whole, JsonNode part) {
+    if (part.isArray() && part.valueStream().allMatch(JsonNode::isObject)) {
+      return part.valueStream()
+          .allMatch(wanted -> whole.valueStream().anyMatch(it -> contains(it, wanted)));
+    }
     if (!part.isObject()) {
       return whole.equals(part);
     }

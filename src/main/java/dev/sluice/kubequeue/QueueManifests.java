@@ -36,6 +36,7 @@ final class QueueManifests {
                   QueueAnnotations.MAX_WORKLOADS,
                   QueueAnnotations.QUEUE_PRIORITY,
                   QueueAnnotations.BLOCK_UNTIL_READY,
+                  QueueAnnotations.CHECK_SELECTORS,
                   SourceMark.LISTED,
                   QueueObjects.FULL_NAME,
                   QueueUnits.SHOWN))
@@ -105,6 +106,11 @@ final class QueueManifests {
     if (override.blockUntilReady()) {
       result.put(QueueAnnotations.BLOCK_UNTIL_READY, "true");
     }
+    if (!override.checks().isEmpty()) {
+      ObjectNode selectors = JsonNodeFactory.instance.objectNode();
+      selectors.setAll(override.checks());
+      result.put(QueueAnnotations.CHECK_SELECTORS, selectors.toString());
+    }
     if (!override.listed().isEmpty()) {
       result.put(SourceMark.LISTED, String.join(",", override.listed()));
     }
@@ -164,6 +170,10 @@ final class QueueManifests {
     preemption.put("reclaimWithinCohort", "Any");
     preemption.putObject("borrowWithinCohort").put("policy", "Never");
     preemption.put("withinClusterQueue", override.preempts() ? "LowerPriority" : "Never");
+    if (!override.checks().isEmpty()) {
+      ArrayNode checks = spec.putObject("admissionChecksStrategy").putArray("admissionChecks");
+      override.checks().keySet().forEach(name -> checks.addObject().put("name", name));
+    }
     groups(spec, limits, cohort.isEmpty());
     return spec;
   }

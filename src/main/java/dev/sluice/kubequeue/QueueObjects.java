@@ -1,7 +1,9 @@
 package dev.sluice.kubequeue;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import java.util.Map;
@@ -24,6 +26,9 @@ final class QueueObjects {
 
   /** What Kube Queue says of a Queue of an ElasticQuota that says nothing of itself. */
   private static final int PRIORITY_OF_QUOTAS = 1000;
+
+  /** The field that names admission checks; it is people's. */
+  static final String CHECKS = "admissionChecks";
 
   private static final String INTELLIGENT = "Intelligent";
 
@@ -87,5 +92,20 @@ final class QueueObjects {
         .or(() -> defaultPriority(mark.kind()))
         .ifPresent(priority -> spec.put("priority", priority));
     return new PlannedObject(id, annotations, spec);
+  }
+
+  /**
+   * A Queue that is made in the place of one in another namespace: with what people wrote there.
+   */
+  static PlannedObject moved(PlannedObject planned, ExistingObject old) {
+    Map<String, String> annotations = new TreeMap<>(old.annotations());
+    annotations.keySet().removeIf(key -> !KubeQueueKeys.isOfKubeQueue(key));
+    annotations.putAll(planned.annotations());
+    ObjectNode spec = planned.spec().deepCopy();
+    JsonNode checks = old.spec().path(CHECKS);
+    if (!checks.isEmpty()) {
+      spec.set(CHECKS, checks.deepCopy());
+    }
+    return new PlannedObject(planned.id(), annotations, spec);
   }
 }

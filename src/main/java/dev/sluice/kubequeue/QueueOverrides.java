@@ -1,9 +1,11 @@
 package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.Policy;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kubequeue.QuotaSources.SourceNote;
 import dev.sluice.kubequeue.SourceMark.Identity;
@@ -17,6 +19,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What Queues say of quotas: docs/kube-queue.md#queue-objects. Never throws for what it reads. Used
@@ -26,6 +30,13 @@ final class QueueOverrides {
 
   private static final List<String> AUTOMATIC =
       List.of("create-by-kubequeue", "create-by-koordqueue");
+
+  /** Annotations that say nothing here; the value for no limit is no wish. */
+  private static final List<String> WITHOUT_EFFECT = List.of("max-depth", "priority-threshold");
+
+  private static final String UNLIMITED = "-1";
+  private static final int LONGEST_CHECK = 316;
+  private static final int MOST_CHECKS = 64;
 
   private final Map<Identity, GenericKubernetesResource> ours = new HashMap<>();
   private final Map<String, GenericKubernetesResource> automatic = new HashMap<>();
@@ -47,7 +58,10 @@ final class QueueOverrides {
     for (GenericKubernetesResource queue : queues) {
       String namespace = Objects.requireNonNullElse(queue.getMetadata().getNamespace(), "");
       if (isMirror(queue)) {
-        SourceMark.of(queue).ifPresent(mark -> ours.put(mark.identity(), queue));
+        boolean here = namespace.equals(settings.namespace());
+        SourceMark.of(queue)
+            .ifPresent(
+                mark -> ours.merge(mark.identity(), queue, (one, other) -> here ? other : one));
       } else if (!namespace.equals(settings.namespace())) {
         byNamespace.computeIfAbsent(namespace, any -> new ArrayList<>()).add(queue);
       } else if (isAutomatic(queue)) {
@@ -93,8 +107,7 @@ final class QueueOverrides {
     String policy = spec(queue.get()).path("queuePolicy").asText();
     boolean edited =
         !QueueObjects.shown(policy).equals(annotations(queue.get()).get(QueueUnits.SHOWN));
-    return override(
-        quota, queue.get(), edited ? policy : "", priority(queue.get()), annotations(queue.get()));
+    return override(quota, queue.get(), edited ? policy : "", priority(queue.get()), queue);
   }
 
   /** The Queue that shows the quota; in its place one that Kube Queue made for it. */
@@ -130,7 +143,7 @@ final class QueueOverrides {
             object,
             KubeQueueKeys.annotation(labels(object), "queue-policy").orElse(""),
             priority,
-            annotations(object));
+            shown(quota));
   }
 
   private QueueOverride override(
@@ -138,7 +151,8 @@ final class QueueOverrides {
       GenericKubernetesResource object,
       String text,
       Optional<Integer> priority,
-      Map<String, String> annotations) {
+      Optional<GenericKubernetesResource> queue) {
+    Map<String, String> annotations = annotations(object);
     Optional<Policy> policy = QueueObjects.policy(text, quota.source().kind());
     if (policy.isEmpty() && !text.isEmpty()) {
       note(
@@ -147,6 +161,11 @@ final class QueueOverrides {
           "\"%s\" is no policy of a queue; it is served as configured".formatted(text));
     } else if (QueueObjects.isReplaced(text)) {
       note(object, QuotaSources.UNSUPPORTED, "policy " + text + ": it is served as Priority");
+    }
+    for (String key : WITHOUT_EFFECT) {
+      KubeQueueKeys.annotation(annotations, key)
+          .filter(value -> !value.equals(UNLIMITED))
+          .ifPresent(value -> note(object, QuotaSources.UNSUPPORTED, key + " has no effect"));
     }
     return new QueueOverride(
         policy,
@@ -158,7 +177,22 @@ final class QueueOverrides {
             .flatMap(list -> Arrays.stream(list.split(",", -1)))
             .map(String::strip)
             .filter(name -> !name.isEmpty())
-            .toList());
+            .toList(),
+        queue.map(this::checks).orElseGet(TreeMap::new));
+  }
+
+  private SortedMap<String, JsonNode> checks(GenericKubernetesResource queue) {
+    SortedMap<String, JsonNode> checks = new TreeMap<>();
+    for (JsonNode check : JsonFields.list(spec(queue), QueueObjects.CHECKS)) {
+      String name = JsonFields.text(check, "name");
+      if (name.isEmpty() || name.length() > LONGEST_CHECK || checks.size() == MOST_CHECKS) {
+        note(queue, QuotaSources.INVALID, "\"" + name + "\" can't be an admission check");
+      } else {
+        JsonNode selector = JsonFields.at(check, "labelSelector");
+        checks.put(name, selector.isObject() ? selector : JsonNodeFactory.instance.objectNode());
+      }
+    }
+    return checks;
   }
 
   private void note(GenericKubernetesResource object, String reason, String text) {

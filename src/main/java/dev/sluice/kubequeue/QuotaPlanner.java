@@ -194,9 +194,12 @@ final class QuotaPlanner {
     if (input.queueNamespace().isPresent() && !mark.kind().equals(ResourceQuotaReader.KIND)) {
       String namespace = input.queueNamespace().get();
       String shown = name(ObjectKind.QUEUE, namespace, name, mark);
+      ObjectId id = new ObjectId(ObjectKind.QUEUE, namespace, shown);
+      PlannedObject manifest = QueueObjects.manifest(id, mark, settings.policy(), override);
       planned.add(
-          QueueObjects.manifest(
-              new ObjectId(ObjectKind.QUEUE, namespace, shown), mark, settings.policy(), override));
+          input.existing().containsKey(id)
+              ? manifest
+              : elsewhere(mark).map(old -> QueueObjects.moved(manifest, old)).orElse(manifest));
     }
     for (String namespace : quota.namespaces()) {
       if (identity.equals(byNamespace.get(namespace))) {
@@ -211,6 +214,14 @@ final class QuotaPlanner {
         localQueue(namespace, name, mark, annotations);
       }
     }
+  }
+
+  /** The Queue that shows the same quota in the namespace that was configured before. */
+  private Optional<ExistingObject> elsewhere(SourceMark mark) {
+    return input.existing().values().stream()
+        .filter(each -> each.id().kind() == ObjectKind.QUEUE)
+        .filter(each -> each.mark().filter(it -> it.identity().equals(mark.identity())).isPresent())
+        .min(Comparator.comparing(each -> each.id().toString()));
   }
 
   /** The namespaces of a quota and all below it, and of quotas whose jobs may choose its queue. */

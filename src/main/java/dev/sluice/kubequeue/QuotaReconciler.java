@@ -128,9 +128,13 @@ public final class QuotaReconciler implements AutoCloseable {
         .filter(namespaces()::contains);
   }
 
+  /** Those whose names count, and those of ours that were made in another namespace. */
   private List<GenericKubernetesResource> queues() {
     return objects.all(Kind.QUEUE).stream()
-        .filter(each -> settings.namespace().equals(each.getMetadata().getNamespace()))
+        .filter(
+            each ->
+                settings.namespace().equals(each.getMetadata().getNamespace())
+                    || QueueOverrides.isMirror(each))
         .toList();
   }
 
@@ -149,14 +153,17 @@ public final class QuotaReconciler implements AutoCloseable {
         return false;
       }
     }
-    boolean complete = !steps.waiting();
+    boolean written = true;
     for (PlannedObject object : steps.others()) {
       ExistingObject before = found.get(object.id());
-      complete &= before == null ? writer.create(object) : writer.apply(object, before);
+      written &= before == null ? writer.create(object) : writer.apply(object, before);
     }
+    boolean complete = written && !steps.waiting();
     for (ObjectId id : steps.removed()) {
       ExistingObject before = found.get(id);
-      complete &= before == null || writer.delete(id, before);
+      // what people wrote into a Queue isn't lost while the one that takes its place isn't there
+      boolean early = id.kind() == ObjectKind.QUEUE && !written;
+      complete &= !early && (before == null || writer.delete(id, before));
     }
     return complete;
   }

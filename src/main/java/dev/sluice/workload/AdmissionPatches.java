@@ -37,7 +37,7 @@ public final class AdmissionPatches {
             .collect(Collectors.toSet());
     List<CheckState> present = workload.status().admissionChecks();
     return required
-        .of(decision.clusterQueue(), Optional.of(flavors))
+        .of(decision.clusterQueue(), Optional.of(flavors), workload.labels())
         .flatMap(names -> CheckStates.synced(present, names, now))
         .orElse(present);
   }

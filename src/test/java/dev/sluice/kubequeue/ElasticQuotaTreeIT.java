@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
@@ -54,23 +55,26 @@ class ElasticQuotaTreeIT {
   @SuppressWarnings("NullAway.Init")
   private KubernetesClient client;
 
+  @SuppressWarnings("NullAway.Init")
+  private Path kubeconfig;
+
   @BeforeAll
   void startOperator(TestCluster given) {
     client = given.client();
+    kubeconfig = given.kubeconfig();
     given.createNodes(NodeGroup.plentiful("kube-queue", 1));
+    start("kube-queue");
+  }
+
+  private void start(String namespace) {
     client
-        .resource(
-            """
-            apiVersion: v1
-            kind: Namespace
-            metadata: {name: kube-queue}
-            """)
+        .resource("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}".formatted(namespace))
         .createOr(NonDeletingOperation::update);
     operator =
         LocalOperator.start(
             "operator-of-the-quota-tree",
-            given.kubeconfig(),
-            "kubeQueue: {enabled: true, oversellRate: 1}");
+            kubeconfig,
+            "kubeQueue: {enabled: true, oversellRate: 1, namespace: %s}".formatted(namespace));
   }
 
   @AfterAll
@@ -113,6 +117,41 @@ class ElasticQuotaTreeIT {
     succeed(first);
     awaitSuspended(second, false);
     succeed(second);
+    queuesMoveToTheNamespaceThatIsConfigured();
+  }
+
+  private void queuesMoveToTheNamespaceThatIsConfigured() {
+    JsonNode before = get(SHOWN, "kube-queue", "root-child-1");
+    operator.close();
+    start("queues");
+    awaitPresent(SHOWN, "queues", "root-child-1");
+    awaitAbsent(SHOWN, "kube-queue", "root-child-1");
+    awaitAbsent(SHOWN, "kube-queue", "root-self");
+    JsonNode moved = get(SHOWN, "queues", "root-child-1");
+    assertThat(moved.get("spec")).isEqualTo(before.get("spec"));
+    assertThat(moved.at("/metadata/annotations/koord-queue~1wait-for-pods-running").asText())
+        .isEqualTo("true");
+    assertThat(get(QUEUE, "", "root-child-1").at("/spec/queueingStrategy").asText())
+        .isEqualTo("StrictFIFO");
+  }
+
+  /** A check whose controller says that it is there, and never answers. */
+  private void givenCheck() {
+    client
+        .resource(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: AdmissionCheck
+            metadata: {name: paid}
+            spec: {controllerName: example.com/till}
+            """)
+        .create();
+    at("kueue.x-k8s.io/v1beta2/AdmissionCheck", "", "paid")
+        .subresource("status")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"status\":{\"conditions\":[{\"type\":\"Active\",\"status\":\"True\",\"reason\":"
+                + "\"Open\",\"message\":\"\",\"lastTransitionTime\":\"2026-03-01T10:00:00Z\"}]}}");
   }
 
   /** The second job waits. */
@@ -132,10 +171,14 @@ class ElasticQuotaTreeIT {
                             "active: [{name: %s, namespace: default, priority: 0, position: 1}]"
                                 .formatted(second.getMetadata().getName()))));
 
+    givenCheck();
+    String checks = "[{name: paid, labelSelector: {matchLabels: {tier: gold}}}]";
     at(SHOWN, "kube-queue", "root-child-1")
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
-            "{\"spec\":{\"queuePolicy\":\"Block\",\"priority\":7},\"metadata\":{\"annotations\":{"
+            "{\"spec\":{\"queuePolicy\":\"Block\",\"priority\":7,\"admissionChecks\":"
+                + QuotaTrees.yaml(checks)
+                + "},\"metadata\":{\"annotations\":{"
                 + "\"koord-queue/wait-for-pods-running\":\"true\","
                 + "\"sluice.dev/source-name\":\"other\"}}}");
     await("the queue is served as its Queue says")
@@ -148,11 +191,16 @@ class ElasticQuotaTreeIT {
                   .isEqualTo("7");
               assertThat(queue.at("/metadata/annotations/sluice.dev~1block-until-ready").asText())
                   .isEqualTo("true");
+              assertThat(queue.at("/spec/admissionChecksStrategy/admissionChecks"))
+                  .isEqualTo(QuotaTrees.yaml("[{name: paid}]"));
               JsonNode again = get(SHOWN, "kube-queue", "root-child-1");
               assertThat(again.at("/metadata/annotations/sluice.dev~1source-name").asText())
                   .isEqualTo("elasticquotatree");
               assertThat(again.at("/spec"))
-                  .isEqualTo(QuotaTrees.yaml("{queuePolicy: Block, priority: 7}"));
+                  .isEqualTo(
+                      QuotaTrees.yaml(
+                          "{queuePolicy: Block, priority: 7, admissionChecks: %s}"
+                              .formatted(checks)));
             });
   }
 
@@ -210,7 +258,7 @@ class ElasticQuotaTreeIT {
     succeed(running);
     awaitAbsent(QUEUE, "", "root-child-1");
     awaitAbsent(LOCAL, "default", "root-child-1");
-    awaitAbsent(SHOWN, "kube-queue", "root-child-1");
+    awaitAbsent(SHOWN, "queues", "root-child-1");
 
     at(TREE, "kube-system", "elasticquotatree").delete();
     awaitAbsent(COHORT, "", "root");

@@ -6,6 +6,7 @@ import static dev.sluice.kubequeue.QuotaTrees.queue;
 import static dev.sluice.kubequeue.QuotaTrees.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.json.JsonMappers;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Queues: how quotas are shown, and what people say by them. */
@@ -119,7 +121,8 @@ class QueueOverridesTest {
                 Optional.of(5),
                 false,
                 false,
-                List.of("b", "root/c")));
+                List.of("b", "root/c"),
+                new TreeMap<>()));
     Cluster cluster = new Cluster();
     cluster.queueNamespace = Optional.of("kube-queue");
     cluster.overrides = quota -> quota.name().equals("a") ? override : QueueOverride.NONE;
@@ -144,7 +147,9 @@ class QueueOverridesTest {
     given(shown("Round", "kube-queue/enable-queueunit-preemption: \"true\""));
 
     assertThat(ofA())
-        .isEqualTo(new QueueOverride(Optional.empty(), "", Optional.of(5), false, true, List.of()));
+        .isEqualTo(
+            new QueueOverride(
+                Optional.empty(), "", Optional.of(5), false, true, List.of(), new TreeMap<>()));
     assertThat(notes).isEmpty();
   }
 
@@ -205,7 +210,8 @@ class QueueOverridesTest {
                 Optional.of(5),
                 false,
                 true,
-                List.of()));
+                List.of(),
+                new TreeMap<>()));
     queues.clear();
     assertThat(of(quota, Map.of(source, "{metadata: {name: a}}")).priority()).contains(1000);
   }
@@ -229,7 +235,119 @@ class QueueOverridesTest {
     assertThat(of(quota, Map.of()))
         .isEqualTo(
             new QueueOverride(
-                Optional.of(Policy.BLOCK), "Block", Optional.of(3), false, false, List.of()));
+                Optional.of(Policy.BLOCK),
+                "Block",
+                Optional.of(3),
+                false,
+                false,
+                List.of(),
+                new TreeMap<>()));
+  }
+
+  @Test
+  void checksOfAQueueAreThoseOfTheClusterQueue() {
+    given(
+        shown("Round", "")
+            .replace(
+                "priority: 5",
+                "admissionChecks: [{name: quick}, {name: \"\"}, {name: paid, labelSelector:"
+                    + " {matchLabels: {tier: gold}}}]"));
+    QueueOverride override = ofA();
+    assertThat(override.checks().keySet()).containsExactly("paid", "quick");
+    assertThat(notes)
+        .singleElement()
+        .satisfies(it -> assertThat(it.note()).isEqualTo("\"\" can't be an admission check"));
+
+    Cluster cluster = new Cluster();
+    cluster.overrides = quota -> quota.name().equals("a") ? override : QueueOverride.NONE;
+    PlannedObject planned = find(cluster.plan(TREE), queue("root-a"));
+    assertThat(planned.spec().path("admissionChecksStrategy"))
+        .isEqualTo(QuotaTrees.yaml("{admissionChecks: [{name: paid}, {name: quick}]}"));
+    assertThat(planned.annotations())
+        .containsEntry(
+            "sluice.dev/admission-check-selectors",
+            "{\"paid\":{\"matchLabels\":{\"tier\":\"gold\"}},\"quick\":{}}");
+
+    // a check that somebody else added is no difference, and one that isn't wished for any more is
+    ExistingObject more =
+        new ExistingObject(
+            planned.id(),
+            "u",
+            planned.annotations(),
+            QuotaTrees.yaml(
+                planned
+                    .spec()
+                    .toString()
+                    .replace("{\"name\":\"paid\"}", "{\"name\":\"own\"},{\"name\":\"paid\"}")),
+            false,
+            false);
+    assertThat(PlanDifference.differs(planned, more)).isFalse();
+    assertThat(PlanDifference.differs(find(new Cluster().plan(TREE), queue("root-a")), more))
+        .isTrue();
+  }
+
+  @Test
+  void annotationsWithoutEffectAreToldOf() {
+    given(
+        shown("Round", "koord-queue/max-depth: \"-1\"")
+            .replace("annotations:", "annotations:\n    koord-queue/priority-threshold: \"7\""));
+    ofA();
+    assertThat(notes)
+        .singleElement()
+        .satisfies(
+            it -> {
+              assertThat(it.reason()).isEqualTo("UnsupportedAttribute");
+              assertThat(it.note()).isEqualTo("priority-threshold has no effect");
+            });
+  }
+
+  @Test
+  void queuesMoveWithTheConfiguredNamespaceAndKeepWhatPeopleWrote() {
+    Cluster cluster = new Cluster();
+    cluster.queueNamespace = Optional.of("kube-queue");
+    PlannedObject old = find(cluster.carryOut(TREE), SHOWN);
+    Map<String, String> edited = new HashMap<>(old.annotations());
+    edited.put("koord-queue/wait-for-pods-running", "true");
+    edited.put("other", "x");
+    cluster.put(
+        new PlannedObject(
+            SHOWN,
+            edited,
+            (ObjectNode) QuotaTrees.yaml("{queuePolicy: Round, admissionChecks: [{name: paid}]}")),
+        false);
+
+    cluster.queueNamespace = Optional.of("queues");
+    QuotaPlan plan = cluster.carryOut(TREE);
+
+    ObjectId moved = new ObjectId(ObjectKind.QUEUE, "queues", "root-a");
+    assertThat(find(plan, moved).annotations())
+        .containsEntry("koord-queue/wait-for-pods-running", "true")
+        .containsEntry("kube-queue/quota-fullname", "root/a")
+        .doesNotContainKey("other");
+    assertThat(find(plan, moved).spec())
+        .isEqualTo(QuotaTrees.yaml("{queuePolicy: Round, admissionChecks: [{name: paid}]}"));
+    assertThat(plan.removed())
+        .containsExactlyInAnyOrder(
+            SHOWN,
+            new ObjectId(ObjectKind.QUEUE, "kube-queue", "root-b"),
+            new ObjectId(ObjectKind.QUEUE, "kube-queue", "root-self"));
+    // from then on it is people's again
+    assertThat(find(cluster.plan(TREE), moved).annotations())
+        .doesNotContainKey("koord-queue/wait-for-pods-running");
+
+    cluster.queueNamespace = Optional.empty();
+    assertThat(cluster.plan(TREE).removed()).contains(moved);
+  }
+
+  @Test
+  void ofTwoQueuesOfOneQuotaTheOneInTheConfiguredNamespaceSpeaks() {
+    for (int order = 0; order < 2; order++) {
+      queues.clear();
+      String elsewhere = shown("Block", "").replace("namespace: kube-queue", "namespace: queues");
+      given(order == 0 ? elsewhere : shown("Round", ""));
+      given(order == 0 ? shown("Round", "") : elsewhere);
+      assertThat(ofA().policy()).isEmpty();
+    }
   }
 
   /** Strangers may write anything. */
@@ -237,7 +355,9 @@ class QueueOverridesTest {
   void nothingThatIsWrittenThrows() {
     given("{metadata: {name: root-a, namespace: kube-queue, labels: {}}, spec: 7}");
     given("{metadata: {namespace: kube-queue, labels: {create-by-kubequeue: \"true\"}}}");
-    given(shown("[1, 2]", "x: y").replace("priority: 5", "priority: high"));
+    given(
+        shown("[1, 2]", "x: y")
+            .replace("priority: 5", "priority: high, admissionChecks: [7, {name: []}]"));
 
     assertThat(ofA().policy()).isEmpty();
     assertThat(ofA().priority()).isEmpty();

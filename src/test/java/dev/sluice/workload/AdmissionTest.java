@@ -176,7 +176,7 @@ class AdmissionTest {
               new KnownWorkloads(known),
               new Writer(),
               schedulerEvents::add,
-              (queue, flavors) -> {
+              (queue, flavors, labels) -> {
                 assertThat(queue).isEqualTo("research");
                 assertThat(flavors.orElseThrow()).hasSize(1);
                 return Optional.of(new TreeSet<>(List.of(required)));

@@ -44,6 +44,12 @@ public final class QueueAnnotations {
   /** Whether a Workload is admitted only when the pods of all admitted ones are ready. */
   public static final String BLOCK_UNTIL_READY = "sluice.dev/block-until-ready";
 
+  /**
+   * For admission checks of a ClusterQueue, by name, the label selector of the Workloads that need
+   * them; a check that isn't named is needed by all.
+   */
+  public static final String CHECK_SELECTORS = "sluice.dev/admission-check-selectors";
+
   /** The factor of nominal quota, borrowing and lending. */
   public static final String OVERSELL_RATE = "sluice.dev/oversell-rate";
 

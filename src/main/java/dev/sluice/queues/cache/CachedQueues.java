@@ -40,7 +40,7 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
     return new QueueLookup(
         state(local.orElse(null)),
         state(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
-        required.of(clusterQueue, admission.map(CachedQueues::flavors)),
+        required.of(clusterQueue, admission.map(CachedQueues::flavors), workload.labels()),
         informerCaches
             .clusterQueues()
             .find(clusterQueue)

@@ -3,6 +3,7 @@ package dev.sluice.queues.cache;
 import dev.sluice.queues.mapping.CheckStrategy;
 import dev.sluice.workload.RequiredChecks;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 
@@ -18,10 +19,12 @@ public final class CachedRequiredChecks implements RequiredChecks {
 
   @Override
   public Optional<SortedSet<String>> of(
-      String clusterQueue, Optional<? extends Collection<String>> assigned) {
+      String clusterQueue,
+      Optional<? extends Collection<String>> assigned,
+      Map<String, String> labels) {
     return informerCaches
         .clusterQueues()
         .find(clusterQueue)
-        .map(queue -> CheckStrategy.required(queue, assigned));
+        .map(queue -> CheckStrategy.required(queue, assigned, labels));
   }
 }

@@ -1,10 +1,12 @@
 package dev.sluice.queues.cache;
 
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.workload.lifecycle.QueueStateListener;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +60,15 @@ public final class QueueStateNotifier {
         && before != null
         && after != null
         && Objects.equals(strategy(before), strategy(after))
+        && selectors(before).equals(selectors(after))
         && ClusterQueueMapper.flavors(before).equals(ClusterQueueMapper.flavors(after));
+  }
+
+  private static String selectors(ClusterQueue queue) {
+    Map<String, String> annotations = queue.getMetadata().getAnnotations();
+    return annotations == null
+        ? ""
+        : annotations.getOrDefault(QueueAnnotations.CHECK_SELECTORS, "");
   }
 
   private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {

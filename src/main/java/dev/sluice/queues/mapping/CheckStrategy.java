@@ -5,6 +5,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueSpec;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedSet;
@@ -25,9 +26,12 @@ public final class CheckStrategy {
    *
    * @param assigned the assigned flavors; if empty, only checks that apply to every flavor are
    *     returned
+   * @param labels those of the Workload
    */
   public static SortedSet<String> required(
-      ClusterQueue queue, Optional<? extends Collection<String>> assigned) {
+      ClusterQueue queue,
+      Optional<? extends Collection<String>> assigned,
+      Map<String, String> labels) {
     ClusterQueueSpec spec = queue.getSpec();
     if (spec == null || spec.admissionChecksStrategy() == null) {
       return new TreeSet<>();
@@ -41,9 +45,11 @@ public final class CheckStrategy {
         assigned
             .<Predicate<List<String>>>map(given -> on -> on.stream().anyMatch(given::contains))
             .orElse(on -> on.containsAll(flavors));
+    CheckSelectors selectors = CheckSelectors.of(queue.getMetadata().getAnnotations());
     return spec.admissionChecksStrategy().admissionChecks().stream()
         .filter(rule -> rule.onFlavors().isEmpty() || needed.test(rule.onFlavors()))
         .map(AdmissionCheckStrategyRule::name)
+        .filter(check -> selectors.select(check, labels))
         .sorted()
         .limit(MAX_CHECKS)
         .collect(Collectors.toCollection(TreeSet::new));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -40,7 +41,7 @@ class CheckStrategyTest {
 
   @Test
   void beforeAReservationOnlyThoseThatHoldForEveryFlavor() {
-    assertThat(CheckStrategy.required(QUEUE, Optional.empty()))
+    assertThat(CheckStrategy.required(QUEUE, Optional.empty(), Map.of()))
         .containsExactly("on-all", "z-always");
   }
 
@@ -51,8 +52,44 @@ class CheckStrategyTest {
     "spot fast, 'on-all on-fast on-spot z-always'"
   })
   void withAReservationThoseOfTheFlavorsItWasGiven(String assigned, String required) {
-    assertThat(CheckStrategy.required(QUEUE, Optional.of(List.of(assigned.split(" ")))))
+    assertThat(CheckStrategy.required(QUEUE, Optional.of(List.of(assigned.split(" "))), Map.of()))
         .containsExactly(required.split(" "));
+  }
+
+  /** What can't be read narrows nothing. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"z-always\": {\"matchLabels\": {\"tier\": \"gold\"}}} | tier=gold | z-always",
+        "{\"z-always\": {\"matchLabels\": {\"tier\": \"gold\"}}} | tier=lead | ''",
+        "{\"z-always\": {\"matchExpressions\": [{\"key\": \"tier\", \"operator\":"
+            + " \"DoesNotExist\"}]}} | tier=lead | ''",
+        "{\"z-always\": {}} | tier=lead | z-always",
+        "{\"other\": {\"matchLabels\": {\"tier\": \"gold\"}}} | tier=lead | z-always",
+        "{\"z-always\": {\"matchLabels\": {\"?\": \"gold\"}}} | tier=lead | z-always",
+        "{\"z-always\": 7} | tier=lead | z-always",
+        "{\"z-always\": null} | tier=lead | z-always",
+        "[1] | tier=lead | z-always",
+        "{ | tier=lead | z-always",
+      })
+  void anAnnotationSelectsTheWorkloadsOfACheck(String annotation, String label, String required) {
+    ClusterQueue queue =
+        new KubernetesSerialization()
+            .unmarshal(
+                """
+                apiVersion: kueue.x-k8s.io/v1beta2
+                kind: ClusterQueue
+                metadata: {name: plain}
+                spec: {admissionChecksStrategy: {admissionChecks: [{name: z-always}]}}
+                """,
+                ClusterQueue.class);
+    queue.getMetadata().setAnnotations(Map.of("sluice.dev/admission-check-selectors", annotation));
+    String[] each = label.split("=");
+    assertThat(
+            String.join(
+                " ", CheckStrategy.required(queue, Optional.empty(), Map.of(each[0], each[1]))))
+        .isEqualTo(required);
   }
 
   @Test
@@ -67,7 +104,7 @@ class CheckStrategyTest {
                 spec: {}
                 """,
                 ClusterQueue.class);
-    assertThat(CheckStrategy.required(plain, Optional.empty())).isEmpty();
+    assertThat(CheckStrategy.required(plain, Optional.empty(), Map.of())).isEmpty();
   }
 
   @Test
@@ -87,6 +124,6 @@ class CheckStrategyTest {
     }
     ClusterQueue queue =
         new KubernetesSerialization().unmarshal(yaml.toString(), ClusterQueue.class);
-    assertThat(CheckStrategy.required(queue, Optional.empty())).hasSize(8);
+    assertThat(CheckStrategy.required(queue, Optional.empty(), Map.of())).hasSize(8);
   }
 }
