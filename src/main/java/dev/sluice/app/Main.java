@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       OperatorCommand.class,
       UninstallCommand.class,
+      ImporterCommand.class,
       ExplainCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class

@@ -29,7 +29,8 @@ public final class WorkloadFactory {
   }
 
   /** The Workload as it is to be created for a job that controls it. */
-  ObjectNode compose(CachedJob job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+  public ObjectNode compose(
+      CachedJob job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
     ObjectNode workload = compose(job, name(job.ref()), podSets, priority);
     ObjectNode metadata = workload.withObjectProperty("metadata");
     metadata.putArray("ownerReferences").add(ownerReference(job.ref()));

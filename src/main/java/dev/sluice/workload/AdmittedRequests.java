@@ -69,6 +69,11 @@ public final class AdmittedRequests {
         .anyMatch(requested -> requested.getValue() > counted.getOrDefault(requested.getKey(), 0L));
   }
 
+  /** What quota counts of an existing pod, or of a template that needs no defaults. */
+  public SortedMap<String, Long> of(JsonNode pod) {
+    return counted(PodTemplateParser.of(pod));
+  }
+
   /** The API server has written limits and overhead of the namespace into an existing pod. */
   private SortedMap<String, Long> counted(PodTemplate template) {
     return transformer.of(
