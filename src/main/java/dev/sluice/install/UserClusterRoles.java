@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
 import java.util.ArrayList;
@@ -100,6 +101,13 @@ public final class UserClusterRoles {
             .withResources(kind.plural())
             .withVerbs(verbs)
             .endRule();
+    if (kind.name().equals("workload")) {
+      role.addNewRule()
+          .withApiGroups(VisibilityApi.GROUP)
+          .withResources(kind.plural() + "/" + VisibilityApi.EXPLANATION)
+          .withVerbs("get")
+          .endRule();
+    }
     if (kind.hasStatus()) {
       role.addNewRule()
           .withApiGroups(kind.group())

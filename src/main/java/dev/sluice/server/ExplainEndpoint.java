@@ -2,6 +2,7 @@ package dev.sluice.server;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
@@ -11,12 +12,14 @@ import dev.sluice.core.topology.TopologyView;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.visibility.TopologyTreeText;
+import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -25,6 +28,11 @@ import java.util.regex.Pattern;
  * to the scheduler. {@code GET /explain/v1/topologies/FLAVOR}: what the nodes of a flavor have, and
  * who uses them. Requires the permission to {@code get} the path {@code /explain/v1}, since the
  * answers name Workloads of other namespaces.
+ *
+ * <p>Below the visibility API, so that the API server passes it on: {@code
+ * …/namespaces/NAMESPACE/workloads/NAME/explanation}, for who may get the Workload. The answer
+ * names no Workload and no LocalQueue of a namespace whose Workloads the user may not get. With
+ * {@code ?output=text} it is plain text.
  */
 public final class ExplainEndpoint implements HttpHandler {
 
@@ -33,6 +41,12 @@ public final class ExplainEndpoint implements HttpHandler {
 
   private static final Pattern PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
+  private static final Pattern TENANT_PATH =
+      Pattern.compile(
+          "/apis/"
+              + Pattern.quote(VisibilityApi.GROUP)
+              + "/v[a-z0-9]+/namespaces/([^/]+)/workloads/([^/]+)/"
+              + VisibilityApi.EXPLANATION);
   private static final Pattern TOPOLOGY_PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/topologies/([^/]+)");
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
@@ -71,6 +85,10 @@ public final class ExplainEndpoint implements HttpHandler {
   public Response answer(Request request) {
     Matcher path = PATH.matcher(request.path());
     Matcher topology = TOPOLOGY_PATH.matcher(request.path());
+    Matcher tenant = TENANT_PATH.matcher(request.path());
+    if (tenant.matches() && request.method().equals("GET")) {
+      return forTenant(request, tenant.group(1), tenant.group(2));
+    }
     if (!path.matches() && !topology.matches()) {
       return Response.text(
           404,
@@ -93,10 +111,37 @@ public final class ExplainEndpoint implements HttpHandler {
       }
       return topology.matches()
           ? topology(topology.group(1))
-          : explain(path.group(1), path.group(2));
+          : explain(path.group(1), path.group(2), namespace -> true, false);
     } catch (KubernetesClientException e) {
       return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
     }
+  }
+
+  private Response forTenant(Request request, String namespace, String name) {
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return Response.text(401, unauthorized(request));
+      }
+      if (!access.isAllowed(user.get(), getWorkload(namespace, name))) {
+        return Response.text(
+            403,
+            "Forbidden: the verb get on workloads in group kueue.x-k8s.io is needed in namespace "
+                + namespace);
+      }
+      return explain(
+          namespace,
+          name,
+          other -> other.equals(namespace) || access.isAllowed(user.get(), getWorkload(other, "")),
+          request.query().contains("output=text"));
+    } catch (KubernetesClientException e) {
+      return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
+    }
+  }
+
+  private static UserAction getWorkload(String namespace, String name) {
+    return new UserAction.OnResource(
+        "get", KueueConstants.GROUP, "v1beta2", "workloads", "", namespace, name);
   }
 
   private static String unauthorized(Request request) {
@@ -108,7 +153,13 @@ public final class ExplainEndpoint implements HttpHandler {
         : "Unauthorized: the certificate is not one for clients of this cluster, or not valid now";
   }
 
-  private Response explain(String namespace, String name) {
+  /**
+   * Explains a Workload.
+   *
+   * @param visible whether the Workloads of a namespace may be named
+   */
+  private Response explain(
+      String namespace, String name, Predicate<String> visible, boolean asText) {
     Optional<CachedWorkload> workload = workloads.get(namespace, name);
     if (workload.isEmpty()) {
       return Response.text(404, "Workload " + namespace + "/" + name + " does not exist");
@@ -117,12 +168,60 @@ public final class ExplainEndpoint implements HttpHandler {
       WorkloadId id = workload.get().id();
       Optional<Waiting> waiting =
           EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
-      return Response.json(JsonMappers.JSON.writeValueAsBytes(body(id, waiting)));
+      ObjectNode body = body(id, waiting.map(all -> shown(all, visible)));
+      hidden(body, waiting, visible);
+      return asText
+          ? Response.text(200, text(body, workload.get()))
+          : Response.json(JsonMappers.JSON.writeValueAsBytes(body));
     } catch (EngineAnswer.MissingException e) {
       return Response.text(503, e.text());
     } catch (JsonProcessingException e) {
       throw new IllegalStateException(explanationOf(workload.get().id()), e);
     }
+  }
+
+  private static Waiting shown(Waiting all, Predicate<String> visible) {
+    return new Waiting(
+        all.position(),
+        all.clusterQueue(),
+        all.explanation(),
+        all.holders().stream().filter(holder -> visible.test(holder.id().namespace())).toList(),
+        all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())));
+  }
+
+  /** How many holders are not named. */
+  private static void hidden(
+      ObjectNode body, Optional<Waiting> waiting, Predicate<String> visible) {
+    long others =
+        waiting.stream()
+            .flatMap(all -> all.holders().stream())
+            .filter(holder -> !visible.test(holder.id().namespace()))
+            .map(Holder::id)
+            .distinct()
+            .count();
+    if (others > 0) {
+      body.put("hiddenHolders", others);
+      body.withArray("text")
+          .add(
+              others
+                  + (others == 1 ? " Workload" : " Workloads")
+                  + " of namespaces that you may not read "
+                  + (others == 1 ? "holds" : "hold")
+                  + " what is missing");
+    }
+  }
+
+  /** The lines, for people. */
+  private static String text(ObjectNode body, CachedWorkload workload) {
+    StringBuilder text = new StringBuilder();
+    if (!body.path("pending").asBoolean()) {
+      text.append("not pending: ")
+          .append(
+              workload.finished() ? "finished" : workload.admitted() ? "admitted" : "not queued")
+          .append('\n');
+    }
+    body.path("text").forEach(line -> text.append(line.asText()).append('\n'));
+    return text.toString().stripTrailing();
   }
 
   private Response topology(String flavor) {

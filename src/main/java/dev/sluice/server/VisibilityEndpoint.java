@@ -63,7 +63,7 @@ public final class VisibilityEndpoint implements HttpHandler {
 
   private static boolean serves(String path) {
     return path.equals("/apis")
-        || path.startsWith("/apis/")
+        || path.startsWith("/apis/") && !path.endsWith("/" + VisibilityApi.EXPLANATION)
         || path.equals("/openapi")
         || path.startsWith("/openapi/");
   }

@@ -20,6 +20,7 @@ import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -73,10 +74,47 @@ class ExplainEndpointTest {
     "/explain/v1/topologies/gpu, Bearer poor, 403",
     "/explain/v1/topologies/gpu, Bearer bad, 401",
     "/explain/v1/topologies/none, Bearer good, 404",
-    "/explain/v1/topologies, Bearer good, 404"
+    "/explain/v1/topologies, Bearer good, 404",
+    "/explain/v1/namespaces/team/workloads/wl, Bearer tenant, 403",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer good, 200",
+    "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/team/workloads/wl/explanation, Bearer tenant, 200",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/no/explanation, Bearer tenant, 404",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/other/workloads/wl/explanation, Bearer tenant, 403",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer poor, 403",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer bad, 401"
   })
   void onlyWhoMayIsAnswered(String path, String authorization, int status) {
     assertThat(endpoint().answer(get(path, authorization)).status()).isEqualTo(status);
+  }
+
+  @Test
+  void aTenantLearnsHowManyOthersHoldWhatIsMissingButNotWho() throws Exception {
+    String path =
+        "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation";
+
+    JsonNode body =
+        new ObjectMapper().readTree(endpoint().answer(get(path, "Bearer tenant")).body());
+    assertThat(body.path("holders")).isEmpty();
+    assertThat(body.path("hiddenHolders").asInt()).isEqualTo(1);
+    assertThat(body.toString()).doesNotContain("big").doesNotContain("cq2");
+    JsonNode whole =
+        new ObjectMapper().readTree(endpoint().answer(get(path, "Bearer good")).body());
+    assertThat(whole.path("holders")).hasSize(1);
+    assertThat(whole.has("hiddenHolders")).isFalse();
+
+    Response text =
+        endpoint()
+            .answer(
+                new Request(
+                    "GET",
+                    path,
+                    "output=text",
+                    Map.of("authorization", List.of("Bearer tenant")),
+                    RequestBody.EMPTY));
+    assertThat(text.contentType()).startsWith("text/plain");
+    assertThat(new String(text.body(), StandardCharsets.UTF_8))
+        .startsWith("position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 0\n")
+        .endsWith("1 Workload of namespaces that you may not read holds what is missing\n");
   }
 
   @Test

@@ -10,10 +10,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Set;
 
 /**
- * A cluster that knows the tokens {@code good} and {@code poor} as users of these names, and allows
- * everything to the one and nothing to the other.
+ * A cluster that knows the tokens {@code good}, {@code poor} and {@code tenant} as users of these
+ * names, and allows everything to the first, nothing to the second, and to the third to get the
+ * Workloads of namespace {@code team}.
  */
 final class FakeReviews {
 
@@ -47,7 +49,7 @@ final class FakeReviews {
     ObjectNode review = read(request);
     String token = review.path("spec").path("token").asText();
     ObjectNode status = review.putObject("status");
-    if (token.equals("good") || token.equals("poor")) {
+    if (Set.of("good", "poor", "tenant").contains(token)) {
       status.put("authenticated", true).putObject("user").put("username", token);
     }
     return review.toString();
@@ -56,7 +58,16 @@ final class FakeReviews {
   private static String access(RecordedRequest request) {
     ObjectNode review = read(request);
     JsonNode spec = review.path("spec");
-    review.putObject("status").put("allowed", spec.path("user").asText().equals("good"));
+    String user = spec.path("user").asText();
+    JsonNode resource = spec.path("resourceAttributes");
+    boolean ofTeam =
+        resource.path("resource").asText().equals("workloads")
+            && resource.path("group").asText().equals("kueue.x-k8s.io")
+            && resource.path("verb").asText().equals("get")
+            && resource.path("namespace").asText().equals("team");
+    review
+        .putObject("status")
+        .put("allowed", user.equals("good") || user.equals("tenant") && ofTeam);
     return review.toString();
   }
 

@@ -21,6 +21,11 @@ public final class VisibilityApi {
   /** The subresource of ClusterQueues and LocalQueues. */
   public static final String PENDING_WORKLOADS = "pendingworkloads";
 
+  /**
+   * The subresource of Workloads that says why one waits. It is not of the API and not discovered.
+   */
+  public static final String EXPLANATION = "explanation";
+
   private static final String SUMMARY = "PendingWorkloadsSummary";
   private static final String STRING = "string";
   private static final String INTEGER = "integer";
