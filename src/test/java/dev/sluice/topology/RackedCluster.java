@@ -6,12 +6,18 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
+import dev.sluice.lab.audit.NodeAuditor;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
+import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -49,16 +55,21 @@ final class RackedCluster {
   RackedCluster withNodes(int perRack) {
     for (String block : List.of("b1", "b2")) {
       for (String rack : List.of("r1", "r2")) {
-        cluster.createNodes(
-            NodeGroup.plentiful(cluster.name(block + rack), perRack)
-                .withCapacity("cpu", "4")
-                .withLabel("pool", cluster.name("pool"))
-                .withLabel("example.com/block", block)
-                .withLabel("example.com/rack", block + rack)
-                .withTaint(new NodeTaint("pool", cluster.name("pool"), "NoSchedule")));
+        addNodes(block + rack, block + rack, perRack);
       }
     }
     return this;
+  }
+
+  /** Makes so many nodes in a rack, whose names begin with the stem. */
+  void addNodes(String stem, String rack, int count) {
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name(stem), count)
+            .withCapacity("cpu", "4")
+            .withLabel("pool", cluster.name("pool"))
+            .withLabel("example.com/block", rack.substring(0, 2))
+            .withLabel("example.com/rack", rack)
+            .withTaint(new NodeTaint("pool", cluster.name("pool"), "NoSchedule")));
   }
 
   /** The name of a node of a rack. */
@@ -199,6 +210,65 @@ final class RackedCluster {
           .domains()
           .forEach(domain -> result.merge(domain.values().getLast(), domain.count(), Integer::sum));
     }
+    return result;
+  }
+
+  /** The node of each rank by pod set, as the assignments of a Workload say. */
+  Map<String, List<String>> placesOf(String workload) {
+    Map<String, List<String>> result = new TreeMap<>();
+    JsonNode status = jobs.get(QueuedJobs.WORKLOAD, workload).path("status");
+    for (JsonNode podSet : status.at("/admission/podSetAssignments")) {
+      List<String> ranks = new ArrayList<>();
+      TopologyAssignmentCodec.decode(podSet.path("topologyAssignment"))
+          .domains()
+          .forEach(
+              domain ->
+                  ranks.addAll(Collections.nCopies(domain.count(), domain.values().getLast())));
+      result.put(podSet.path("name").asText(), ranks);
+    }
+    return result;
+  }
+
+  /**
+   * The nodes that the pods of a Workload are bound to by pod set, in the order of their index, as
+   * far as they have one.
+   */
+  Map<String, List<String>> boundOf(String workload) {
+    return jobs.pods().stream()
+        .filter(
+            pod ->
+                pod.at("/metadata/annotations/kueue.x-k8s.io~1workload").asText().equals(workload))
+        .filter(pod -> pod.at("/status/phase").asText().equals("Running"))
+        .sorted(
+            Comparator.comparingInt(
+                pod ->
+                    pod.at("/metadata/labels/batch.kubernetes.io~1job-completion-index").asInt()))
+        .collect(
+            Collectors.groupingBy(
+                pod -> pod.at("/metadata/labels/kueue.x-k8s.io~1podset").asText(),
+                TreeMap::new,
+                Collectors.mapping(pod -> pod.at("/spec/nodeName").asText(), Collectors.toList())));
+  }
+
+  /** What each node has for pods. */
+  Map<String, Map<String, BigDecimal>> allocatable() {
+    Map<String, Map<String, BigDecimal>> result = new HashMap<>();
+    cluster
+        .client()
+        .nodes()
+        .withLabel("pool", cluster.name("pool"))
+        .list()
+        .getItems()
+        .forEach(
+            node -> {
+              Map<String, BigDecimal> amounts = new HashMap<>();
+              node.getStatus()
+                  .getAllocatable()
+                  .forEach(
+                      (resource, quantity) ->
+                          amounts.put(resource, NodeAuditor.amount(quantity.toString())));
+              result.put(node.getMetadata().getName(), amounts);
+            });
     return result;
   }
 
