@@ -107,7 +107,9 @@ final class ReferenceQuestions {
   /**
    * Who of a single pod set fits, in which ClusterQueue, of those whose turn it may be: everyone in
    * a BestEffortFIFO queue, the head of a StrictFIFO queue. Left out are those that may start with
-   * fewer pods behind a closed gate: with more they would preempt, and that comes first.
+   * fewer pods behind a closed gate: with more they would preempt, and that comes first; and those
+   * that found quota and no places: when others take that quota, they may be driven to another
+   * flavor whose places are there, or come later, and nobody looks until the next flush.
    */
   Map<WorkloadId, String> singlesThatFit() {
     Map<WorkloadId, String> result = new HashMap<>();
@@ -123,6 +125,10 @@ final class ReferenceQuestions {
                     !entry.workload().gated()
                         || entry.workload().shape().podSets().getFirst().spare() == 0)
             .filter(entry -> fitsNow(entry, queue))
+            .filter(
+                entry ->
+                    !world.queuesWithTopologies().contains(queue.name())
+                        || !parking.competed(entry, queue.name()))
             .forEach(entry -> result.put(entry.id, queue.name()));
       }
     }
