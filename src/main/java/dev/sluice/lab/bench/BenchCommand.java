@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -40,13 +41,17 @@ import picocli.CommandLine.Spec;
     })
 public final class BenchCommand implements Callable<Integer> {
 
+  private static final String FLOOR = "floor";
+
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Parameters(
       index = "0",
       paramLabel = "SCENARIO",
       defaultValue = "baseline",
-      description = "baseline, large, jobs, mini, or a file (default: ${DEFAULT-VALUE}).")
+      description =
+          "baseline, large, jobs, jobs-small, mini, or a file; floor is baseline with --floor (default:"
+              + " ${DEFAULT-VALUE}).")
   private String scenario = "baseline";
 
   @Option(
@@ -54,6 +59,20 @@ public final class BenchCommand implements Callable<Integer> {
       paramLabel = "FILE",
       description = "Also write the figures to this file.")
   private @Nullable Path json;
+
+  @Option(
+      names = "--floor",
+      description =
+          "Without an operator: a process that admits everything with one bare status patch. Jobs"
+              + " are created as Workloads.")
+  private boolean floor;
+
+  @Option(
+      names = "--against",
+      paramLabel = "FILE",
+      description =
+          "The figures that a run with --floor wrote with --json: ratios to them are printed.")
+  private @Nullable Path against;
 
   @Option(
       names = "--kubeconfig",
@@ -91,6 +110,7 @@ public final class BenchCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     Scenario chosen = chosen();
+    Optional<FloorRatios> ratios = ratios();
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     err.printf(
@@ -113,7 +133,10 @@ public final class BenchCommand implements Callable<Integer> {
                     err.flush();
                   })
               .run(apiVersion, run);
-      out.print(FiguresText.of(figures));
+      out.print(
+          ratios
+              .map(denominators -> FiguresText.of(figures, denominators))
+              .orElseGet(() -> FiguresText.of(figures)));
       out.flush();
       if (json != null) {
         Files.writeString(json, FiguresJson.of(figures).toPrettyString() + "\n");
@@ -141,8 +164,27 @@ public final class BenchCommand implements Callable<Integer> {
     if (timeoutSeconds < 1) {
       throw wrong("--timeout is " + timeoutSeconds + ", must be 1 or more");
     }
+    if (isFloor() && kubeconfig != null) {
+      throw wrong("--floor needs no operator, so --kubeconfig has no meaning");
+    }
     try {
-      return ScenarioReader.find(scenario);
+      return scenario.equals(FLOOR)
+          ? ScenarioReader.find("baseline").asWorkloads(FLOOR)
+          : floor
+              ? ScenarioReader.find(scenario).asWorkloads(scenario + ", floor")
+              : ScenarioReader.find(scenario);
+    } catch (BenchException e) {
+      throw wrong(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private boolean isFloor() {
+    return floor || scenario.equals(FLOOR);
+  }
+
+  private Optional<FloorRatios> ratios() {
+    try {
+      return Optional.ofNullable(against).map(FloorRatios::read);
     } catch (BenchException e) {
       throw wrong(String.valueOf(e.getMessage()));
     }
@@ -155,6 +197,9 @@ public final class BenchCommand implements Callable<Integer> {
   private Installation installation(String name, Scenario chosen) throws BinariesMissingException {
     if (kubeconfig != null && operatorPid != null) {
       return new Installation.Given(kubeconfig, operatorPid);
+    }
+    if (isFloor()) {
+      return FloorInstallation.start(name, binaries.obtain());
     }
     return Installation.Own.start(
         name, binaries.obtain(), chosen.form() == Scenario.Form.JOB, operatorArguments);

@@ -1,6 +1,7 @@
 package dev.sluice.lab.bench;
 
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /** Runs one scenario against one installation and measures it. */
@@ -35,10 +36,14 @@ final class Benchmark {
       BenchmarkFixture benchmarkFixture =
           new BenchmarkFixture(scenario, benchmarkTarget, benchmarkApiClient);
       try {
-        benchmarkFixture.setUp(installation.ended());
-        tell.accept(
-            "%d queues are active, %d workloads follow (%s)"
-                .formatted(scenario.queues(), scenario.size(), spoken));
+        if (installation.decides()) {
+          benchmarkFixture.setUp(installation.ended());
+          tell.accept(
+              "%d queues are active, %d workloads follow (%s)"
+                  .formatted(scenario.queues(), scenario.size(), spoken));
+        } else {
+          benchmarkFixture.createNamespace();
+        }
         return measured(benchmarkTarget, benchmarkApiClient);
       } finally {
         if (!installation.passing()) {
@@ -63,7 +68,8 @@ final class Benchmark {
         benchmarkApiClient.metrics(),
         ProcessReading.of(installation.operatorPid()),
         ProcessReading.of(ProcessHandle.current().pid()),
-        benchmarkApiClient.sent());
+        benchmarkApiClient.sent(),
+        installation.audit().map(AuditLog::writes).orElseGet(Map::of));
   }
 
   private void tell(BenchmarkRun.Progress progress) {

@@ -54,7 +54,7 @@ final class BenchmarkFixture {
    * @param ended completes with the reason when the operator has ended, so that waiting is in vain
    */
   void setUp(CompletableFuture<String> ended) {
-    post("", "namespaces", "/api/v1/namespaces", benchmarkManifests.namespace());
+    createNamespace();
     postServed("resourceflavors", benchmarkManifests.flavor());
     if (scenario.form() == Form.JOB) {
       scenario.classes().stream()
@@ -74,6 +74,11 @@ final class BenchmarkFixture {
           benchmarkManifests.localQueue(queue));
     }
     awaitActive(ended);
+  }
+
+  /** Creates the namespace alone, which is enough where nothing decides about Workloads. */
+  void createNamespace() {
+    post("", "namespaces", "/api/v1/namespaces", benchmarkManifests.namespace());
   }
 
   private void awaitActive(CompletableFuture<String> ended) {

@@ -46,20 +46,20 @@ record Figures(
    * @param operator the operator's process
    * @param runner this process
    * @param own requests that the benchmark has sent
+   * @param audited writes by name of the user; empty if the server writes no audit log
    */
   record Reading(
       ServerReading server,
       ProcessReading operator,
       ProcessReading runner,
-      Map<RequestKey, Long> own) {}
+      Map<RequestKey, Long> own,
+      Map<String, Map<RequestKey, Long>> audited) {}
 
   /** Computes the figures from the timings and the readings before and after the run. */
   static Figures of(Scenario scenario, Timings timings, Reading before, Reading after) {
     int size = scenario.size();
     double wall = timings.wallSeconds();
-    Attribution writes =
-        Attribution.of(
-            after.server().writesSince(before.server()), difference(after.own(), before.own()));
+    Attribution writes = attribution(before, after);
     return new Figures(
         scenario.name(),
         size,
@@ -75,6 +75,21 @@ record Figures(
         millis(before.runner(), after.runner()) / size,
         after.operator().peakResidentKiB() / 1024.0,
         timings.mostLateSeconds());
+  }
+
+  private static Attribution attribution(Reading before, Reading after) {
+    if (after.audited().isEmpty()) {
+      return Attribution.of(
+          after.server().writesSince(before.server()), difference(after.own(), before.own()));
+    }
+    Map<String, Map<RequestKey, Long>> byUser = new TreeMap<>();
+    after
+        .audited()
+        .forEach(
+            (user, writes) ->
+                byUser.put(
+                    user, difference(writes, before.audited().getOrDefault(user, Map.of()))));
+    return Attribution.of(byUser, Installation.OPERATOR, Installation.RUNNER);
   }
 
   private static Map<RequestKey, Long> difference(

@@ -31,6 +31,8 @@ final class FiguresJson {
     figures.waits().forEach((name, waits) -> waits(classes.putObject(name), waits));
     writes(root.putObject("operatorWrites"), figures.writes().operator());
     writes(root.putObject("otherWrites"), figures.writes().others());
+    ObjectNode writers = root.putObject("writers");
+    figures.writes().writers().forEach((name, writes) -> writes(writers.putObject(name), writes));
     return root;
   }
 

@@ -8,6 +8,22 @@ final class FiguresText {
 
   private FiguresText() {}
 
+  /** A table that ends with a line break, with how many times the floor each cost was. */
+  static String of(Figures figures, FloorRatios floor) {
+    StringBuilder text = new StringBuilder(of(figures));
+    ratio(text, "wall time / floor", figures.wallSeconds() / floor.wallSeconds());
+    ratio(text, "operator writes / floor", figures.operatorWritesPerWorkload() / floor.writes());
+    ratio(
+        text,
+        "API server CPU / floor",
+        figures.apiServerCpuMillisPerWorkload() / floor.apiServerCpuMillis());
+    return text.toString();
+  }
+
+  private static void ratio(StringBuilder text, String name, double value) {
+    line(text, name, "%.2f", value);
+  }
+
   /** A table that ends with a line break. */
   static String of(Figures figures) {
     StringBuilder text = new StringBuilder();
@@ -39,7 +55,15 @@ final class FiguresText {
     line(text, "operator peak RSS", "%.0f MiB", figures.peakRssMiB());
     line(text, "API server CPU", "%.2f ms/workload", figures.apiServerCpuMillisPerWorkload());
     line(text, "this runner's CPU", "%.2f ms/workload", figures.runnerCpuMillisPerWorkload());
-    if (!figures.writes().others().isEmpty()) {
+    figures
+        .writes()
+        .writers()
+        .forEach(
+            (name, writes) -> {
+              line(text, "writes of", "%s", name);
+              writes(text, writes, figures.workloads());
+            });
+    if (figures.writes().writers().isEmpty() && !figures.writes().others().isEmpty()) {
       line(text, "others' writes", "of the cluster's own programs");
       writes(text, figures.writes().others(), figures.workloads());
     }

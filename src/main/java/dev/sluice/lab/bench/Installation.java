@@ -1,21 +1,35 @@
 package dev.sluice.lab.bench;
 
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.ControlPlaneSpec;
-import dev.sluice.lab.controlplane.ControlPlanes;
-import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.binaries.Binaries;
-import dev.sluice.lab.controlplane.binaries.Program;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import java.nio.file.Path;
-import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
 /** The measured installation: a cluster and its operator. */
 interface Installation extends AutoCloseable {
+
+  /** The name of the operator among the users, where the installation has an audit log. */
+  String OPERATOR = OperatorAccount.USER;
+
+  /** The name of the benchmark among the users, where the installation has an audit log. */
+  String RUNNER = ControlPlane.ADMINISTRATOR;
+
+  /** Whether an operator decides about Workloads; otherwise no queues are needed. */
+  default boolean decides() {
+    return true;
+  }
+
+  /** The log of who wrote what; empty if the server writes none. */
+  default Optional<AuditLog> audit() {
+    return Optional.empty();
+  }
 
   /** The kubeconfig of the cluster. */
   Path kubeconfig();
@@ -54,8 +68,12 @@ interface Installation extends AutoCloseable {
     }
   }
 
-  /** A control plane and an operator started for the benchmark. */
-  record Own(ControlPlane controlPlane, OperatorProcess operator) implements Installation {
+  /**
+   * A control plane and an operator started for the benchmark. The operator has the service account
+   * of an installed one.
+   */
+  record Own(ControlPlane controlPlane, OperatorProcess operator, OwnFiles files)
+      implements Installation {
 
     /**
      * Starts both and returns when the operator is ready.
@@ -64,27 +82,37 @@ interface Installation extends AutoCloseable {
      *     only the API server and its store take part
      */
     static Own start(String name, Binaries binaries, boolean podsRun, List<String> arguments) {
-      ControlPlaneSpec spec =
-          ControlPlaneSpec.named(name).withNodes(List.of(NodeGroup.plentiful("node", 2)));
-      ControlPlane controlPlane =
-          new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
-              .start(spec, binaries);
+      return start(name, binaries, podsRun, arguments, List.of());
+    }
+
+    /** The same with options of the operator's Java machine. */
+    static Own start(
+        String name,
+        Binaries binaries,
+        boolean podsRun,
+        List<String> arguments,
+        List<String> jvmOptions) {
+      OwnFiles files = OwnFiles.make();
+      ControlPlane controlPlane = files.controlPlane(name, binaries);
       try {
+        OperatorAccount.create(controlPlane.kubeconfig(), files.operatorKubeconfig());
         OperatorProcess operator =
             OperatorProcess.start(
                 "operator",
-                controlPlane.kubeconfig(),
+                files.operatorKubeconfig(),
                 OperatorSettings.onFreePorts(new Random()),
                 controlPlane.logs(),
-                arguments);
+                arguments,
+                Lifetime.WITH_THIS_PROCESS,
+                jvmOptions);
         operator.awaitReady();
         if (!podsRun) {
-          List.of(Program.CONTROLLER_MANAGER, Program.SCHEDULER, Program.KWOK)
-              .forEach(controlPlane::crash);
+          OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);
         }
-        return new Own(controlPlane, operator);
+        return new Own(controlPlane, operator, files);
       } catch (RuntimeException e) {
         controlPlane.close();
+        files.close();
         throw e;
       }
     }
@@ -110,8 +138,14 @@ interface Installation extends AutoCloseable {
     }
 
     @Override
+    public Optional<AuditLog> audit() {
+      return Optional.of(files.audit());
+    }
+
+    @Override
     public void close() {
-      try (controlPlane) {
+      try (files;
+          controlPlane) {
         operator.close();
       }
     }

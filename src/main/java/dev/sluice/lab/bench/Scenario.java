@@ -73,6 +73,18 @@ public record Scenario(
     classes = List.copyOf(classes);
   }
 
+  /** The same work without jobs, under another name. */
+  public Scenario asWorkloads(String otherName) {
+    return new Scenario(
+        otherName,
+        description,
+        Form.WORKLOAD,
+        cohorts,
+        clusterQueuesPerCohort,
+        clusterQueue,
+        classes);
+  }
+
   /** The number of ClusterQueues. */
   public int queues() {
     return cohorts * clusterQueuesPerCohort;

@@ -20,7 +20,8 @@ import java.util.Set;
 public final class ScenarioReader {
 
   /** The names of the built-in scenarios. */
-  public static final List<String> BUILT_IN = List.of("baseline", "large", "jobs", "mini");
+  public static final List<String> BUILT_IN =
+      List.of("baseline", "large", "jobs", "jobs-small", "mini");
 
   private static final List<String> RECLAIM = List.of("Never", "LowerPriority", "Any");
   private static final List<String> WITHIN =

@@ -24,6 +24,9 @@ import java.util.function.BooleanSupplier;
  */
 public final class ControlPlane implements AutoCloseable {
 
+  /** The user of the kubeconfig that people get. */
+  public static final String ADMINISTRATOR = "sluice-admin";
+
   private static final Duration GRACE = Duration.ofSeconds(1);
   private static final Duration DEATH = Duration.ofSeconds(10);
 

@@ -79,7 +79,11 @@ final class KeyFiles {
       throws IOException, GeneralSecurityException {
     List<String> masters = List.of("system:masters");
     writeKubeconfig(
-        layout.kubeconfig(), authority, certificates.rsaKeys(), "sluice-admin", masters);
+        layout.kubeconfig(),
+        authority,
+        certificates.rsaKeys(),
+        ControlPlane.ADMINISTRATOR,
+        masters);
     writeKubeconfig(Program.KWOK, authority, "sluice-kwok", masters);
     writeKubeconfig(
         Program.CONTROLLER_MANAGER, authority, "system:kube-controller-manager", List.of());

@@ -8,10 +8,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Scenario.Queue;
 import dev.sluice.lab.bench.Scenario.WorkClass;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class FiguresTest {
 
@@ -144,6 +148,60 @@ class FiguresTest {
   }
 
   @Test
+  void anAuditLogTellsWhoseWritesTheyWere() {
+    RequestKey start = new RequestKey("PATCH", "batch", "jobs", "");
+    RequestKey lease = new RequestKey("PUT", "coordination.k8s.io", "leases", "");
+    String operator = "system:serviceaccount:kueue-system:kueue-controller-manager";
+    Figures.Reading before =
+        audited(Map.of(operator, Map.of(STATUS, 4L), "sluice-admin", Map.of(STATUS, 9L)));
+    Figures.Reading after =
+        audited(
+            Map.of(
+                operator,
+                Map.of(STATUS, 10L, start, 2L, lease, 3L),
+                "sluice-admin",
+                Map.of(STATUS, 12L),
+                "controllers",
+                Map.of(start, 5L)));
+
+    Figures figures = Figures.of(SCENARIO, played(), before, after);
+
+    assertThat(figures.writes().operator())
+        .containsExactlyInAnyOrderEntriesOf(Map.of(STATUS, 6L, start, 2L));
+    assertThat(figures.operatorWritesPerWorkload()).isEqualTo(4.0);
+    assertThat(figures.writes().others())
+        .containsExactlyInAnyOrderEntriesOf(Map.of(lease, 3L, start, 5L));
+    assertThat(FiguresText.of(figures)).contains("writes of", "controllers", "PATCH jobs");
+    assertThat(FiguresJson.of(figures).at("/writers/controllers/PATCH jobs").asInt()).isEqualTo(5);
+  }
+
+  private static Figures.Reading audited(Map<String, Map<RequestKey, Long>> writes) {
+    Figures.Reading reading = reading(0, 1, 1, 1);
+    return new Figures.Reading(
+        reading.server(), reading.operator(), reading.runner(), reading.own(), writes);
+  }
+
+  @Test
+  void whatTheFloorCostIsTheDenominator(@TempDir Path directory) throws IOException {
+    Path file = directory.resolve("floor.json");
+    Figures floor =
+        Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(20, 3.25, 5, 300));
+    Files.writeString(file, FiguresJson.of(floor).toString());
+    Figures figures =
+        Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(30, 3.5, 5, 300));
+
+    assertThat(FiguresText.of(figures, FloorRatios.read(file)))
+        .contains(
+            "wall time / floor                   1.00\n",
+            "operator writes / floor             2.00\n",
+            "API server CPU / floor              2.00\n");
+    Files.writeString(file, "{}");
+    assertThatExceptionOfType(BenchException.class)
+        .isThrownBy(() -> FloorRatios.read(file))
+        .withMessageContaining("wallSeconds must be greater than 0");
+  }
+
+  @Test
   void figuresAreDifferencesPerWorkload() {
     Figures figures =
         Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(20, 3.5, 5, 300));
@@ -161,7 +219,8 @@ class FiguresTest {
         new ServerReading(Map.of(STATUS, status), cpu),
         new ProcessReading(Duration.ofSeconds(operatorSeconds), mib * 1024L),
         new ProcessReading(Duration.ZERO, 0),
-        Map.of(STATUS, status / 5 * 2));
+        Map.of(STATUS, status / 5 * 2),
+        Map.of());
   }
 
   @Test

@@ -1,0 +1,128 @@
+package dev.sluice.lab.process;
+
+import dev.sluice.install.InstallManifests;
+import dev.sluice.lab.controlplane.ApiClients;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The service account that an installed operator has. With it, an operator of the laboratory is
+ * told apart from the people and programs around it, and installs the same registrations of
+ * webhooks.
+ */
+public final class OperatorAccount {
+
+  /** The name that the API server gives to it. */
+  public static final String USER = InstallManifests.user(InstallManifests.NAMESPACE);
+
+  private static final Duration VALIDITY = Duration.ofDays(1);
+  private static final String NAME = "sluice";
+
+  private OperatorAccount() {}
+
+  /**
+   * Makes the account, lets it do everything, because it is to install, and writes a kubeconfig
+   * with a token of it that is good for a day.
+   *
+   * @param administrator the kubeconfig of somebody who may do this
+   * @param file is created, and readable for its owner only
+   */
+  public static void create(Path administrator, Path file) {
+    try (KubernetesClient client = ApiClients.patient(administrator)) {
+      client
+          .resource(
+              new NamespaceBuilder()
+                  .withNewMetadata()
+                  .withName(InstallManifests.NAMESPACE)
+                  .endMetadata()
+                  .build())
+          .create();
+      client
+          .resource(
+              new ServiceAccountBuilder()
+                  .withNewMetadata()
+                  .withName(InstallManifests.SERVICE_ACCOUNT)
+                  .withNamespace(InstallManifests.NAMESPACE)
+                  .endMetadata()
+                  .build())
+          .create();
+      client
+          .resource(
+              new ClusterRoleBindingBuilder()
+                  .withNewMetadata()
+                  .withName("sluice-laboratory")
+                  .endMetadata()
+                  .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "cluster-admin")
+                  .addNewSubject(
+                      "",
+                      "ServiceAccount",
+                      InstallManifests.SERVICE_ACCOUNT,
+                      InstallManifests.NAMESPACE)
+                  .build())
+          .create();
+      write(file, new KubernetesSerialization().asYaml(kubeconfig(client, token(client))));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String token(KubernetesClient client) {
+    return client
+        .serviceAccounts()
+        .inNamespace(InstallManifests.NAMESPACE)
+        .withName(InstallManifests.SERVICE_ACCOUNT)
+        .tokenRequest(
+            new TokenRequestBuilder()
+                .withNewSpec()
+                .withExpirationSeconds(VALIDITY.toSeconds())
+                .endSpec()
+                .build())
+        .getStatus()
+        .getToken();
+  }
+
+  private static Map<String, Object> kubeconfig(KubernetesClient client, String token) {
+    Config config = client.getConfiguration();
+    return Map.of(
+        "apiVersion",
+        "v1",
+        "kind",
+        "Config",
+        "current-context",
+        NAME,
+        "clusters",
+        List.of(
+            Map.of(
+                "name",
+                NAME,
+                "cluster",
+                Map.of(
+                    "server",
+                    config.getMasterUrl(),
+                    "certificate-authority-data",
+                    config.getCaCertData()))),
+        "users",
+        List.of(Map.of("name", NAME, "user", Map.of("token", token))),
+        "contexts",
+        List.of(Map.of("name", NAME, "context", Map.of("cluster", NAME, "user", NAME))));
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    Files.createFile(
+        file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+    Files.writeString(file, text);
+  }
+}
