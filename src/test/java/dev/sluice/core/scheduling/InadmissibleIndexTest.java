@@ -127,7 +127,10 @@ class InadmissibleIndexTest {
   }
 
   private List<EquivalenceClass> candidates() {
-    return inadmissibleIndex.candidates(root -> Optional.of(List.of()), queueHead -> false).stream()
+    return inadmissibleIndex
+        .candidates(root -> Optional.of(List.of()), queueHead -> false)
+        .classes()
+        .stream()
         .map(InadmissibleIndex.InadmissibleQueue::equivalenceClass)
         .toList();
   }
