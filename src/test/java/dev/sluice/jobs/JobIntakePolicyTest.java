@@ -3,15 +3,24 @@ package dev.sluice.jobs;
 import static dev.sluice.jobs.GivenJob.job;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.NullNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.kubeflow.TrainingJob;
+import dev.sluice.kube.json.JsonMergePatch;
 import dev.sluice.workload.CachedWorkload;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Which jobs without a queue name are given one, and how. */
 class JobIntakePolicyTest {
@@ -30,6 +39,10 @@ class JobIntakePolicyTest {
         tfReplicaSpecs:
           Worker: {replicas: 2, template: {spec: {containers: [{name: c, image: i}]}}}
       """;
+
+  /** A JobSet without jobs counts as ready. */
+  private static final String EMPTY =
+      "{metadata: {name: a, namespace: team}, spec: {replicatedJobs: [{name: a}]}}";
 
   private final ScriptedApi api = new ScriptedApi();
 
@@ -171,6 +184,52 @@ class JobIntakePolicyTest {
     }
     CachedJob other = CachedJobParser.of(TrainingJob.jax(), GivenJob.fromYaml(TF_JOB).object());
     assertThat(other.state().handling().held()).isFalse();
+  }
+
+  /** The integrations of all kinds that a field or an annotation suspends. */
+  static Stream<JobIntegration> suspendableKinds() {
+    return Stream.concat(
+            BuiltInIntegrations.descriptions().stream(),
+            BuiltInIntegrations.ofKubeQueue(InstantSource.system()).stream()
+                .map(Integration::description))
+        .filter(JobIntegration.class::isInstance)
+        .map(JobIntegration.class::cast)
+        .filter(kind -> !kind.suspendField().isEmpty());
+  }
+
+  private static CachedJob empty(JobIntegration kind, JsonNode suspension) {
+    ObjectNode object = GivenJob.fromYaml(EMPTY).object();
+    if (!suspension.isNull()) {
+      ObjectNode parent = object;
+      List<String> field = kind.suspendField();
+      for (String name : field.subList(0, field.size() - 1)) {
+        parent = parent.withObjectProperty(name);
+      }
+      parent.set(field.getLast(), suspension);
+    }
+    return CachedJobParser.of(kind, object);
+  }
+
+  /** Workflows wait at a node of their status in place of a field: their own test shows it. */
+  @ParameterizedTest
+  @MethodSource("suspendableKinds")
+  void jobsOfEveryKindAreTakenAndSuspended(JobIntegration kind) {
+    JobOptions options = JobOptions.defaults("kueue-system");
+    boolean byField = !kind.kind().kind().equals("Workflow");
+    JobIntakePolicy some = new JobIntakePolicy(kind, options, intake(false));
+    assertThat(some.decide(context(empty(kind, kind.suspension(true))), false))
+        .hasSize(byField ? 1 : 0);
+    CachedJob free = empty(kind, NullNode.getInstance());
+    assertThat(some.decide(context(free), false)).isEmpty();
+
+    JobAction taken =
+        new JobIntakePolicy(kind, options, intake(true)).decide(context(free), false).getFirst();
+    ObjectNode after =
+        JsonMergePatch.applied(free.object(), ((JobAction.AssignQueue) taken).patch().body());
+    assertThat(CachedJobParser.of(kind, after).queueName()).isEqualTo("leaf");
+    assertThat(
+            after.at("/" + String.join("/", kind.suspendField()).replace("k8s.io/s", "k8s.io~1s")))
+        .isEqualTo(kind.suspension(true));
   }
 
   /** Its namespace moved to another quota: the LocalQueue that it was given is on hold. */
