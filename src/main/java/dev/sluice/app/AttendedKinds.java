@@ -95,9 +95,15 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
     return isOneOf(integrated, owner) || isExternal(owner);
   }
 
-  /** Whether a Workload belongs to a job whose size may change while it runs. */
+  /**
+   * Whether a Workload belongs to a job whose size may change while it runs. The job of one that a
+   * manager cluster sent comes when the Workload is admitted; the manager has judged its kind.
+   */
   static boolean isResizable(CachedWorkload workload) {
-    return workload.owner().filter(owner -> isOneOf(RESIZABLE, owner)).isPresent();
+    return workload
+        .owner()
+        .map(owner -> isOneOf(RESIZABLE, owner))
+        .orElseGet(() -> workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN));
   }
 
   private static boolean isOneOf(List<JobKind> kinds, Owner owner) {

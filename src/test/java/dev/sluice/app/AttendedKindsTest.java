@@ -74,6 +74,28 @@ class AttendedKindsTest {
         .isEqualTo(attended);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "batch/v1,               Job,        '',              true",
+    "ray.io/v1,              RayJob,     '',              true",
+    "jobset.x-k8s.io/v1,     JobSet,     from a manager,  false",
+    "'',                     '',         from a manager,  true",
+    "'',                     '',         '',              false"
+  })
+  void jobsOfSomeKindsAndOfAManagerMayBeResized(
+      String apiVersion, String kind, String origin, boolean resizable) throws Exception {
+    String json =
+        "{'metadata': {'name': 'w', 'namespace': 'team', 'labels': {%s}, 'ownerReferences': [%s]}}"
+            .formatted(
+                origin.isEmpty() ? "" : "'kueue.x-k8s.io/multikueue-origin': 'manager'",
+                kind.isEmpty() ? "" : owner(apiVersion, kind, true))
+            .replace('\'', '"');
+    assertThat(
+            AttendedKinds.isResizable(
+                new WorkloadParser().parse(json.getBytes(StandardCharsets.UTF_8))))
+        .isEqualTo(resizable);
+  }
+
   @Test
   void whoMadeAWorkloadWithoutOwnerStopsItsPods() throws Exception {
     assertThat(isAttended("batch/job", "", "")).isTrue();

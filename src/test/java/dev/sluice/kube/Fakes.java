@@ -80,7 +80,9 @@ public final class Fakes {
 
     @Override
     public Collection<CachedWorkload> ownedBy(String ownerUid) {
-      return List.of();
+      return workloads.values().stream()
+          .filter(it -> it.owner().filter(owner -> owner.uid().equals(ownerUid)).isPresent())
+          .toList();
     }
 
     @Override

@@ -161,6 +161,97 @@ class MultiClusterIT {
     clusters.awaitNothingLeft("paused");
   }
 
+  private void scale(int pods) {
+    clusters
+        .manager()
+        .batch()
+        .v1()
+        .jobs()
+        .inNamespace(clusters.namespace())
+        .withName("grows")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\": {\"parallelism\": %d}}".formatted(pods));
+  }
+
+  /** The slices of the elastic job that have not ended, by the pods that each is for. */
+  private List<Integer> slices(KubernetesClient client) {
+    return client
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+        .inNamespace(clusters.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .filter(it -> !String.valueOf((Object) it.get("status")).contains("type=Finished"))
+        .map(it -> (Integer) Objects.requireNonNull(it.get("spec", "podSets", 0, "count")))
+        .toList();
+  }
+
+  private void awaitSize(KubernetesClient worker, int pods) {
+    eventually(
+        () -> {
+          assertThat(
+                  worker.pods().inNamespace(clusters.namespace()).list().getItems().stream()
+                      .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
+                      .filter(pod -> pod.getSpec().getSchedulingGates().isEmpty())
+                      .filter(pod -> "Running".equals(pod.getStatus().getPhase())))
+              .hasSize(pods);
+          assertThat(clusters.job("grows").getStatus().getActive()).isEqualTo(pods);
+          assertThat(slices(worker)).containsExactly(pods);
+          assertThat(slices(clusters.manager())).containsExactly(pods);
+        });
+  }
+
+  @Test
+  void theWorkerFollowsTheSizeOfAnElasticJob() {
+    clusters.apply(
+        clusters.manager(),
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: grows
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: analysis}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec:
+          parallelism: 1
+          completions: 100
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 10m}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    eventually(() -> assertThat(clusters.job("grows").getStatus().getActive()).isEqualTo(1));
+    String cluster = clusters.cluster("grows");
+    KubernetesClient worker = clusters.worker(cluster);
+    String uid = there(worker).getMetadata().getUid();
+
+    scale(3);
+    awaitSize(worker, 3);
+    assertThat(seen(MultiCluster.other(cluster)).active).doesNotContain("grows");
+    scale(4);
+    awaitSize(worker, 4);
+    scale(2);
+    awaitSize(worker, 2);
+    assertThat(there(worker).getMetadata().getUid()).as("never stopped").isEqualTo(uid);
+    assertThat(clusters.job("grows").getStatus().getTerminating()).isIn(null, 0);
+
+    clusters.manager().resource(clusters.job("grows")).delete();
+    eventually(
+        () -> {
+          assertThat(worker.batch().v1().jobs().inNamespace(clusters.namespace()).list().getItems())
+              .isEmpty();
+          assertThat(slices(worker)).isEmpty();
+          assertThat(slices(clusters.manager())).isEmpty();
+        });
+  }
+
+  private Job there(KubernetesClient worker) {
+    return worker.batch().v1().jobs().inNamespace(clusters.namespace()).withName("grows").require();
+  }
+
   @Test
   void metricsOfWorkersAreThoseOfThePage() throws Exception {
     clusters.apply(

@@ -17,6 +17,8 @@ final class ActionExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(ActionExecutor.class);
 
+  private static final Duration UNTIL_STARTED = Duration.ofSeconds(2);
+
   private final RemoteClient manager;
   private final RemoteClients remoteClients;
   private final AdmissionCheckWriter admissionCheckWriter;
@@ -25,6 +27,7 @@ final class ActionExecutor {
   private final OriginLabel originLabel;
   private final LeaseHeartbeat leaseHeartbeat;
   private final DispatchListener dispatchListener;
+  private final ElasticSlices elasticSlices;
   private final boolean orchestrated;
   private final RemotePreemptionControl remotePreemptionControl;
 
@@ -42,7 +45,9 @@ final class ActionExecutor {
       DispatchListener dispatchListener,
       PodStatusSync.Pods pods,
       JobGroups jobGroups,
+      ElasticSlices elasticSlices,
       boolean orchestrated) {
+    this.elasticSlices = elasticSlices;
     this.manager = manager;
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = new AdmissionCheckWriter(writer, dispatchListener);
@@ -63,6 +68,7 @@ final class ActionExecutor {
             originLabel,
             podStatusSync,
             new SharedJobs(this.manager, remoteClients, originLabel, jobGroups),
+            elasticSlices,
             this::withdraw);
   }
 
@@ -131,16 +137,34 @@ final class ActionExecutor {
       throw new RemoteClient.ConflictException("it is another one now");
     }
     RemoteClient worker = worker(cluster);
+    Optional<ObjectNode> remoteJob = Optional.empty();
+    if (elasticSlices.replaced(workloadGroup.local()).isPresent()) {
+      remoteJob = remoteJob(workloadGroup, worker);
+      if (remoteJob.isEmpty()) {
+        return Optional.of(UNTIL_STARTED);
+      }
+    }
     Optional<Duration> fence = leaseHeartbeat.stopAfter(cluster, worker, workload.get());
-    boolean made =
-        worker.create(
-            RemoteWorkloadFactory.path(namespace),
-            RemoteWorkloadFactory.copy(workload.get(), originLabel, orchestrated, fence));
+    ObjectNode copy = RemoteWorkloadFactory.copy(workload.get(), originLabel, orchestrated, fence);
+    remoteJob.ifPresent(job -> RemoteWorkloadFactory.own(copy, job));
+    boolean made = worker.create(RemoteWorkloadFactory.path(namespace), copy);
     if (made) {
       LOG.info("workload={} cluster={} offered=true", workloadGroup.local().id(), cluster);
       dispatchListener.dispatched(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
     }
     return Optional.empty();
+  }
+
+  /** The remote job that a replacement is for: only then does it share quota in the worker. */
+  private Optional<ObjectNode> remoteJob(WorkloadGroup workloadGroup, RemoteClient worker)
+      throws IOException {
+    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    return owner.isEmpty()
+        ? Optional.empty()
+        : worker
+            .get(owner.get().path(workloadGroup.key().namespace()))
+            .filter(originLabel::isOn)
+            .filter(job -> !OriginLabel.isDeleting(job));
   }
 
   private void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
@@ -190,10 +214,18 @@ final class ActionExecutor {
 
   private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster)
       throws IOException {
-    worker(cluster)
-        .patch(
-            RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name()),
-            RemoteWorkloadFactory.withSpecOf(workloadGroup.local()));
+    String path =
+        RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+    ObjectNode patch = RemoteWorkloadFactory.withSpecOf(workloadGroup.local());
+    if (workloadGroup.local().elastic()) {
+      manager
+          .get(path)
+          .ifPresent(
+              ours ->
+                  RemoteWorkloadFactory.resizePending(
+                      patch, ours, workloadGroup.copies().get(cluster)));
+    }
+    worker(cluster).patch(path, patch);
     LOG.info(
         "workload={} cluster={} priority={}",
         workloadGroup.local().id(),

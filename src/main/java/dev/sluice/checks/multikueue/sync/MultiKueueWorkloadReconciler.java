@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +58,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final OrphanCollector orphanCollector;
   private final ReconcileQueue queue;
   private final JobGroups jobGroups;
+  private final ElasticSlices elasticSlices;
   private final GroupLimits groupLimits;
   private final ConflictBackoff<Key> conflictBackoff = new ConflictBackoff<>();
   private volatile boolean open;
@@ -125,6 +127,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             connectionContext,
             new RemoteJobEvents());
     this.jobGroups = new JobGroups(workloads);
+    this.elasticSlices = new ElasticSlices(workloads);
     this.actionExecutor =
         new ActionExecutor(
             new RemoteClient(manager),
@@ -135,6 +138,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.dispatchListener(),
             new PodStatusSync.Pods(options.localPods(), jobs),
             jobGroups,
+            elasticSlices,
             options.orchestrated());
     this.workloadStateReader =
         new WorkloadStateReader(
@@ -256,16 +260,22 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   private void execute(WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes)
       throws IOException {
-    if (workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty()) {
+    if ((workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty())
+        || workloadGroup.workload().filter(elasticSlices::isSuperseded).isPresent()) {
       return;
     }
+    Consumer<Duration> again =
+        delay -> queue.requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay));
     ManagerState managerState = workloadStateReader.local(workloadGroup, notes);
     ClusterCandidates clusterCandidates =
         groupLimits.of(
             workloadGroup,
-            withoutUnservedKind(
-                workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector)),
-            delay -> queue.requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay)));
+            elasticSlices.limit(
+                workloadGroup,
+                withoutUnservedKind(
+                    workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector)),
+                again),
+            again);
     Map<String, WorkerState> workerStates =
         workloadStateReader.remotes(workloadGroup, leadingSince);
     PlacementPlanner.Planned planned =

@@ -21,6 +21,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   private final JobStatusSync jobStatusSync;
   private final PodStatusSync podStatusSync;
   private final SharedJobs sharedJobs;
+  private final ElasticSlices elasticSlices;
   private final Withdrawal withdrawal;
 
   /** Withdraws all objects of a Workload from a worker. */
@@ -37,7 +38,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
       OriginLabel originLabel,
       PodStatusSync podStatusSync,
       SharedJobs sharedJobs,
+      ElasticSlices elasticSlices,
       Withdrawal withdrawal) {
+    this.elasticSlices = elasticSlices;
     this.manager = manager;
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = admissionCheckWriter;
@@ -62,6 +65,10 @@ final class ObjectAdapter implements MultiKueueAdapter {
       throw new RemoteClient.RefusedException(
           "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
               .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
+    }
+    if (there.isPresent()
+        && elasticSlices.isOther(workloadGroup.local(), OriginLabel.workload(there.get()))) {
+      return handOver(workloadGroup, owner, local.get(), there.get(), worker);
     }
     if (there.isPresent()
         && (!isOf(workloadGroup, owner, local.get(), there.get())
@@ -94,6 +101,29 @@ final class ObjectAdapter implements MultiKueueAdapter {
         : jobStatusSync.sync(workloadGroup, owner, local.get(), there.get());
   }
 
+  /**
+   * Gives the remote job of an elastic job its next slice, which has quota in the worker, and the
+   * size that the manager's job has now. A job that has a later slice already keeps that.
+   */
+  private Optional<Duration> handOver(
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      JsonNode local,
+      ObjectNode there,
+      RemoteClient worker)
+      throws IOException {
+    String had = OriginLabel.workload(there);
+    if (!workloadGroup.local().replacedSlice().equals(had) || OriginLabel.isDeleting(there)) {
+      return Optional.of(DELETION_RETRY_DELAY);
+    }
+    ObjectNode patch =
+        RemoteJobFactory.handedOver(
+            owner.kind(), local, there, workloadGroup.key().name(), originLabel);
+    worker.patch(owner.path(workloadGroup.key().namespace()), WorkloadGroup.at(there, patch));
+    LOG.info("workload={} job={} slice-before={}", workloadGroup.local().id(), owner.name(), had);
+    return Optional.of(Duration.ZERO);
+  }
+
   /** Whether a remote job was made for the manager's job as it is now. */
   private boolean isOf(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there) {
@@ -111,6 +141,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
       RemoteClient worker)
       throws IOException {
     ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
+    if (workloadGroup.local().elastic()) {
+      patch = RemoteJobFactory.resized(owner.kind(), local, there, patch);
+    }
     if (!patch.isEmpty()) {
       worker.patch(owner.path(workloadGroup.key().namespace()), WorkloadGroup.at(there, patch));
       LOG.info("workload={} job={} pushed={}", workloadGroup.local().id(), owner.name(), patch);

@@ -132,6 +132,30 @@ final class RemoteJobFactory {
     return patch;
   }
 
+  /** A patch that also gives the remote job of an elastic job the size of the manager's job. */
+  static ObjectNode resized(
+      MultiKueueKind kind, JsonNode local, JsonNode remote, ObjectNode patch) {
+    if (!(remote instanceof ObjectNode before)) {
+      return patch;
+    }
+    ObjectNode after = JsonMergePatch.applied(before, patch);
+    kind.rules().sizes().apply(local, after);
+    return JsonMergePatch.between(before, after);
+  }
+
+  /** The patch by which the remote job of an elastic job gets its next slice. */
+  static ObjectNode handedOver(
+      MultiKueueKind kind,
+      JsonNode local,
+      ObjectNode remote,
+      String workload,
+      OriginLabel originLabel) {
+    ObjectNode after = remote.deepCopy();
+    originLabel.name(after, workload);
+    kind.rules().sizes().apply(local, after);
+    return JsonMergePatch.between(remote, after);
+  }
+
   private static JsonNode change(JsonNode known, JsonNode wanted) {
     if (wanted.isMissingNode()) {
       return JsonNodeFactory.instance.nullNode();

@@ -19,9 +19,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Creates, reads and compares remote Workloads. Thread-safe. */
 final class RemoteWorkloadFactory {
@@ -106,7 +109,7 @@ final class RemoteWorkloadFactory {
         evicted.isPresent()
             ? Optional.empty()
             : current(copy, "Admitted").map(Condition::lastTransitionTime),
-        local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE),
+        local.map(ours -> difference(ours, copy)).orElse(Difference.NONE),
         reports(copy),
         gate(copy));
   }
@@ -163,6 +166,45 @@ final class RemoteWorkloadFactory {
     return workload.status().condition(type).filter(it -> it.status().equals("True"));
   }
 
+  /**
+   * An elastic job that has fewer pods now: a copy without quota is resized. One with quota is
+   * resized by the worker when the pods are gone.
+   */
+  private static Difference difference(CachedWorkload ours, CachedWorkload copy) {
+    boolean shrunk = ours.elastic() && !counts(ours).equals(counts(copy)) && isWithin(ours, copy);
+    if (!shrunk) {
+      return difference(ours.spec(), copy.spec());
+    }
+    Difference other = difference(ours.spec(), resized(copy.spec(), counts(ours)));
+    return other == Difference.NONE && !copy.quotaReserved() ? Difference.PATCHABLE : other;
+  }
+
+  private static List<Integer> counts(CachedWorkload workload) {
+    return workload.spec().podSets().stream().map(CachedWorkload.PodSet::count).toList();
+  }
+
+  private static boolean isWithin(CachedWorkload ours, CachedWorkload copy) {
+    List<Integer> wanted = counts(ours);
+    List<Integer> has = counts(copy);
+    return wanted.size() == has.size()
+        && IntStream.range(0, has.size()).allMatch(i -> wanted.get(i) <= has.get(i));
+  }
+
+  private static CachedWorkload.Spec resized(CachedWorkload.Spec spec, List<Integer> counts) {
+    List<CachedWorkload.PodSet> podSets = new ArrayList<>();
+    for (int i = 0; i < counts.size(); i++) {
+      podSets.add(spec.podSets().get(i).withCount(counts.get(i)));
+    }
+    return new CachedWorkload.Spec(
+        spec.queueName(),
+        podSets,
+        spec.priority(),
+        spec.priorityClass(),
+        spec.active(),
+        spec.maximumExecutionTimeSeconds(),
+        spec.preemptionGates());
+  }
+
   private static Difference difference(CachedWorkload.Spec ours, CachedWorkload.Spec theirs) {
     CachedWorkload.Spec gatedLikeUs =
         new CachedWorkload.Spec(
@@ -202,6 +244,26 @@ final class RemoteWorkloadFactory {
                     .put("name", from.name()),
             () -> spec.putNull("priorityClassRef"));
     return patch;
+  }
+
+  /** Adds the manager's sizes to the patch of a remote Workload that has no quota yet. */
+  static void resizePending(ObjectNode patch, JsonNode ours, @Nullable JsonNode copy) {
+    if (copy != null && !holdsQuota(copy)) {
+      patch.withObjectProperty("spec").set("podSets", ours.path("spec").path("podSets"));
+    }
+  }
+
+  /** Makes a remote job the controller of a remote Workload that isn't created yet. */
+  static void own(ObjectNode copy, JsonNode job) {
+    copy.withObjectProperty("metadata")
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", job.path("apiVersion").asText())
+        .put("kind", job.path("kind").asText())
+        .put("name", job.path("metadata").path("name").asText())
+        .put("uid", job.path("metadata").path("uid").asText())
+        .put("controller", true)
+        .put("blockOwnerDeletion", true);
   }
 
   /** Whether a remote Workload holds quota. */

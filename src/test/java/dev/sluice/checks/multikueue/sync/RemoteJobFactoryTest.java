@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
+import dev.sluice.jobs.ray.RayCluster;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
@@ -14,6 +17,7 @@ class RemoteJobFactoryTest {
 
   private static final MultiKueueKind JOB = MultiKueueKind.of(new BatchJob()).orElseThrow();
 
+  private static final ObjectNode NOTHING = JsonNodeFactory.instance.objectNode();
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
 
   private static JsonNode json(String text) throws Exception {
@@ -47,6 +51,46 @@ class RemoteJobFactoryTest {
                  'spec': {'suspend': true, 'parallelism': 2,
                   'template': {'metadata': {'labels': {'a': 'b'}}}}}
                 """));
+  }
+
+  @Test
+  void aRemoteElasticJobGetsTheSizeOfTheManagersAndItsNextSlice() throws Exception {
+    OriginLabel originLabel = new OriginLabel("here", true);
+    ObjectNode there = RemoteJobFactory.copy(JOB, job(), "a", originLabel);
+    ObjectNode grown = job().deepCopy();
+    grown.withObjectProperty("spec").put("parallelism", 5);
+
+    assertThat(RemoteJobFactory.resized(JOB, job(), there, NOTHING.deepCopy())).isEmpty();
+    assertThat(RemoteJobFactory.resized(JOB, grown, there, NOTHING.deepCopy()))
+        .isEqualTo(json("{'spec': {'parallelism': 5}}"));
+    assertThat(RemoteJobFactory.handedOver(JOB, grown, there, "b", originLabel))
+        .isEqualTo(
+            json(
+                """
+                {'metadata': {'annotations': {'kueue.x-k8s.io/prebuilt-workload-name': 'b'}},
+                 'spec': {'parallelism': 5}}
+                """));
+  }
+
+  /** Groups are matched by name, and what a start gave to their templates stays. */
+  @Test
+  void aRemoteRayClusterGetsTheReplicasOfTheManagers() throws Exception {
+    MultiKueueKind ray = MultiKueueKind.of(new RayCluster()).orElseThrow();
+    String group = "{'groupName': '%s', 'replicas': %d, 'template': {'spec': {%s}}}";
+    String spec = "{'spec': {'workerGroupSpecs': [%s, %s]}}";
+    JsonNode local = json(spec.formatted(group.formatted("b", 7, ""), group.formatted("a", 3, "")));
+    ObjectNode there =
+        json(spec.formatted(
+                group.formatted("a", 1, "'nodeSelector': {'pool': 'spot'}"),
+                group.formatted("b", 7, "")))
+            .deepCopy();
+
+    assertThat(RemoteJobFactory.resized(ray, local, there, NOTHING.deepCopy()))
+        .isEqualTo(
+            json(
+                spec.formatted(
+                    group.formatted("a", 3, "'nodeSelector': {'pool': 'spot'}"),
+                    group.formatted("b", 7, ""))));
   }
 
   @Test
