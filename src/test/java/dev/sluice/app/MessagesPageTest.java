@@ -183,6 +183,7 @@ class MessagesPageTest {
     exitCodes(lines, "operator", subcommand(sluice, "operator"));
     exitCodes(lines, "uninstall", subcommand(sluice, "uninstall"));
     exitCodes(lines, "explain workload", subcommand(subcommand(sluice, "explain"), "workload"));
+    exitCodes(lines, "explain topology", subcommand(subcommand(sluice, "explain"), "topology"));
   }
 
   private static CommandLine subcommand(CommandLine command, String name) {
