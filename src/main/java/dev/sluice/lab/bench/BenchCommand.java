@@ -50,7 +50,8 @@ public final class BenchCommand implements Callable<Integer> {
       paramLabel = "SCENARIO",
       defaultValue = "baseline",
       description =
-          "baseline, large, jobs, jobs-small, mini, or a file; floor is baseline with --floor (default:"
+          "baseline, large, jobs, jobs-small, topology, mini, mini-topology, or a file; floor is"
+              + " baseline with --floor (default:"
               + " ${DEFAULT-VALUE}).")
   private String scenario = "baseline";
 

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 final class BenchmarkFixture {
 
   private static final int DELETE_ATTEMPTS = 10;
+  private static final String NODES = "/api/v1/nodes";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration PAUSE = Duration.ofMillis(200);
@@ -55,6 +56,7 @@ final class BenchmarkFixture {
    */
   void setUp(CompletableFuture<String> ended) {
     createNamespace();
+    scenario.nodes().ifPresent(this::makeNodes);
     postServed("resourceflavors", benchmarkManifests.flavor());
     if (scenario.form() == Form.JOB) {
       scenario.classes().stream()
@@ -79,6 +81,28 @@ final class BenchmarkFixture {
   /** Creates the namespace alone, which is enough where nothing decides about Workloads. */
   void createNamespace() {
     post("", "namespaces", "/api/v1/namespaces", benchmarkManifests.namespace());
+  }
+
+  private void makeNodes(Scenario.Nodes nodes) {
+    postServed("topologies", benchmarkManifests.topology());
+    for (int rack = 0; rack < nodes.racks(); rack++) {
+      for (int number = 0; number < nodes.perRack(); number++) {
+        post("", "nodes", NODES, benchmarkManifests.node(nodes, rack, number));
+      }
+    }
+  }
+
+  private void removeNodes(Scenario.Nodes nodes) {
+    for (int rack = 0; rack < nodes.racks(); rack++) {
+      for (int number = 0; number < nodes.perRack(); number++) {
+        delete("DELETE", "", "nodes", NODES + "/" + benchmarkTarget.node(rack, number));
+      }
+    }
+    delete(
+        "DELETE",
+        BenchmarkTarget.GROUP,
+        "topologies",
+        benchmarkTarget.wide("topologies") + "/" + benchmarkTarget.topology());
   }
 
   private void awaitActive(CompletableFuture<String> ended) {
@@ -168,6 +192,7 @@ final class BenchmarkFixture {
         BenchmarkTarget.GROUP,
         "resourceflavors",
         benchmarkTarget.wide("resourceflavors") + "/" + benchmarkTarget.flavor());
+    scenario.nodes().ifPresent(this::removeNodes);
     delete("DELETE", "", "namespaces", "/api/v1/namespaces/" + benchmarkTarget.namespace());
   }
 

@@ -20,6 +20,15 @@ record BenchmarkTarget(String run, String version) {
     return run;
   }
 
+  /** The name of the Topology, and the value of the label that all nodes of the run have. */
+  String topology() {
+    return run;
+  }
+
+  String node(int rack, int number) {
+    return run + "-rack-" + rack + "-node-" + number;
+  }
+
   String cohort(int number) {
     return run + "-cohort-" + number;
   }

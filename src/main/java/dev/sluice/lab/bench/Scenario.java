@@ -1,6 +1,7 @@
 package dev.sluice.lab.bench;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Description of a benchmark.
@@ -11,6 +12,7 @@ import java.util.List;
  * @param cohorts number of cohorts
  * @param clusterQueuesPerCohort number of ClusterQueues per cohort, each with one LocalQueue
  * @param clusterQueue settings of each ClusterQueue
+ * @param nodes the nodes that pods are placed on; empty if nothing is placed
  * @param classes the work of each queue
  */
 public record Scenario(
@@ -20,6 +22,7 @@ public record Scenario(
     int cohorts,
     int clusterQueuesPerCohort,
     Queue clusterQueue,
+    Optional<Nodes> nodes,
     List<WorkClass> classes) {
 
   /** The kind of object that represents a workload. */
@@ -56,17 +59,94 @@ public record Scenario(
       String withinClusterQueue) {}
 
   /**
+   * Nodes in racks, which a topology describes.
+   *
+   * @param racks number of racks
+   * @param perRack number of nodes in each
+   * @param cpu what each node has, in CPUs
+   */
+  public record Nodes(int racks, int perRack, int cpu) {
+
+    /** The number of nodes. */
+    public int count() {
+      return racks * perRack;
+    }
+  }
+
+  /** What the pods of a workload ask of the topology, at the level of racks. */
+  public enum PodPlacing {
+    /** Nothing: each pod may be anywhere, if pods are placed at all. */
+    ANYWHERE("unconstrained"),
+    /** One rack, if there is room. */
+    PREFERRED("preferred"),
+    /** One rack. */
+    REQUIRED("required");
+
+    private final String word;
+
+    PodPlacing(String word) {
+      this.word = word;
+    }
+
+    /** The name in scenario files and of the API's field. */
+    public String word() {
+      return word;
+    }
+  }
+
+  /**
    * Equal workloads that a queue receives one after the other.
    *
    * @param name name in the figures
    * @param count number per queue
-   * @param cpu request of each, in CPUs
+   * @param pods number of pods of each
+   * @param placement what the pods ask of the topology
+   * @param cpu request of each pod, in CPUs
    * @param priority priority of each
    * @param runMillis run time of each after admission
    * @param everyMillis time between two creations; the first is created at the start
    */
   public record WorkClass(
-      String name, int count, int cpu, int priority, int runMillis, int everyMillis) {}
+      String name,
+      int count,
+      int pods,
+      PodPlacing placement,
+      int cpu,
+      int priority,
+      int runMillis,
+      int everyMillis) {
+
+    /** Workloads of one pod each. */
+    public WorkClass(
+        String name, int count, int cpu, int priority, int runMillis, int everyMillis) {
+      this(name, count, 1, PodPlacing.ANYWHERE, cpu, priority, runMillis, everyMillis);
+    }
+
+    /** The request of all pods, in CPUs. */
+    public long totalCpu() {
+      return (long) pods * cpu;
+    }
+  }
+
+  /** A scenario in which nothing is placed. */
+  public Scenario(
+      String name,
+      String description,
+      Form form,
+      int cohorts,
+      int clusterQueuesPerCohort,
+      Queue clusterQueue,
+      List<WorkClass> classes) {
+    this(
+        name,
+        description,
+        form,
+        cohorts,
+        clusterQueuesPerCohort,
+        clusterQueue,
+        Optional.empty(),
+        classes);
+  }
 
   /** Copies the list. */
   public Scenario {
@@ -108,7 +188,7 @@ public record Scenario(
     double cpuMillis = 0;
     double lastEnds = 0;
     for (WorkClass each : classes) {
-      cpuMillis += (double) each.count() * each.cpu() * each.runMillis();
+      cpuMillis += (double) each.count() * each.totalCpu() * each.runMillis();
       lastEnds = Math.max(lastEnds, (each.count() - 1.0) * each.everyMillis() + each.runMillis());
     }
     return Math.max(cpuMillis / clusterQueue.nominalCpu(), lastEnds) / 1000;

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.bench.Scenario.Form;
+import dev.sluice.lab.bench.Scenario.Nodes;
+import dev.sluice.lab.bench.Scenario.PodPlacing;
 import dev.sluice.lab.bench.Scenario.Queue;
 import dev.sluice.lab.bench.Scenario.WorkClass;
 import java.io.IOException;
@@ -12,8 +14,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** Reads scenarios: built-in ones by name, others from files. */
@@ -21,7 +25,7 @@ public final class ScenarioReader {
 
   /** The names of the built-in scenarios. */
   public static final List<String> BUILT_IN =
-      List.of("baseline", "large", "jobs", "jobs-small", "mini");
+      List.of("baseline", "large", "jobs", "jobs-small", "topology", "mini", "mini-topology");
 
   private static final List<String> RECLAIM = List.of("Never", "LowerPriority", "Any");
   private static final List<String> WITHIN =
@@ -76,7 +80,13 @@ public final class ScenarioReader {
     }
     Section top = new Section(name, "", root);
     top.allow(
-        "description", "form", "cohorts", "clusterQueuesPerCohort", "clusterQueue", "classes");
+        "description",
+        "form",
+        "cohorts",
+        "clusterQueuesPerCohort",
+        "clusterQueue",
+        "nodes",
+        "classes");
     return new Scenario(
         name,
         root.path("description").asText(""),
@@ -84,6 +94,9 @@ public final class ScenarioReader {
         top.number("cohorts", 1, 1000),
         top.number("clusterQueuesPerCohort", 1, 10_000),
         queue(new Section(name, "clusterQueue.", root.path("clusterQueue"))),
+        root.has("nodes")
+            ? Optional.of(nodes(new Section(name, "nodes.", root.path("nodes"))))
+            : Optional.empty(),
         classes(name, root.path("classes")));
   }
 
@@ -101,6 +114,26 @@ public final class ScenarioReader {
         section.word("withinClusterQueue", WITHIN));
   }
 
+  private static Nodes nodes(Section section) {
+    section.allow("racks", "perRack", "cpu");
+    return new Nodes(
+        section.number("racks", 1, 10_000),
+        section.number("perRack", 1, 10_000),
+        section.number("cpu", 1, 1_000_000));
+  }
+
+  private static PodPlacing placement(Section section) {
+    String word =
+        section.json().has("placement")
+            ? section.word(
+                "placement", Arrays.stream(PodPlacing.values()).map(PodPlacing::word).toList())
+            : "";
+    return Arrays.stream(PodPlacing.values())
+        .filter(each -> each.word().equals(word))
+        .findFirst()
+        .orElse(PodPlacing.ANYWHERE);
+  }
+
   private static List<WorkClass> classes(String scenario, JsonNode list) {
     if (!list.isArray() || list.isEmpty()) {
       throw new BenchException(
@@ -110,11 +143,14 @@ public final class ScenarioReader {
     Set<String> names = new HashSet<>();
     for (JsonNode each : list) {
       Section section = new Section(scenario, "classes[" + classes.size() + "].", each);
-      section.allow("name", "count", "cpu", "priority", "runMillis", "everyMillis");
+      section.allow(
+          "name", "count", "pods", "placement", "cpu", "priority", "runMillis", "everyMillis");
       WorkClass parsed =
           new WorkClass(
               each.path("name").asText(""),
               section.number("count", 1, 1_000_000),
+              each.has("pods") ? section.number("pods", 1, 100_000) : 1,
+              placement(section),
               section.number("cpu", 1, 1_000_000),
               section.number("priority", Integer.MIN_VALUE, Integer.MAX_VALUE),
               section.number("runMillis", 0, 86_400_000),

@@ -114,7 +114,7 @@ final class Timings {
   double quotaUse(long nominalCpu) {
     double cpuSeconds = 0;
     for (Creation each : creations) {
-      cpuSeconds += held[each.ordinal()] / NANOS * each.workClass().cpu();
+      cpuSeconds += held[each.ordinal()] / NANOS * each.workClass().totalCpu();
     }
     double offered = nominalCpu * wallSeconds();
     return offered == 0 ? 0 : cpuSeconds / offered;

@@ -53,6 +53,24 @@ class BenchmarkIT {
     assertThat(figures.at("/classes/small/count").asInt()).isEqualTo(42);
   }
 
+  @Test
+  void workOfSeveralPodsIsPlacedOnNodesInRacks(@TempDir Path directory) throws IOException {
+    Path json = directory.resolve("figures.json");
+    StringWriter err = new StringWriter();
+    CommandLine command =
+        new CommandLine(new BenchCommand())
+            .setOut(new PrintWriter(new StringWriter()))
+            .setErr(new PrintWriter(err));
+
+    int code = command.execute("mini-topology", "--json", json.toString(), "--timeout", "180");
+
+    assertThat(code).as(err.toString()).isZero();
+    JsonNode figures = new ObjectMapper().readTree(json.toFile());
+    assertThat(figures.path("workloads").asInt()).isEqualTo(60);
+    assertThat(figures.at("/classes/large/count").asInt()).isEqualTo(6);
+    assertThat(figures.path("quotaUse").asDouble()).isBetween(0.01, 2.0);
+  }
+
   /** Nobody starts it again, so that the rest of the work would be waited for in vain. */
   @Test
   void aRunEndsWithItsOperator(TestCluster cluster) {

@@ -2,8 +2,11 @@ package dev.sluice.lab.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.sluice.lab.bench.Scenario.Form;
+import dev.sluice.lab.bench.Scenario.PodPlacing;
 import dev.sluice.lab.bench.Scenario.WorkClass;
 import dev.sluice.lab.bench.Schedule.Creation;
 import java.util.List;
@@ -68,6 +71,25 @@ class ScenarioTest {
   }
 
   @Test
+  void topologyHasFifteenThousandWorkloadsOfSeveralPodsOnNodesInRacks() {
+    Scenario topology = ScenarioReader.find("topology");
+
+    assertThat(topology.size()).isEqualTo(15_000);
+    assertThat(topology.nodes()).contains(new Scenario.Nodes(10, 64, 1));
+    assertThat(topology.nodes().orElseThrow().count()).isEqualTo(640);
+    assertThat(topology.classes())
+        .extracting(WorkClass::pods, WorkClass::placement)
+        .containsExactly(
+            tuple(2, PodPlacing.ANYWHERE),
+            tuple(4, PodPlacing.PREFERRED),
+            tuple(8, PodPlacing.REQUIRED));
+    assertThat(topology.nominalCpu()).isEqualTo(630);
+    assertThat(topology.idealSeconds()).isCloseTo(5120 / 21.0, within(1e-9));
+    assertThat(ScenarioReader.find("baseline").nodes()).isEmpty();
+    assertThat(ScenarioReader.find("mini-topology").idealSeconds()).isLessThan(5);
+  }
+
+  @Test
   void idealLastsUntilTheLastOneHasRunWhenQuotaIsPlenty() {
     // given work of 0.6 + 20 CPU-seconds for 10 CPUs
     Scenario busy = ScenarioReader.parse("busy", GOOD);
@@ -106,6 +128,10 @@ class ScenarioTest {
             new Refusal("Cohort: Any", "Cohort: All", "must be one of Never, LowerPriority, Any"),
             new Refusal(
                 "name: big", "name: Big", "classes[1].name is \"Big\", must be a DNS label"),
+            new Refusal(
+                "form: Workload", "nodes: {}\nform: Workload", "nodes.racks is \"nothing\""),
+            new Refusal("count: 2", "count: 2, placement: near", "must be one of unconstrained,"),
+            new Refusal("count: 2", "count: 2, pods: 0", "classes[1].pods is \"0\""),
             new Refusal("name: big", "name: small", "classes[1].name is \"small\""),
             new Refusal("count: 2", "count: 0", "classes[1].count is \"0\""),
             new Refusal("runMillis: 1000, ", "", "classes[1].runMillis is \"nothing\""),
