@@ -59,8 +59,8 @@ public record JobOptions(
     boolean quotaForCleanup,
     boolean elasticJobs,
     Function<CachedWorkload, StartRules> startRules,
-      Duration quickStart,
-      Supplier<Set<String>> selectedLabels) {
+    Duration quickStart,
+    Supplier<Set<String>> selectedLabels) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);

@@ -51,7 +51,7 @@ final class ReferenceParking {
   void forgetAll() {
     parked.clear();
     blocked.clear();
-    world.queues.keySet().forEach(this::letWalkAgain);
+    world.queues.keySet().forEach(this::walkAgain);
   }
 
   void forgetBlock(String uid) {
@@ -187,14 +187,18 @@ final class ReferenceParking {
 
   private void letWalkAgain(String queue) {
     if (waking == Waking.ALL) {
-      world.waitingIn(queue).stream()
-          .filter(entry -> entry.progress.isEmpty())
-          .forEach(
-              entry -> {
-                entry.walked = 0;
-                entry.walkedInVain = Optional.empty();
-              });
+      walkAgain(queue);
     }
+  }
+
+  private void walkAgain(String queue) {
+    world.waitingIn(queue).stream()
+        .filter(entry -> entry.progress.isEmpty())
+        .forEach(
+            entry -> {
+              entry.walked = 0;
+              entry.walkedInVain = Optional.empty();
+            });
   }
 
   private boolean helped(String queue, Result result, ReferenceTree tree) {

@@ -37,7 +37,8 @@ public final class InadmissibleIndex {
    *
    * @param classes the classes whose heads are evaluated
    * @param leftOut the queues of classes that may fit, but will get no quota beside the others.
-   *     Workloads behind them must not be evaluated in the same cycle: they would pass them.
+   *     Workloads behind them must not be evaluated in the same cycle: they would pass them. Where
+   *     the head blocks its queue, nobody is behind the class but those it blocks.
    */
   public record Candidates(List<InadmissibleQueue> classes, Set<ClusterQueueCache> leftOut) {
 
@@ -165,7 +166,10 @@ public final class InadmissibleIndex {
           forecastOrder == null
               ? requeueable
               : forecast(forecastOrder, requeueable, activeHeads.apply(root), isIneligible);
-      requeueable.forEach(inadmissibleQueue -> leftOut.add(inadmissibleQueue.queue));
+      requeueable.stream()
+          .map(InadmissibleQueue::queue)
+          .filter(queue -> !queue.queueing().headBlocks())
+          .forEach(leftOut::add);
       evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
       candidates.addAll(evaluated);
     }
