@@ -108,11 +108,13 @@ public final class ClusterImport {
     List<Item> items = new ArrayList<>();
     for (String namespace : namespaces) {
       Set<String> owners = owners(namespace);
+      Map<String, String> nodeOf = nodesByOwner(namespace);
       for (JobIntegration kind : KINDS) {
         JobKind of = kind.kind();
         for (JsonNode object : list(of.group(), of.version(), of.kind(), of.plural(), namespace)) {
           Optional<Map<String, String>> node =
-              Optional.ofNullable(nodes.get(JsonFields.text(object, "spec", "nodeName")));
+              Optional.ofNullable(
+                  nodes.get(nodeOf.getOrDefault(JsonFields.text(object, "metadata", "uid"), "")));
           items.add(
               new Item(
                   of.kind() + " " + namespace + "/" + name(object),
@@ -123,6 +125,20 @@ public final class ClusterImport {
       }
     }
     return items;
+  }
+
+  /** The node of each pod, and of a pod of each owner of pods. */
+  private Map<String, String> nodesByOwner(String namespace) {
+    Map<String, String> nodeOf = new HashMap<>();
+    for (JsonNode pod : listed(SinglePod.KIND, namespace)) {
+      String node = JsonFields.text(pod, "spec", "nodeName");
+      if (!node.isEmpty()) {
+        nodeOf.put(JsonFields.text(pod, "metadata", "uid"), node);
+        JsonFields.list(pod, "metadata", "ownerReferences")
+            .forEach(owner -> nodeOf.put(owner.path("uid").asText(), node));
+      }
+    }
+    return nodeOf;
   }
 
   /** A Workload without admission is what an import left that was interrupted. */
