@@ -9,6 +9,11 @@ import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -84,7 +89,7 @@ public final class Installer {
       InstallManifests.kubeQueuePermissions(configuration.namespace()).forEach(this::apply);
     }
     for (String plural : PLURALS) {
-      apply(definition(plural));
+      adopt(definition(plural));
     }
     List<String> awaited =
         new ArrayList<>(PLURALS.stream().map(plural -> plural + "." + ApiVersions.GROUP).toList());
@@ -102,8 +107,8 @@ public final class Installer {
     }
     WebhookConfigurations webhooks =
         new WebhookConfigurations(registration().trusting(ownServiceAccount()));
-    apply(webhooks.mutating());
-    apply(webhooks.validating());
+    adopt(webhooks.mutating());
+    adopt(webhooks.validating());
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
   }
@@ -151,7 +156,7 @@ public final class Installer {
               .withName(plural + "." + ApiVersions.GROUP)
               .get();
       if (found != null && convertsAtAddress(found)) {
-        apply(definition(plural));
+        adopt(definition(plural));
       }
     }
   }
@@ -181,6 +186,42 @@ public final class Installer {
         && conversion.getWebhook() != null
         && conversion.getWebhook().getClientConfig() != null
         && conversion.getWebhook().getClientConfig().getUrl() != null;
+  }
+
+  /**
+   * Applies an object over one that another installer may have made. An entry leads either to a
+   * Service or to an address: applying adds the one and doesn't take away the other's, which would
+   * be refused. So what leads elsewhere is replaced first.
+   */
+  private void adopt(HasMetadata object) {
+    HasMetadata found = client.resource(object).get();
+    if (found != null && leadsElsewhere(found)) {
+      object.getMetadata().setResourceVersion(found.getMetadata().getResourceVersion());
+      client.resource(object).update();
+      object.getMetadata().setResourceVersion(null);
+    }
+    apply(object);
+  }
+
+  private boolean leadsElsewhere(HasMetadata found) {
+    List<WebhookClientConfig> targets =
+        switch (found) {
+          case MutatingWebhookConfiguration mutating ->
+              mutating.getWebhooks().stream().map(MutatingWebhook::getClientConfig).toList();
+          case ValidatingWebhookConfiguration validating ->
+              validating.getWebhooks().stream().map(ValidatingWebhook::getClientConfig).toList();
+          default -> List.of();
+        };
+    return found instanceof CustomResourceDefinition definition
+        ? converts(definition) && convertsAtAddress(definition) != url.isPresent()
+        : targets.stream().anyMatch(target -> (target.getUrl() != null) != url.isPresent());
+  }
+
+  private static boolean converts(CustomResourceDefinition definition) {
+    var conversion = definition.getSpec().getConversion();
+    return conversion != null
+        && conversion.getWebhook() != null
+        && conversion.getWebhook().getClientConfig() != null;
   }
 
   private void apply(HasMetadata object) {

@@ -11,6 +11,7 @@ import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.ServiceReferenceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfig;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -113,6 +114,55 @@ class RegistrationsIT {
                 .execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString()))
         .as("once more")
         .isZero();
+  }
+
+  @Test
+  void whatAnotherInstallerMadeLeadsToThisProcessAfterwards(TestCluster cluster) {
+    LocalOperator.start("before-another", cluster.kubeconfig(), settings.with(JOBS)).close();
+    WebhookRegistration shipped =
+        WebhookRegistration.shipped("kueue-system", "kueue-webhook-service", "operator");
+    for (HasMetadata registration : InstallManifests.webhooks(shipped)) {
+      cluster.client().resource(registration).delete();
+      cluster.client().resource(registration).create();
+    }
+    cluster
+        .client()
+        .apiextensions()
+        .v1()
+        .customResourceDefinitions()
+        .withName("workloads.kueue.x-k8s.io")
+        .edit(
+            definition -> {
+              WebhookClientConfig target =
+                  definition.getSpec().getConversion().getWebhook().getClientConfig();
+              target.setUrl(null);
+              target.setService(
+                  new ServiceReferenceBuilder()
+                      .withName("kueue-webhook-service")
+                      .withNamespace("kueue-system")
+                      .build());
+              return definition;
+            });
+
+    LocalOperator.start("after-another", cluster.kubeconfig(), settings.with(JOBS)).close();
+
+    assertThat(converter(cluster).getUrl()).isNotNull();
+    assertThat(converter(cluster).getService()).isNull();
+    assertThat(
+            cluster
+                .client()
+                .admissionRegistration()
+                .v1()
+                .validatingWebhookConfigurations()
+                .withName(WebhookConfigurations.VALIDATING)
+                .require()
+                .getWebhooks())
+        .extracting(webhook -> webhook.getClientConfig())
+        .allSatisfy(
+            target -> {
+              assertThat(target.getUrl()).isNotNull();
+              assertThat(target.getService()).isNull();
+            });
   }
 
   private static WebhookClientConfig converter(TestCluster cluster) {
