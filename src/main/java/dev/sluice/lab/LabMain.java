@@ -2,6 +2,7 @@ package dev.sluice.lab;
 
 import dev.sluice.app.Main;
 import dev.sluice.lab.bench.BenchCommand;
+import dev.sluice.lab.bench.TrainCacheCommand;
 import dev.sluice.lab.controlplane.ControlPlaneCommand;
 import dev.sluice.lab.demo.DemoCommand;
 import picocli.CommandLine;
@@ -25,6 +26,7 @@ public final class LabMain {
         .addSubcommand(new DemoCommand())
         .addSubcommand(new ControlPlaneCommand())
         .addSubcommand(new BenchCommand())
+        .addSubcommand(new TrainCacheCommand())
         .setCaseInsensitiveEnumValuesAllowed(true);
   }
 }
