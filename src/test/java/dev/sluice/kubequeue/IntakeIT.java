@@ -238,6 +238,51 @@ class IntakeIT {
                     .anyMatch(event -> "NameTaken".equals(event.getReason())));
   }
 
+  private void submitTo(String quota, String name, String metadata, String pod) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %1$s
+          labels: {alibabacloud.com/quota-name: "%2$s-${suffix}"}
+        spec:
+          suspend: true
+          backoffLimit: 0
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 1s %3$s}}
+            spec:
+              restartPolicy: Never
+              %4$s
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, quota, metadata, pod));
+  }
+
+  /** Waits for a check, for a start that is late, and after one that took too long; and an end. */
+  @Test
+  void aUnitShowsChecksLateStartsAndFailure() {
+    api.givenQueues(0);
+    givenQuotas("plain", "late", "checked");
+    QuotaFixture.annotate(
+        cluster, "late", "'sluice.dev/start-timeout': '1s', 'sluice.dev/start-backoff': '24h'");
+    QuotaFixture.requireCheck(cluster, "checked");
+    String nowhere = "nodeSelector: {zone: nowhere}";
+    submitTo("plain", "stuck", "", nowhere);
+    submitTo("late", "slow", "", nowhere);
+    submitTo("checked", "asked", "", "");
+    submitTo("plain", "broken", ", sluice.dev/exit-code: \"3\"", "");
+    awaitPhase("stuck", "Dequeued");
+    awaitPhase("slow", "TimeoutBackoff");
+    awaitPhase("asked", "Reserved");
+    awaitPhase("broken", "Failed");
+    assertThat(api.get(JOB, "slow").at("/spec/suspend").asBoolean()).isTrue();
+    assertThat(api.get(UNIT, "asked").at("/status/admissionChecks/0/state").asText())
+        .isEqualTo("Pending");
+    assertThat(api.get(UNIT, "stuck").at("/status/admissions/0/resources/cpu").asText())
+        .isEqualTo("1");
+  }
+
   /** The names of the units that show a Workload. */
   private List<String> unitsOf(String workload) {
     return cluster

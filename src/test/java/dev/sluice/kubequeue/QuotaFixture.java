@@ -45,14 +45,47 @@ final class QuotaFixture {
         Stream.of(others)
             .map(name -> "root/" + cluster.name(name))
             .collect(Collectors.joining(","));
+    annotate(cluster, quota, "'sluice.dev/available-quota': '" + names + "'");
+  }
+
+  /** Adds annotations, as JSON with single quotes, to the queue of a quota. */
+  static void annotate(TestCluster cluster, String quota, String annotations) {
+    patch(cluster, quota, "{'metadata': {'annotations': {%s}}}".formatted(annotations));
+  }
+
+  private static void patch(TestCluster cluster, String quota, String json) {
     cluster
         .client()
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
         .withName(cluster.name("root-" + quota))
+        .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
+  /** Has the Workloads of a quota need a check that nobody answers. */
+  static void requireCheck(TestCluster cluster, String quota) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: AdmissionCheck
+        metadata: {name: "check-${suffix}"}
+        spec: {controllerName: example.com/till}
+        """);
+    cluster
+        .client()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "AdmissionCheck")
+        .withName(cluster.name("check"))
+        .subresource("status")
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
-            "{\"metadata\": {\"annotations\": {\"sluice.dev/available-quota\": \"%s\"}}}"
-                .formatted(names));
+            """
+            {"status": {"conditions": [{"type": "Active", "status": "True", "reason": "Open",
+            "message": "", "lastTransitionTime": "2026-03-01T10:00:00Z"}]}}
+            """);
+    patch(
+        cluster,
+        quota,
+        "{'spec': {'admissionChecksStrategy': {'admissionChecks': [{'name': '%s'}]}}}"
+            .formatted(cluster.name("check")));
   }
 
   /** The LocalQueue of the test's namespace for a quota. */
