@@ -143,6 +143,23 @@ final class GivenGroupWorkload {
     return this;
   }
 
+  /** With an admission check in this state that gives pods of a role an annotation and a zone. */
+  GivenGroupWorkload check(String name, String state, String role, String value) {
+    ObjectNode update =
+        object
+            .withArray("/status/admissionChecks")
+            .addObject()
+            .put("name", name)
+            .put("state", state)
+            .put("lastTransitionTime", "2026-03-01T11:00:00Z")
+            .putArray("podSetUpdates")
+            .addObject();
+    update.put("name", role);
+    update.putObject("annotations").put("check", value);
+    update.putObject("nodeSelector").put("zone", value);
+    return this;
+  }
+
   CachedWorkload get() {
     try {
       return new WorkloadParser().parse(object.toString().getBytes(StandardCharsets.UTF_8));

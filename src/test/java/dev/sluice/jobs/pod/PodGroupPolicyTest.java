@@ -35,6 +35,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a group of pods needs, by how its pods and its Workload stand. */
 class PodGroupPolicyTest {
@@ -287,6 +288,35 @@ class PodGroupPolicyTest {
       assertThat(patch.at("/metadata/labels/kueue.x-k8s.io~1podset").asText()).isEqualTo("boss");
       assertThat(patch.at("/spec/nodeSelector/instance-type").asText()).isEqualTo("spot");
       assertThat(patch.at("/spec/schedulingGates").isNull()).isTrue();
+    }
+
+    /** The pods of a StatefulSet, too: each when its gate is opened. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void everyPodStartsWithWhatTheChecksOfItsRoleAdd(boolean ofSet) {
+      GivenPod[] pods = {member("a", 2), member("b", 2).role("boss")};
+      for (GivenPod pod : pods) {
+        if (ofSet) {
+          pod.annotation(KueueConstants.POD_SUSPENDING_PARENT, "statefulset")
+              .annotation(KueueConstants.POD_GROUP_SERVING, "true");
+        }
+      }
+      List<PodGroupAction> steps =
+          given(
+              workload("boss", 1)
+                  .and("worker", 1)
+                  .ownedBy(pods)
+                  .admitted("spot")
+                  .check("prov", "Ready", "worker", "of-prov")
+                  .check("later", "Pending", "boss", "of-later"),
+              pods);
+      assertThat(told(steps)).containsExactly("Start a", "Start b");
+      JsonNode worker = ((Start) steps.get(0).action()).patches().getFirst().body();
+      assertThat(worker.at("/metadata/annotations/check").asText()).isEqualTo("of-prov");
+      assertThat(worker.at("/spec/nodeSelector/zone").asText()).isEqualTo("of-prov");
+      JsonNode boss = ((Start) steps.get(1).action()).patches().getFirst().body();
+      assertThat(boss.at("/metadata/annotations/check").isMissingNode()).isTrue();
+      assertThat(boss.at("/spec/nodeSelector/zone").isMissingNode()).isTrue();
     }
 
     @Test
