@@ -118,6 +118,11 @@ public final class InstallManifests {
     return text("kube-queue.yaml");
   }
 
+  /** What holds for queued jobs while no operator is there, as text, for the shipped namespace. */
+  static String queuedJobsText() {
+    return text("queued-jobs.yaml");
+  }
+
   private static String baseText() {
     return text("base.yaml");
   }

@@ -202,6 +202,7 @@ class ChartIT {
             + " 10.0.0.0/28",
         "{\"config\": {\"dashboard\": {\"enabled\": true, \"bindPort\": 9000}}} | name:"
             + " sluice-dashboard",
+        "{\"queuedJobsPolicy\": {\"enabled\": true}} | policyName: kueue-queued-jobs",
         "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} | alert:"
             + " SluiceQueueStuck"
       })

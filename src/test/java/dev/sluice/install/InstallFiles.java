@@ -35,6 +35,8 @@ final class InstallFiles {
 
   static final String PLAIN = "deploy/sluice.yaml";
 
+  static final String QUEUED_JOBS = "deploy/queued-jobs.yaml";
+
   private static final Path RULES = Path.of("helm/sluice/files/rules.yaml");
   private static final String RULE_HEAD =
       """
@@ -110,6 +112,13 @@ final class InstallFiles {
             + "{{- end }}\n");
     files.put(TEMPLATES + "kube-queue.yaml", TEMPLATE + kubeQueueTemplate());
     files.put("deploy/kube-queue.yaml", RENEW + kubeQueue());
+    files.put(
+        TEMPLATES + "queued-jobs.yaml",
+        TEMPLATE
+            + "{{- if .Values.queuedJobsPolicy.enabled }}\n"
+            + inManagedNamespaces(InstallManifests.queuedJobsText())
+            + "{{- end }}\n");
+    files.put(QUEUED_JOBS, RENEW + InstallManifests.queuedJobsText());
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
     files.put(VALUES, values());
     files.put(SCHEMA, schema());
@@ -167,6 +176,14 @@ final class InstallFiles {
         .map(InstallFiles::inReleaseNamespace)
         .map(InstallFiles::withAnnotations)
         .collect(Collectors.joining("---\n"));
+  }
+
+  /** The namespaces whose jobs are managed, as the configuration of the release says. */
+  private static String inManagedNamespaces(String text) {
+    return inReleaseNamespace(
+        text.replaceAll(
+            "(?m)^( +)namespaceSelector:\n(?:\\1 +.*\n)+",
+            "$1namespaceSelector:\n{{ include \"sluice.managedNamespaces\" . | indent 6 }}\n"));
   }
 
   private static String withAnnotations(String document) {

@@ -348,6 +348,20 @@ class InstalledOperatorIT {
 
   @Test
   @Order(3)
+  void whatIsQueuedGoesWhileItRuns(TestCluster cluster) {
+    new Removal(cluster).ofQueues();
+  }
+
+  @Test
+  @Order(5)
+  void nothingIsLeftOfAnInstallationThatIsRemoved(TestCluster cluster) throws IOException {
+    Removal removal = new Removal(cluster);
+    removal.ofInstallation();
+    removal.leftNothing();
+  }
+
+  @Test
+  @Order(4)
   void nothingWasForbiddenAndItEndsInOrder(TestCluster cluster) throws IOException {
     assertThat(operator.stop()).isTrue();
 

@@ -32,6 +32,11 @@ final class ServerSideApply {
         apply(Files.readString(file));
       }
     }
+    awaitDefinitions();
+  }
+
+  /** Waits until the API server serves the kinds that are defined. */
+  void awaitDefinitions() {
     client
         .apiextensions()
         .v1()
