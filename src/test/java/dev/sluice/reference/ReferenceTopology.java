@@ -3,6 +3,7 @@ package dev.sluice.reference;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.TopologyRequest;
@@ -40,6 +41,9 @@ final class ReferenceTopology {
     long slicesWithLeader;
     int leaders;
 
+    /** The weight of the preferred node affinity that its best leaf with room meets. */
+    long weight;
+
     Domain(String path) {
       this.path = path;
     }
@@ -56,6 +60,7 @@ final class ReferenceTopology {
   private final Map<String, SortedMap<String, Long>> used;
   private final List<Toleration> tolerations;
   private final Map<String, Integer> sizes = new LinkedHashMap<>();
+  private boolean prefersNodes;
   private TopologyRequest request = TopologyRequest.NONE;
   private Pods pods = new Pods(0, new TreeMap<>(), NodeConstraints.ANYWHERE);
   private @Nullable Pods leader;
@@ -94,6 +99,12 @@ final class ReferenceTopology {
     this.nodes = nodes;
     this.used = used;
     this.tolerations = tolerations;
+  }
+
+  /** Sets whether domains of preferred nodes come first. */
+  ReferenceTopology preferringNodes(boolean prefers) {
+    prefersNodes = prefers;
+    return this;
   }
 
   /** The path of a node's leaf; empty if it has no label for a level. */
@@ -260,6 +271,21 @@ final class ReferenceTopology {
       domain.slices = domain.pods / sliceSize();
       domain.slicesWithLeader = domain.podsWithLeader / sliceSize();
     }
+    if (prefersNodes && levels.getLast().equals("kubernetes.io/hostname")) {
+      domain.weight =
+          domain.children.isEmpty()
+              ? domain.pods > 0 ? weight(domain.nodes) : 0
+              : domain.children.stream().mapToLong(child -> child.weight).max().orElse(0);
+    }
+  }
+
+  /** The weights of the preferences that all nodes of a leaf meet. */
+  private long weight(List<ClusterNode> leaf) {
+    return pods.constraints().preferred().stream()
+        .filter(
+            each -> leaf.stream().allMatch(node -> allMatch(each.requirements(), node.labels())))
+        .mapToLong(PreferredNodes::weight)
+        .sum();
   }
 
   private TreeMap<String, Long> free(Domain leaf) {
@@ -348,15 +374,21 @@ final class ReferenceTopology {
     if (!(unconstrained() && mixed) || flaw == TopologyFlaw.LARGEST_FIRST_FOR_ALL) {
       bySize = bySize.reversed();
     }
-    return bySize
+    return byWeight()
+        .thenComparing(bySize)
         .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
         .thenComparing(d -> d.path);
+  }
+
+  private static Comparator<Domain> byWeight() {
+    return Comparator.<Domain, Long>comparing(d -> d.weight).reversed();
   }
 
   private @Nullable Chosen smallestSufficient(
       List<Domain> among, long needed, boolean withLeader, int level) {
     Comparator<Domain> smallest =
-        Comparator.<Domain, Long>comparing(d -> units(d, withLeader, level))
+        byWeight()
+            .thenComparing(d -> units(d, withLeader, level))
             .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
             .thenComparing(d -> d.path);
     return among.stream()

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
@@ -45,6 +48,10 @@ class TopologyAgainstReferenceTest {
     final RandomTopology random;
     final boolean mixed;
     final boolean balanced;
+
+    /** Whether domains of preferred nodes come first. */
+    final boolean prefers;
+
     final TopologyCache cache;
     final Map<String, SortedMap<String, Long>> used = new HashMap<>();
     final Set<String> busy = new HashSet<>();
@@ -59,9 +66,10 @@ class TopologyAgainstReferenceTest {
       random = new RandomTopology(dice, most);
       mixed = dice.chance(70);
       balanced = dice.chance(evenly);
+      prefers = evenly > 0 && !balanced && dice.chance(40);
       cache =
           new TopologyCache(
-              new TopologyOptions(true, mixed, balanced, false, true, true, true, true));
+              new TopologyOptions(true, mixed, balanced, prefers, true, true, true, true));
       if (dice.chanceOfHalf()) {
         declare();
         random.nodes.forEach(cache::set);
@@ -141,13 +149,35 @@ class TopologyAgainstReferenceTest {
     ReferenceTopology reference() {
       Flavor flavor = random.flavor;
       return new ReferenceTopology(
-          random.spec.levels(),
-          mixed,
-          balanced,
-          random.members(),
-          used,
-          flavor.tolerations(),
-          TopologyFlaw.NONE);
+              random.spec.levels(),
+              mixed,
+              balanced,
+              random.members(),
+              used,
+              flavor.tolerations(),
+              TopologyFlaw.NONE)
+          .preferringNodes(prefers);
+    }
+
+    /** Constraints of pods; with preferences only where these count. */
+    NodeConstraints constraints() {
+      NodeConstraints hard = random.constraints();
+      if (!prefers || dice.chance(20)) {
+        return hard;
+      }
+      List<PreferredNodes> preferred = new ArrayList<>();
+      preferred.add(preference("disk", "ssd"));
+      if (dice.chanceOfHalf()) {
+        preferred.add(preference("kubernetes.io/hostname", "n10" + dice.below(9)));
+      }
+      return new NodeConstraints(
+          hard.nodeSelector(), hard.affinityTerms(), hard.tolerations(), preferred);
+    }
+
+    private PreferredNodes preference(String key, String value) {
+      return new PreferredNodes(
+          1 + dice.below(100),
+          List.of(new LabelRequirement(key, LabelRequirement.Operator.IN, List.of(value))));
     }
 
     /** Places as the reference tells them: by path. */
@@ -178,6 +208,7 @@ class TopologyAgainstReferenceTest {
     int failed;
     int leaders;
     int layered;
+    int preferring;
   }
 
   @Test
@@ -190,9 +221,11 @@ class TopologyAgainstReferenceTest {
       }
     }
     System.out.printf(
-        "topology: placed=%d failed=%d with leader=%d in layers=%d%n",
-        counts.placed, counts.failed, counts.leaders, counts.layered);
-    assertThat(List.of(counts.placed, counts.failed, counts.leaders, counts.layered))
+        "topology: placed=%d failed=%d with leader=%d in layers=%d preferring nodes=%d%n",
+        counts.placed, counts.failed, counts.leaders, counts.layered, counts.preferring);
+    assertThat(
+            List.of(
+                counts.placed, counts.failed, counts.leaders, counts.layered, counts.preferring))
         .allMatch(count -> count > worlds() / 20);
   }
 
@@ -208,11 +241,9 @@ class TopologyAgainstReferenceTest {
     TopologyRequest asked = world.random.request(led);
     ReferenceTopology.Pods pods =
         new ReferenceTopology.Pods(
-            world.random.count(asked), world.random.perPod(), world.random.constraints());
+            world.random.count(asked), world.random.perPod(), world.constraints());
     ReferenceTopology.Pods leader =
-        led
-            ? new ReferenceTopology.Pods(1, world.random.perPod(), world.random.constraints())
-            : null;
+        led ? new ReferenceTopology.Pods(1, world.random.perPod(), world.constraints()) : null;
     Placement real = world.cache.place(world.tree(), request(pods, leader, asked), false);
     Optional<ReferenceTopology.Places> expected = world.reference().place(asked, pods, leader);
     String what = where + ": " + asked + " " + pods + " " + leader + " " + real;
@@ -224,6 +255,7 @@ class TopologyAgainstReferenceTest {
     assertThat(expected).as(what).isPresent();
     counts.placed++;
     counts.leaders += led ? 1 : 0;
+    counts.preferring += pods.constraints().preferred().isEmpty() ? 0 : 1;
     counts.layered += asked.slices().size() > 1 ? 1 : 0;
     ReferenceTopology.Places places = expected.orElseThrow();
     assertThat(world.byPath(placed.pods())).as(what).isEqualTo(places.pods());
