@@ -224,6 +224,7 @@ final class ReferenceCycle {
               entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
         plan(nominated);
+        entry.walked = 0;
         return Optional.empty(); // waits for those who were evicted before
       }
     }

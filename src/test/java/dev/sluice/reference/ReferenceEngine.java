@@ -178,8 +178,13 @@ final class ReferenceEngine {
         }
       }
       case SchedulerEvent.LocalQueueChanged(var queue) -> {
-        if (!queue.equals(world.localQueues.put(queue.id(), queue))) {
+        LocalQueueSpec before = world.localQueues.put(queue.id(), queue);
+        if (before == null
+            || !before.clusterQueue().equals(queue.clusterQueue())
+            || before.stopPolicy() != queue.stopPolicy()) {
           localQueueChanged(queue.id());
+        } else if (!before.maxWorkloads().equals(queue.maxWorkloads())) {
+          returned.addAll(world.freed(queue.id()));
         }
       }
       case SchedulerEvent.LocalQueueRemoved(var id) -> {
