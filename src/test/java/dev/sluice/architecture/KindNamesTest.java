@@ -69,6 +69,7 @@ class KindNamesTest {
           Map.entry("api/config/JobFrameworks.java", "the names of the configuration"),
           Map.entry("api/config/MultiKueue.java", "the names of the configuration"),
           Map.entry("app/AttendedKinds.java", "makes the index of pods that the registry takes"),
+          Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),
           Map.entry("app/IndexedLocalPods.java", "the index of pods"),
           Map.entry("app/JobModule.java", "the index of pods, and what webhooks ask of it"),
           Map.entry("app/KubernetesClients.java", "reads objects straight into a kind's types"),
@@ -85,7 +86,8 @@ class KindNamesTest {
           Map.entry("webhooks/LeaderWorkerSetWebhook.java", "the webhook of a gated kind"),
           Map.entry("webhooks/PodWebhook.java", "the webhook of a gated kind"),
           Map.entry("webhooks/StatefulSetWebhook.java", "the webhook of a gated kind"),
-          Map.entry("workload/KubernetesResourceContext.java", "a word of LimitRanges"));
+          Map.entry("workload/KubernetesResourceContext.java", "a word of LimitRanges"),
+          Map.entry("workload/SecondPasses.java", "a feature gate about Workloads of single pods"));
 
   /** What a source names, in the order of the alphabet. */
   private static Set<String> named(String text) {
