@@ -59,6 +59,14 @@ public final class StoreHistory {
     return auditor.report();
   }
 
+  /** All that was written until now, in its order. */
+  public List<ObjectChange> changes() {
+    List<ObjectChange> changes = new ArrayList<>();
+    writes.clear();
+    read(changes::add);
+    return changes;
+  }
+
   /**
    * The writes to the objects whose name contains one of these, a line each: what one wants to read
    * beside a violation.
