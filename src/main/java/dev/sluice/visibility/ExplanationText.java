@@ -79,6 +79,8 @@ public final class ExplanationText {
       case FlavorRejection.NoTopology() -> "the flavor has no topology, which is asked for";
       case FlavorRejection.OnlyByTopology() ->
           "its nodes are assigned by topology only, which isn't asked for";
+      case FlavorRejection.GrowsByTopology() ->
+          "a running elastic job can't grow where its nodes are assigned by topology";
       case FlavorRejection.OtherTopologyFlavor(var flavor) ->
           "the pods are on nodes of flavor " + flavor + " already";
       case FlavorRejection.TopologyLevelMissing(var topology, var level) ->

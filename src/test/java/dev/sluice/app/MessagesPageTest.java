@@ -153,6 +153,7 @@ class MessagesPageTest {
         new FlavorRejection.PlacementMismatch(),
         new FlavorRejection.NoTopology(),
         new FlavorRejection.OnlyByTopology(),
+        new FlavorRejection.GrowsByTopology(),
         new FlavorRejection.OtherTopologyFlavor("gpu"),
         new FlavorRejection.TopologyLevelMissing("racks", ""),
         new FlavorRejection.TopologyLevelMissing("racks", "example.com/row"),

@@ -56,6 +56,9 @@ public sealed interface FlavorRejection {
   /** The pod set asks for no topology, and the flavor's nodes are only assigned by topology. */
   record OnlyByTopology() implements FlavorRejection {}
 
+  /** The pod set belongs to a slice that grows, and its pods have places by topology already. */
+  record GrowsByTopology() implements FlavorRejection {}
+
   /** The pod set has places in another flavor already. */
   record OtherTopologyFlavor(String flavor) implements FlavorRejection {}
 

@@ -169,6 +169,11 @@ public final class ResourceDemand {
     return held.isEmpty() ? amount : Math.max(0, amount - held.getOrDefault(pair, 0L));
   }
 
+  /** Whether the Workload takes the place of a slice that has quota. */
+  public boolean replaces() {
+    return shape.replaced().isPresent();
+  }
+
   /**
    * The flavor that a bundle of pod sets has to take in a resource group, because the replaced
    * slice has it, where it differs from {@code flavor}; null if {@code flavor} may be used.

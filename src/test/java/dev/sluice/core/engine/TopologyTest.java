@@ -10,6 +10,7 @@ import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetRequest;
@@ -407,5 +408,28 @@ class TopologyTest {
               assertThat(held.pods()).isEqualTo(1);
             });
     assertThat(scheduler.engine.queries().topology("none")).isEmpty();
+  }
+
+  @Test
+  void aRunningElasticJobIsNotPlacedAnewWhenItGrows() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    scheduler.submit("small", "q", slice("small", "", 1), 0);
+    assertThat(scheduler.admitted()).containsExactly("small");
+    scheduler.submit("large", "q", slice("large", "small", 2), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.explanation("large").orElseThrow().attempts())
+        .allSatisfy(
+            attempt ->
+                assertThat(attempt.flavorRejections())
+                    .containsExactly(new FlavorRejection.GrowsByTopology()));
+
+    scheduler.finish("small");
+    assertThat(scheduler.admitted()).as("nothing runs any more").containsExactly("large");
+  }
+
+  private static RequestShape slice(String name, String replaces, int pods) {
+    return shape(pods, 3, TopologyRequest.NONE)
+        .withSlice(Optional.of(new JobSlice("job", name, replaces)));
   }
 }

@@ -268,6 +268,9 @@ public final class FlavorAssigner {
     if (other != null) {
       return new FlavorRejection.ReplacedSliceFlavor(other);
     }
+    if (resourceDemand.replaces() && topologies.isTopologyFlavor(name)) {
+      return new FlavorRejection.GrowsByTopology();
+    }
     for (int member : bundle.members()) {
       Optional<FlavorRejection> rejection =
           FlavorEligibility.rejection(
