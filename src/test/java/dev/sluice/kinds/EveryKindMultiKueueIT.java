@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
@@ -45,6 +46,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1) // long ones begin early
 class EveryKindMultiKueueIT {
+
+  @RegisterExtension final FailedMethods failedMethods = new FailedMethods();
 
   /** Who reads it needs both workers. */
   private static final String WORKERS = "dev.sluice.kinds.workers";
@@ -91,6 +94,9 @@ class EveryKindMultiKueueIT {
     players.forEach(PlayedKinds::close);
     sets.close();
     running.close();
+    if (failedMethods.any() || shown.size() < kinds().size()) {
+      return; // a method says what failed, or only some of them were run
+    }
     for (KindRow row : kinds()) {
       Set<RemoteSituation> declared = new HashSet<>(row.remoteSituations());
       if (!outagePlayed) {

@@ -111,6 +111,12 @@ final class RemoteLife {
     return named.size() == 1 ? named.getFirst() : "";
   }
 
+  /** The name, which must be known: the Workloads name no worker while they move. */
+  private static String known(String cluster) {
+    assertThat(cluster).isNotEmpty();
+    return cluster;
+  }
+
   /** Awaits that all pods run in one worker, and none elsewhere; returns its name. */
   String awaitRunning() {
     return awaitRunning(row.workloads());
@@ -121,13 +127,13 @@ final class RemoteLife {
     eventually(
         () -> {
           assertRunning(workloads);
-          assertThat(pods(clusters.worker(MultiCluster.other(cluster())))).isEmpty();
+          assertThat(pods(clusters.worker(MultiCluster.other(known(cluster()))))).isEmpty();
         });
     return cluster();
   }
 
   private void assertRunning(int workloads) {
-    assertThat(cluster()).isNotEmpty();
+    String name = known(cluster());
     List<JsonNode> here = workloads(clusters.manager());
     assertThat(here).hasSize(workloads);
     int wanted =
@@ -135,7 +141,7 @@ final class RemoteLife {
             .flatMap(workload -> workload.at("/spec/podSets").valueStream())
             .mapToInt(set -> set.path("count").asInt())
             .sum();
-    KubernetesClient worker = clusters.worker(cluster());
+    KubernetesClient worker = clusters.worker(name);
     assertThat(podsThatMayRun(worker))
         .hasSize(wanted)
         .allSatisfy(pod -> assertThat(pod.at("/status/phase").asText()).isEqualTo("Running"));
@@ -179,7 +185,7 @@ final class RemoteLife {
         () -> {
           for (String name : names()) {
             JsonNode here = job(clusters.manager(), name).orElseThrow();
-            JsonNode there = job(clusters.worker(cluster()), name).orElseThrow();
+            JsonNode there = job(clusters.worker(known(cluster())), name).orElseThrow();
             if (row.suspends()) {
               assertThat(here.path("status")).isEqualTo(there.path("status"));
             } else if (row.isPods()) {
@@ -277,7 +283,7 @@ final class RemoteLife {
 
   /** Has all pods that end by themselves end with success now. */
   void endPods() {
-    KubernetesClient worker = clusters.worker(cluster());
+    KubernetesClient worker = clusters.worker(known(cluster()));
     for (JsonNode pod : pods(worker)) {
       if (pod.at("/metadata/annotations").has("sluice.dev/run-for")) {
         end(worker, pod.at("/metadata/name").asText());
