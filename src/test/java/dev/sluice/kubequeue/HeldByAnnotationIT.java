@@ -9,6 +9,7 @@ import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -52,8 +53,9 @@ class HeldByAnnotationIT {
         .waitUntilCondition(DefinitionConditions::isEstablished, 120, TimeUnit.SECONDS);
   }
 
+  /** Submits as soon as the API server tells clients of the definition, which may be later. */
   private static void submit(TestCluster cluster, String name, int workers) {
-    cluster.applyText(
+    String manifest =
         """
         apiVersion: kubeflow.org/v1alpha1
         kind: MPIJob
@@ -63,7 +65,11 @@ class HeldByAnnotationIT {
           template:
             spec: {containers: [{name: c, image: none, resources: {requests: {cpu: 500m}}}]}
         """
-            .formatted(name, workers));
+            .formatted(name, workers);
+    await("submission of " + name)
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> !cluster.applyText(manifest).isEmpty());
   }
 
   private static void awaitPhase(QueuedJobs api, String unit, String phase) {

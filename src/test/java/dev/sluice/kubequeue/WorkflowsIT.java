@@ -12,6 +12,7 @@ import dev.sluice.lab.player.PlayedWorkflow;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -62,17 +63,24 @@ class WorkflowsIT {
     return api.pods().stream().map(pod -> pod.at("/metadata/name").asText()).sorted().toList();
   }
 
+  /** Ends a pod, however often others write its status at the same time. */
   private static void end(TestCluster cluster, String pod) {
-    cluster
-        .client()
-        .pods()
-        .inNamespace(cluster.namespace())
-        .withName(pod)
-        .editStatus(
-            it -> {
-              it.getStatus().setPhase("Succeeded");
-              return it;
-            });
+    await("end of " + pod)
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(
+            () ->
+                cluster
+                        .client()
+                        .pods()
+                        .inNamespace(cluster.namespace())
+                        .withName(pod)
+                        .editStatus(
+                            it -> {
+                              it.getStatus().setPhase("Succeeded");
+                              return it;
+                            })
+                    != null);
   }
 
   @Test
