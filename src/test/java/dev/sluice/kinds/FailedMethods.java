@@ -1,6 +1,7 @@
 package dev.sluice.kinds;
 
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
 
@@ -18,12 +19,12 @@ final class FailedMethods implements TestWatcher {
   }
 
   @Override
-  public void testFailed(ExtensionContext context, Throwable cause) {
+  public void testFailed(ExtensionContext context, @Nullable Throwable cause) {
     any = true;
   }
 
   @Override
-  public void testAborted(ExtensionContext context, Throwable cause) {
+  public void testAborted(ExtensionContext context, @Nullable Throwable cause) {
     any = true;
   }
 
