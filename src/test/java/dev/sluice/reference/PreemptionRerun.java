@@ -130,7 +130,7 @@ final class PreemptionRerun extends Stage {
   void quiesce() {
     Set<String> seen = new HashSet<>();
     int cycles = 0;
-    while (cycle(ENDLESS) && seen.add(asked().state())) {
+    while (cycle(ENDLESS) && seen.add(asked().state() + asked().flushIsDue())) {
       require(++cycles < ENDLESS, "cycles never end");
     }
     waiting.checkQuiescence();
