@@ -44,12 +44,24 @@ final class VictimSetChecks {
         PendingWorkload preemptor = before.pendingOf(preemption.id().uid()).orElseThrow();
         if (preemptor.shape().podSets().size() == 1
             && !preemptor.shape().podSets().getFirst().topology().isExplicit()
-            && !before.impliesTopology(preemption.clusterQueue())) {
+            && !before.impliesTopology(preemption.clusterQueue())
+            && !growsBeside(preemptor, world)) {
           judged++;
           check(preemption, preemptor.shape().podSets().getFirst(), world);
         }
       }
     }
+  }
+
+  /**
+   * Whether it needs less than it asks for, since the slice that it replaces holds a part of it.
+   */
+  private static boolean growsBeside(PendingWorkload preemptor, ReferenceSnapshot world) {
+    return preemptor.shape().slice().stream()
+        .anyMatch(
+            slice ->
+                world.holders().stream()
+                    .anyMatch(holder -> holder.id().name().equals(slice.replaces())));
   }
 
   /** Nobody else in the tree decided anything in this cycle, or waits for those who go. */
