@@ -54,7 +54,7 @@ final class RemoteGroups {
   }
 
   private KubernetesClient worker() {
-    return clusters.worker(life.cluster());
+    return clusters.worker(RemoteLife.known(life.cluster()));
   }
 
   private String uidThere() {

@@ -112,7 +112,7 @@ final class RemoteLife {
   }
 
   /** The name, which must be known: the Workloads name no worker while they move. */
-  private static String known(String cluster) {
+  static String known(String cluster) {
     assertThat(cluster).isNotEmpty();
     return cluster;
   }
