@@ -105,6 +105,16 @@ public record JobOptions(
   /** The same options, where queues have rules about starts, and select Workloads by labels. */
   public JobOptions withQueueRules(
       Function<CachedWorkload, StartRules> rules, Supplier<Set<String>> labels) {
+    return with(rules, quickStart, labels);
+  }
+
+  /** The same options with another time in which readiness may be told later. */
+  public JobOptions withQuickStart(Duration time) {
+    return with(startRules, time, selectedLabels);
+  }
+
+  private JobOptions with(
+      Function<CachedWorkload, StartRules> rules, Duration time, Supplier<Set<String>> labels) {
     return new JobOptions(
         manageJobsWithoutQueueName,
         managedNamespaces,
@@ -121,30 +131,8 @@ public record JobOptions(
         quotaForCleanup,
         elasticJobs,
         rules,
-        quickStart,
-        labels);
-  }
-
-  /** The same options with another time in which readiness may be told later. */
-  public JobOptions withQuickStart(Duration time) {
-    return new JobOptions(
-        manageJobsWithoutQueueName,
-        managedNamespaces,
-        labelKeysToCopy,
-        longestWorkloadName,
-        queueLabelsOnPods,
-        workloadAnnotationOnPods,
-        podsReady,
-        afterDeactivated,
-        partialAdmission,
-        reclaimablePods,
-        identifierAnnotations,
-        admittedRequests,
-        quotaForCleanup,
-        elasticJobs,
-        startRules,
         time,
-        selectedLabels);
+        labels);
   }
 
   /** Whether somebody waits for the pods of this Workload to be ready. */

@@ -8,7 +8,6 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.KindsExpectation;
 import dev.sluice.lab.demo.KindsScenario;
-import dev.sluice.lab.demo.ProgressListener;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
@@ -17,27 +16,10 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The story of {@code sluice demo kinds}. */
 @ControlPlaneTest(exclusive = true)
 class KindsScenarioIT {
-
-  private static final Logger LOG = LoggerFactory.getLogger(KindsScenarioIT.class);
-
-  /** Says in the log what the demo shows. */
-  private static final class Logged implements ProgressListener {
-    @Override
-    public void say(String line) {
-      LOG.info("{}", line);
-    }
-
-    @Override
-    public void judged(ExpectationResult expectationResult) {
-      LOG.info("{}", expectationResult);
-    }
-  }
 
   @Test
   void everyExpectationHolds(TestCluster cluster) {
@@ -50,7 +32,8 @@ class KindsScenarioIT {
         WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
       assertThat(players.count()).isPositive();
 
-      List<ExpectationResult> results = new KindsScenario(client, recorder, new Logged()).tell();
+      List<ExpectationResult> results =
+          new KindsScenario(client, recorder, new LoggedProgress()).tell();
 
       assertThat(operator.isHealthy()).isTrue();
       assertThat(results)

@@ -9,7 +9,6 @@ import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.KubeQueueExpectation;
 import dev.sluice.lab.demo.KubeQueueScenario;
 import dev.sluice.lab.demo.PolicyTrial;
-import dev.sluice.lab.demo.ProgressListener;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
@@ -20,28 +19,11 @@ import java.time.InstantSource;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The story of {@code sluice demo kube-queue}, which takes some minutes. */
 @ControlPlaneTest(exclusive = true)
 @Tag("faults")
 class KubeQueueScenarioIT {
-
-  private static final Logger LOG = LoggerFactory.getLogger(KubeQueueScenarioIT.class);
-
-  /** Says in the log what the demo shows. */
-  private static final class Logged implements ProgressListener {
-    @Override
-    public void say(String line) {
-      LOG.info("{}", line);
-    }
-
-    @Override
-    public void judged(ExpectationResult expectationResult) {
-      LOG.info("{}", expectationResult);
-    }
-  }
 
   @Test
   void everyExpectationHolds(TestCluster cluster) {
@@ -58,7 +40,7 @@ class KubeQueueScenarioIT {
               client,
               recorder,
               trial,
-              new Logged(),
+              new LoggedProgress(),
               configuration ->
                   LocalOperator.start(
                           "operator-of-tree", cluster.kubeconfig(), settings.with(configuration))

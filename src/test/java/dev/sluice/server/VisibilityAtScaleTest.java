@@ -24,8 +24,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.KnownWorkloads;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -35,7 +34,6 @@ import java.math.BigDecimal;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -205,7 +203,7 @@ class VisibilityAtScaleTest {
     return new VisibilityEndpoint(
         reviews.users(client),
         reviews.access(client),
-        new NoWorkloads(),
+        new KnownWorkloads(Map.of()),
         replica,
         request -> Response.text(404, "another"));
   }
@@ -219,38 +217,5 @@ class VisibilityAtScaleTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     answer.content().writeTo(out);
     return new ObjectMapper().readTree(out.toByteArray()).path("items");
-  }
-
-  /** What the cache of Workloads adds, such as owners, is not looked at here. */
-  private static final class NoWorkloads implements WorkloadLister {
-    @Override
-    public Optional<CachedWorkload> get(String namespace, String name) {
-      return Optional.empty();
-    }
-
-    @Override
-    public Collection<CachedWorkload> ownedBy(String ownerUid) {
-      return List.of();
-    }
-
-    @Override
-    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
-      return List.of();
-    }
-
-    @Override
-    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
-      return List.of();
-    }
-
-    @Override
-    public Iterable<CachedWorkload> all() {
-      return List.of();
-    }
-
-    @Override
-    public int size() {
-      return 0;
-    }
   }
 }
