@@ -6,12 +6,14 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.kubeflow.LegacyMpiJob;
 import dev.sluice.kube.definitions.DefinitionConditions;
+import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,7 +28,18 @@ class HeldByAnnotationIT {
   private static final String ANNOTATION = "/metadata/annotations/scheduling.x-k8s.io~1suspend";
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
+  /** Takes the versions away that other tests had, or have, as the stored ones. */
+  private static void remove(TestCluster cluster) {
+    PlayedDefinitions.remove(cluster.client(), LegacyMpiJob.KIND);
+  }
+
+  @AfterAll
+  static void leaveNothing(TestCluster cluster) {
+    remove(cluster);
+  }
+
   private static void install(TestCluster cluster) {
+    remove(cluster);
     cluster.applyText(
         """
         apiVersion: apiextensions.k8s.io/v1

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
@@ -27,6 +28,7 @@ public final class QueuedJobs {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration PERIOD = Duration.ofMillis(100);
+  private static final String RUN_FOR = "/metadata/annotations/sluice.dev~1run-for";
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final TestCluster cluster;
@@ -132,6 +134,25 @@ public final class QueuedJobs {
   /** All pods of the namespace. */
   public List<JsonNode> pods() {
     return all("v1", "Pod");
+  }
+
+  /**
+   * Ends the pods of the namespace that would run for 60m, those that come meanwhile, too, until a
+   * Workload is finished. How long the steps of a test take is not known: a job that has to run
+   * until one of them gets this time, and is ended by this.
+   */
+  public void endPodsUntilFinished(String workload) {
+    await("end of " + workload)
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class) // a pod is gone by now
+        .until(
+            () -> {
+              pods().stream()
+                  .filter(pod -> pod.at(RUN_FOR).asText().equals("60m"))
+                  .map(pod -> pod.at("/metadata/name").asText())
+                  .forEach(pod -> replace("v1/Pod", pod, RUN_FOR, "\"100ms\""));
+              return condition(get(WORKLOAD, workload), "Finished", "status").equals("True");
+            });
   }
 
   /** All Workloads of the namespace. */

@@ -109,7 +109,7 @@ class PodMultiKueueIT {
 
   @Test
   void aPodRunsInAWorkerAndItsStateIsSeenHereUntilItsEnd() {
-    submit("single", "sluice.dev/run-for: 6s");
+    submit("single", "sluice.dev/run-for: 60m");
 
     awaitPhase("single", "Running");
     String workload = clusters.workload("single").getMetadata().getName();
@@ -125,6 +125,7 @@ class PodMultiKueueIT {
     assertThat(here("single").getSpec().getNodeName()).isNull();
     assertThat(here("single").getSpec().getSchedulingGates()).isNotEmpty();
 
+    clusters.endPods(clusters.worker(clusters.cluster("single")), "team", "a");
     awaitPhase("single", "Succeeded");
     eventually(
         () -> {

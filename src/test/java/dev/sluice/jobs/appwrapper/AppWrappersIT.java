@@ -75,7 +75,7 @@ class AppWrappersIT {
   void anAppWrapperFromItsCreationToItsEnd() {
     try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedAppWrapper())) {
       api.givenQueues(2);
-      submit("wrap", "sluice.dev/run-for: 8s");
+      submit("wrap", "sluice.dev/run-for: 60m");
       String workload = api.workloadOf(WRAPPER, "wrap");
       JsonNode created = api.get(WRAPPER, "wrap");
       assertThat(created.at("/spec/suspend").asBoolean()).isTrue();
@@ -114,7 +114,7 @@ class AppWrappersIT {
       api.awaitGone("v1/Pod", "wrap-pod");
 
       api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-      api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+      api.endPodsUntilFinished(workload);
       assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
           .isEqualTo("AppWrapper finished successfully");
       assertThat(api.workloads()).hasSize(1);

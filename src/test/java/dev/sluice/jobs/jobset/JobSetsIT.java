@@ -109,7 +109,7 @@ class JobSetsIT {
     PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
     try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedJobSet())) {
       api.givenQueues(4);
-      submit("set", "", "8s");
+      submit("set", "", "60m");
       String workload = api.workloadOf(SET, "set");
       JsonNode created = api.get(SET, "set");
       assertThat(created.at("/spec/suspend").asBoolean()).isTrue();
@@ -137,7 +137,7 @@ class JobSetsIT {
       assertThat(api.get(SET, "set").at("/spec")).isEqualTo(created.at("/spec"));
 
       api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-      api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+      api.endPodsUntilFinished(workload);
       assertThat(api.get(SET, "set").at(DRIVER + "/spec/nodeSelector/pool").asText())
           .isEqualTo("spot");
       assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))

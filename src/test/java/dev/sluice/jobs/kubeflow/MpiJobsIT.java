@@ -68,7 +68,7 @@ class MpiJobsIT {
   void aJobFromItsCreationToItsEnd() {
     try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedMpiJob())) {
       api.givenQueues(2);
-      submit("mpi", "sluice.dev/run-for: 8s");
+      submit("mpi", "sluice.dev/run-for: 60m");
       String workload = api.workloadOf(MPI, "mpi");
       JsonNode created = api.get(MPI, "mpi");
       assertThat(created.at("/spec/runPolicy/suspend").asBoolean()).isTrue();
@@ -98,7 +98,7 @@ class MpiJobsIT {
       assertThat(api.get(MPI, "mpi").at("/spec")).isEqualTo(created.at("/spec"));
 
       api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-      api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+      api.endPodsUntilFinished(workload);
       assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
           .isEqualTo("MPIJob mpi is successfully completed.");
       assertThat(api.workloads()).hasSize(1);

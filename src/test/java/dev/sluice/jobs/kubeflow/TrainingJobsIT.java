@@ -94,7 +94,7 @@ class TrainingJobsIT {
     PlayedDefinitions.install(cluster.client(), kind.kind());
     try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedTrainingJob(kind))) {
       api.givenQueues(types.size() - 1);
-      submit(kind, types, "train", "", "sluice.dev/run-for: 8s");
+      submit(kind, types, "train", "", "sluice.dev/run-for: 60m");
       String workload = api.workloadOf(kind(kind), "train");
       JsonNode created = api.get(kind(kind), "train");
       assertThat(created.at("/spec/runPolicy/suspend").asBoolean()).isTrue();
@@ -124,7 +124,7 @@ class TrainingJobsIT {
       assertThat(api.get(kind(kind), "train").at("/spec")).isEqualTo(created.at("/spec"));
 
       api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-      api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+      api.endPodsUntilFinished(workload);
       assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
           .isEqualTo(kind.kind().kind() + " train is successfully completed.");
       assertThat(api.workloads()).hasSize(1);

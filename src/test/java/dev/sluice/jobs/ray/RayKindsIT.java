@@ -118,7 +118,7 @@ class RayKindsIT {
   @Test
   void aRayJobFromItsCreationToItsEndWithOneWorkload() {
     api.givenQueues(3);
-    submitJob("ray", "sluice.dev/run-for: 15s", "");
+    submitJob("ray", "sluice.dev/run-for: 60m", "");
     String workload = api.workloadOf(JOB, "ray");
     JsonNode created = api.get(JOB, "ray");
     assertThat(created.at("/spec/suspend").asBoolean()).isTrue();
@@ -150,7 +150,7 @@ class RayKindsIT {
     api.awaitGone(CLUSTER, "ray-cluster");
 
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+    api.endPodsUntilFinished(workload);
     assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
         .isEqualTo("Job finished successfully.");
     api.awaitGone(CLUSTER, "ray-cluster");

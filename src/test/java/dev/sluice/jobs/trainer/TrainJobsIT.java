@@ -121,7 +121,7 @@ class TrainJobsIT {
       assertThat(created.at("/spec/runtimePatches").toString())
           .isEqualTo("[{\"manager\":\"kueue.x-k8s.io/manager\"}]");
 
-      givenRuntime("TrainingRuntime", "own", "sluice.dev/run-for: 8s");
+      givenRuntime("TrainingRuntime", "own", "sluice.dev/run-for: 60m");
       String workload = api.workloadOf(TRAIN, "train");
       api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
       JsonNode podSets = api.get(QueuedJobs.WORKLOAD, workload).at("/spec/podSets");
@@ -147,7 +147,7 @@ class TrainJobsIT {
       assertThat(api.get(TRAIN, "train").at("/spec")).isEqualTo(created.at("/spec"));
 
       api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
-      api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
+      api.endPodsUntilFinished(workload);
       assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
           .isEqualTo("jobset completed successfully");
       assertThat(api.workloads()).hasSize(1);
