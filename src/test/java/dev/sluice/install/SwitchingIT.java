@@ -2,16 +2,10 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.AuditedKind;
-import dev.sluice.lab.audit.Auditor;
-import dev.sluice.lab.audit.FlavorResourcePair;
-import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -19,15 +13,12 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,15 +26,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -54,8 +41,6 @@ import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * A cluster whose operator is exchanged (docs/switching.md): what another operator of the API left
@@ -74,7 +59,6 @@ import org.slf4j.LoggerFactory;
 @Execution(ExecutionMode.SAME_THREAD)
 class SwitchingIT {
 
-  private static final Logger LOG = LoggerFactory.getLogger(SwitchingIT.class);
   private static final Duration LIMIT = Duration.ofMinutes(10);
   private static final int JOBS = Integer.getInteger("sluice.switching", 60);
   private static final int AT_A_TIME = 8;
@@ -86,11 +70,6 @@ class SwitchingIT {
 
   private static final int STEPS = 3;
 
-  /** What is judged by the rules of queues: the ClusterQueue, and what was always queued. */
-  private static final Pattern JUDGED =
-      Pattern.compile("^(pool$|(job-)?(runs|waits)-|pod-bare-|job-unqueued-)");
-
-  private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
   private static final PatchContext DRY_MERGE =
       new PatchContext.Builder()
           .withPatchType(PatchType.JSON_MERGE)
@@ -107,6 +86,9 @@ class SwitchingIT {
   private ShippedOperator operator;
 
   @SuppressWarnings("NullAway.Init") // set before all tests
+  private SwitchedCluster switched;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
   private Map<String, String> podsBefore;
 
   @SuppressWarnings("NullAway.Init") // set before all tests
@@ -114,6 +96,7 @@ class SwitchingIT {
 
   @BeforeAll
   void leaveAClusterBehind(@TempDir Path directory, TestCluster cluster) throws Exception {
+    switched = new SwitchedCluster(cluster);
     cluster.createNodes(
         NodeGroup.plentiful(cluster.name("node"), 1 + JOBS / 500).withLabel("pool", "spot"));
     EarlierOperator earlier = new EarlierOperator(cluster);
@@ -130,10 +113,10 @@ class SwitchingIT {
     inParallel(tasks);
     ImportedWork work = new ImportedWork(cluster);
     work.run();
-    await().atMost(LIMIT).until(() -> runningPods(cluster).size() == JOBS + IMPORTED + 1);
+    await().atMost(LIMIT).until(() -> switched.runningPods().size() == JOBS + IMPORTED + 1);
     work.takeIn(directory);
-    assertThat(admitted(cluster, "pod-bare-")).hasSize(1);
-    podsBefore = runningPods(cluster);
+    assertThat(switched.admitted("pod-bare-")).hasSize(1);
+    podsBefore = switched.runningPods();
     queueBefore =
         earlier.workloads().stream()
             .filter(workload -> workload.getMetadata().getName().startsWith("job-waits-"))
@@ -188,12 +171,12 @@ class SwitchingIT {
         .atMost(LIMIT)
         .ignoreExceptionsInstanceOf(KubernetesClientException.class)
         .untilAsserted(
-            () -> assertThat(waiting(cluster)).as(log()).containsExactlyElementsOf(queueBefore));
+            () -> assertThat(switched.waiting()).as(log()).containsExactlyElementsOf(queueBefore));
     await()
         .atMost(LIMIT)
         .untilAsserted(
             () -> {
-              JsonNode status = queue(cluster).path("status");
+              JsonNode status = switched.pool().path("status");
               assertThat(status.path("admittedWorkloads").asInt())
                   .as(log())
                   .isEqualTo(JOBS + IMPORTED);
@@ -203,84 +186,30 @@ class SwitchingIT {
               assertThat(status.at("/flavorsReservation/0/resources/0/total").asInt())
                   .isEqualTo(JOBS + IMPORTED);
             });
-    assertThat(admitted(cluster, "job-waits-")).as("the pool is full").isEmpty();
+    assertThat(switched.admitted("job-waits-")).as("the pool is full").isEmpty();
 
     for (int step = 1; step <= STEPS; step++) {
       int more = step * STEP;
-      setQuota(client, Integer.toString(JOBS + IMPORTED + more));
+      switched.setQuota(Integer.toString(JOBS + IMPORTED + more));
       await()
           .atMost(LIMIT)
           .untilAsserted(
               () ->
-                  assertThat(admitted(cluster, "job-waits-"))
+                  assertThat(switched.admitted("job-waits-"))
                       .as(log())
                       .containsExactlyInAnyOrderElementsOf(queueBefore.subList(0, more)));
     }
     // and the pod that no queue knows
-    await().atMost(LIMIT).until(() -> runningPods(cluster).size() == running() + 1);
-    judge(cluster, new StoreHistory(controlPlane.store()).changes());
-  }
-
-  private static void setQuota(KubernetesClient client, String cpus) {
-    client
-        .genericKubernetesResources(AuditedKind.CLUSTER_QUEUE.context())
-        .withName("pool")
-        .patch(
-            MERGE,
-            """
-            {"spec": {"resourceGroups": [{"coveredResources": ["cpu"], "flavors": [
-              {"name": "spot", "resources": [{"name": "cpu", "nominalQuota": "%s"}]}]}]}}
-            """
-                .formatted(cpus));
-  }
-
-  /**
-   * Judges every write since the cluster was there: adopted definitions end all watches, so that a
-   * recorder would miss some. Of what was imported, no pod was made by a queue.
-   */
-  private void judge(TestCluster cluster, List<ObjectChange> history) {
-    AuditReport report =
-        Auditor.audit(
-            history.stream()
-                .filter(change -> JUDGED.matcher(text(change.object(), "/metadata/name")).find())
-                .toList());
-    LOG.info("switching jobs={} {}", JOBS, report.summary());
-    assertThat(report.violations()).isEmpty();
-    assertThat(
-            report
-                .peaks()
-                .getOrDefault(new FlavorResourcePair("pool", "spot", "cpu"), BigDecimal.ZERO))
-        .as("at every moment what is reserved is within the quota, and all of it at the end")
-        .isEqualByComparingTo(BigDecimal.valueOf(running()));
-    assertThat(runningPods(cluster)).as("the same pods, running").containsAllEntriesOf(podsBefore);
-    assertThat(history)
-        .filteredOn(change -> change.kind() == AuditedKind.JOB)
-        .filteredOn(change -> text(change.object(), "/metadata/name").startsWith("runs-"))
-        .extracting(
-            change -> change.object().at("/metadata/generation").asInt(),
-            change -> change.object().at("/spec/suspend").asBoolean())
-        .as("made suspended, and started once, by the earlier operator")
-        .containsOnly(tuple(1, true), tuple(2, false));
-    assertThat(history)
-        .as("no Workload was evicted or deleted")
-        .filteredOn(change -> change.kind() == AuditedKind.WORKLOAD)
-        .filteredOn(change -> text(change.object(), "/metadata/name").startsWith("job-runs-"))
-        .allSatisfy(
-            change -> {
-              assertThat(change.deleted()).isFalse();
-              assertThat(change.object().path("status").toString()).doesNotContain("Evicted");
-              assertThat(change.object().at("/metadata/finalizers").toString())
-                  .contains("kueue.x-k8s.io/resource-in-use");
-            });
-    assertThat(admitted(cluster, "job-deactivated-")).isEmpty();
-    assertThat(admitted(cluster, "job-backs-off-")).isEmpty();
+    await().atMost(LIMIT).until(() -> switched.runningPods().size() == running() + 1);
+    new SwitchingVerdict(switched, podsBefore, running())
+        .judge(new StoreHistory(controlPlane.store()).changes());
   }
 
   @Test
   @Order(2)
   void leaseRegistrationsAndDefinitionsAreItsOwn(TestCluster cluster) {
     KubernetesClient client = cluster.client();
-    assertThat(holder(client)).isNotEqualTo(EarlierOperator.HOLDER).isNotEmpty();
+    assertThat(switched.holder()).isNotEqualTo(EarlierOperator.HOLDER).isNotEmpty();
     String trust =
         client
             .secrets()
@@ -373,26 +302,15 @@ class SwitchingIT {
               containers: [{name: main, image: none, resources: {requests: {cpu: 1m}}}]
         """);
     // room for one thousandth more
-    setQuota(cluster.client(), running() + "001m");
+    switched.setQuota(running() + "001m");
     await()
         .atMost(LIMIT)
         .untilAsserted(
-            () -> assertThat(job(cluster, "hurries").getSpec().getSuspend()).as(log()).isFalse());
+            () -> assertThat(switched.job("hurries").getSpec().getSuspend()).as(log()).isFalse());
   }
 
   private String lastInQueue() {
     return queueBefore.getLast().replaceFirst("^job-(.*)-[0-9a-f]{5}$", "$1");
-  }
-
-  private static Job job(TestCluster cluster, String name) {
-    return cluster
-        .client()
-        .batch()
-        .v1()
-        .jobs()
-        .inNamespace(cluster.namespace())
-        .withName(name)
-        .require();
   }
 
   /**
@@ -422,11 +340,11 @@ class SwitchingIT {
   @Test
   @Order(8)
   void theWayBackIsOpen(TestCluster cluster) {
-    Map<String, String> running = runningPods(cluster);
+    Map<String, String> running = switched.runningPods();
 
     assertThat(operator.stop()).isTrue();
 
-    assertThat(holder(cluster.client())).as("the lease is given up").isNullOrEmpty();
+    assertThat(switched.holder()).as("the lease is given up").isNullOrEmpty();
     assertThat(
             new EarlierOperator(cluster)
                 .workloads().stream()
@@ -440,11 +358,11 @@ class SwitchingIT {
         .allSatisfy(
             job -> {
               assertThat(job.getFinalizers()).allMatch(it -> !it.contains("sluice"));
-              assertThat(foreignKeys(job)).isEmpty();
+              assertThat(SwitchedCluster.foreignKeys(job)).isEmpty();
             });
     assertThat(new EarlierOperator(cluster).workloads())
-        .allSatisfy(workload -> assertThat(foreignKeys(workload)).isEmpty());
-    assertThat(runningPods(cluster)).isEqualTo(running);
+        .allSatisfy(workload -> assertThat(SwitchedCluster.foreignKeys(workload)).isEmpty());
+    assertThat(switched.runningPods()).isEqualTo(running);
 
     // as if somebody had removed them too early
     InstallManifests.webhooks(
@@ -454,75 +372,6 @@ class SwitchingIT {
                 InstallManifests.user(InstallManifests.NAMESPACE)))
         .forEach(registration -> cluster.client().resource(registration).delete());
     awaitRefusal(cluster);
-  }
-
-  /** Labels and annotations that another operator of the API doesn't know. */
-  private static Set<String> foreignKeys(HasMetadata object) {
-    return Stream.of(object.getMetadata().getLabels(), object.getMetadata().getAnnotations())
-        .filter(Objects::nonNull)
-        .flatMap(map -> map.keySet().stream())
-        .filter(key -> key.contains("sluice.dev/"))
-        .collect(Collectors.toSet());
-  }
-
-  private static String holder(KubernetesClient client) {
-    return Objects.requireNonNullElse(
-        client
-            .leases()
-            .inNamespace(InstallManifests.NAMESPACE)
-            .withName("c1f6bfd2.kueue.x-k8s.io")
-            .require()
-            .getSpec()
-            .getHolderIdentity(),
-        "");
-  }
-
-  /** UIDs of the pods that run, by name. */
-  private static Map<String, String> runningPods(TestCluster cluster) {
-    return cluster.client().pods().inNamespace(cluster.namespace()).list().getItems().stream()
-        .filter(pod -> "Running".equals(pod.getStatus().getPhase()))
-        .filter(pod -> pod.getMetadata().getDeletionTimestamp() == null)
-        .collect(Collectors.toMap(pod -> pod.getMetadata().getName(), SwitchingIT::uid));
-  }
-
-  private static String uid(Pod pod) {
-    return pod.getMetadata().getUid();
-  }
-
-  private static List<String> admitted(TestCluster cluster, String prefix) {
-    return new EarlierOperator(cluster)
-        .workloads().stream()
-            .filter(workload -> workload.getMetadata().getName().startsWith(prefix))
-            .filter(workload -> workload.get("status", "admission") != null)
-            .map(workload -> workload.getMetadata().getName())
-            .toList();
-  }
-
-  private static JsonNode queue(TestCluster cluster) {
-    return new ObjectMapper()
-        .valueToTree(
-            cluster
-                .client()
-                .genericKubernetesResources(AuditedKind.CLUSTER_QUEUE.context())
-                .withName("pool")
-                .require());
-  }
-
-  private static List<String> waiting(TestCluster cluster) throws IOException {
-    String summary =
-        cluster
-            .client()
-            .raw(
-                "/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/pool/pendingworkloads"
-                    + "?limit=100000");
-    return new ObjectMapper()
-        .readTree(summary).path("items").findValuesAsText("name").stream()
-            .filter(name -> name.startsWith("job-waits-"))
-            .toList();
-  }
-
-  private static String text(JsonNode object, String path) {
-    return object.at(path).asText();
   }
 
   private String log() {
