@@ -166,7 +166,6 @@ class SwitchingIT {
   @Test
   @Order(1)
   void nothingIsRestartedAndTheQueueIsWhatItWas(ControlPlane controlPlane, TestCluster cluster) {
-    KubernetesClient client = cluster.client();
     await()
         .atMost(LIMIT)
         .ignoreExceptionsInstanceOf(KubernetesClientException.class)
