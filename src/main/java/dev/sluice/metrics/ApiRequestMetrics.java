@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Counts the Kubernetes client's requests to the API server: {@code rest_client_requests_total} by
- * method and status, and {@code rest_client_request_duration_seconds} by verb and host, until the
- * answer begins. To be added to the client's builder as an interceptor.
+ * method, status and host, and {@code rest_client_request_duration_seconds} by verb and host, until
+ * the answer begins. To be added to the client's builder as an interceptor.
  */
 public final class ApiRequestMetrics implements Interceptor {
 
@@ -40,8 +40,8 @@ public final class ApiRequestMetrics implements Interceptor {
     requests =
         Counter.builder()
             .name("rest_client_requests_total")
-            .help("Requests to the API server, by method and status")
-            .labelNames("method", "code")
+            .help("Requests to the API server, by method, status and host")
+            .labelNames("method", "code", "host")
             .register(registry);
     durations =
         Histogram.builder()
@@ -67,11 +67,11 @@ public final class ApiRequestMetrics implements Interceptor {
   @Override
   public void after(
       HttpRequest request, HttpResponse<?> response, AsyncBody.Consumer<List<ByteBuffer>> body) {
-    requests.labelValues(request.method(), String.valueOf(response.code())).inc();
+    requests.labelValues(request.method(), String.valueOf(response.code()), host(request)).inc();
     Long since = started.remove(request.id());
     if (since != null) {
       durations
-          .labelValues(request.method(), request.uri().getRawAuthority())
+          .labelValues(request.method(), host(request))
           .observe((System.nanoTime() - since) / NANOS);
     }
   }
@@ -79,6 +79,10 @@ public final class ApiRequestMetrics implements Interceptor {
   @Override
   public void afterConnectionFailure(HttpRequest request, Throwable failure) {
     started.remove(request.id());
-    requests.labelValues(request.method(), "<error>").inc();
+    requests.labelValues(request.method(), "<error>", host(request)).inc();
+  }
+
+  private static String host(HttpRequest request) {
+    return String.valueOf(request.uri().getRawAuthority());
   }
 }

@@ -30,8 +30,10 @@ class ApiRequestMetricsTest {
 
       assertThat(new String(scrape.scrape().body(), StandardCharsets.UTF_8))
           .contains(
-              "rest_client_requests_total{code=\"404\",method=\"GET\"} 1.0",
-              "rest_client_requests_total{code=\"200\",method=\"GET\"} 1.0",
+              "rest_client_requests_total{code=\"404\",host=\"%s\",method=\"GET\"} 1.0"
+                  .formatted(client.getMasterUrl().getAuthority()),
+              "rest_client_requests_total{code=\"200\",host=\"%s\",method=\"GET\"} 1.0"
+                  .formatted(client.getMasterUrl().getAuthority()),
               "rest_client_request_duration_seconds_count{host=\"%s\",verb=\"GET\"} 2"
                   .formatted(client.getMasterUrl().getAuthority()),
               "rest_client_request_duration_seconds_bucket{host=\"%s\",verb=\"GET\",le=\"60.0\"} 2"
