@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -51,7 +52,7 @@ class ChartIT {
 
   @Test
   void lintHasNothingToSay() throws Exception {
-    Helm.Run run = helm.run("lint", "--strict", CHART);
+    GoProgram.Run run = helm.run("lint", "--strict", CHART);
 
     assertThat(run.code()).as(run.output() + run.errors()).isZero();
   }
@@ -172,7 +173,7 @@ class ChartIT {
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })
   void valuesThatCannotBeMeantAreRefusedByName(String value, String named) throws Exception {
-    Helm.Run run = helm.run("template", "sluice", CHART, "--set", value);
+    GoProgram.Run run = helm.run("template", "sluice", CHART, "--set", value);
 
     assertThat(run.code()).isNotZero();
     assertThat(run.errors()).contains(named.replace("'", ""));

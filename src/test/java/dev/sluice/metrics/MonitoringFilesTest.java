@@ -3,8 +3,6 @@ package dev.sluice.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,6 +14,7 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Alerts and dashboard use what is served, and each alert is explained. */
@@ -26,35 +25,16 @@ class MonitoringFilesTest {
           "\\b(?:kueue|multikueue|sluice|rest_client|workqueue|controller_runtime)_\\w+");
   private static final Pattern PART = Pattern.compile("_(?:bucket|count|sum)$");
 
-  private static JsonNode rules() throws IOException {
-    return new ObjectMapper(new YAMLFactory())
-        .readTree(Files.readString(Path.of("helm/sluice/files/rules.yaml")));
-  }
-
-  private static JsonNode dashboard() throws IOException {
-    return new ObjectMapper().readTree(Files.readString(Path.of("deploy/grafana/sluice.json")));
-  }
-
-  private static List<String> alertExpressions() throws IOException {
-    List<String> expressions = new ArrayList<>();
-    for (JsonNode group : rules().path("groups")) {
-      group.path("rules").forEach(rule -> expressions.add(rule.path("expr").textValue()));
-    }
-    return expressions;
+  private static List<String> ruleExpressions() throws IOException {
+    return MonitoringFiles.allRules().stream().map(rule -> rule.path("expr").textValue()).toList();
   }
 
   private static List<String> dashboardExpressions() throws IOException {
-    List<String> expressions = new ArrayList<>();
-    for (JsonNode panel : dashboard().path("panels")) {
-      panel.path("targets").forEach(target -> expressions.add(target.path("expr").textValue()));
-    }
-    for (JsonNode variable : dashboard().path("templating").path("list")) {
-      JsonNode query = variable.path("query").path("query");
-      if (query.isTextual()) {
-        expressions.add(query.textValue());
-      }
-    }
-    return expressions;
+    return Stream.concat(
+            MonitoringFiles.panelExpressions().stream()
+                .map(MonitoringFiles.PanelExpression::expression),
+            MonitoringFiles.variableQueries().stream())
+        .toList();
   }
 
   private static Set<String> metrics(List<String> expressions) {
@@ -66,7 +46,7 @@ class MonitoringFilesTest {
 
   @Test
   void alertsNameOnlyMetricsThatAreServed() throws Exception {
-    assertThat(metrics(alertExpressions()))
+    assertThat(metrics(ruleExpressions()))
         .hasSizeGreaterThan(5)
         .isSubsetOf(MetricsPage.read().names());
   }
@@ -87,15 +67,13 @@ class MonitoringFilesTest {
             .map(line -> line.substring(3))
             .toList();
     List<String> alerts = new ArrayList<>();
-    for (JsonNode group : rules().path("groups")) {
-      for (JsonNode rule : group.path("rules")) {
-        if (rule.has("alert")) {
-          String name = rule.path("alert").textValue();
-          alerts.add(name);
-          assertThat(rule.path("annotations").path("runbook").textValue())
-              .as(name)
-              .isEqualTo("docs/alerts.md#" + name.toLowerCase(Locale.ROOT));
-        }
+    for (JsonNode rule : MonitoringFiles.allRules()) {
+      if (rule.has("alert")) {
+        String name = rule.path("alert").textValue();
+        alerts.add(name);
+        assertThat(rule.path("annotations").path("runbook").textValue())
+            .as(name)
+            .isEqualTo("docs/alerts.md#" + name.toLowerCase(Locale.ROOT));
       }
     }
     assertThat(alerts).hasSizeGreaterThan(8).containsExactlyInAnyOrderElementsOf(headings);
@@ -103,7 +81,7 @@ class MonitoringFilesTest {
 
   @Test
   void theUsualThresholdsAreThere() throws Exception {
-    assertThat(String.join("\n", alertExpressions()))
+    assertThat(String.join("\n", ruleExpressions()))
         .contains("kueue_pending_workloads", "> 100", "histogram_quantile(0.99", "> 5", "> 0.9");
   }
 }

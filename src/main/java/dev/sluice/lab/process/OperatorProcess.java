@@ -217,6 +217,16 @@ public final class OperatorProcess implements AutoCloseable {
     return process.log();
   }
 
+  /** Takes the processor away from it until {@link #resume}; it keeps memory and connections. */
+  public void pause() {
+    process.pause();
+  }
+
+  /** Gives the processor back after {@link #pause}. */
+  public void resume() {
+    process.resume();
+  }
+
   /** Asks it to end, and returns whether it did so by itself within 20 seconds. */
   public boolean stop() {
     return stop(STOP_LIMIT);
