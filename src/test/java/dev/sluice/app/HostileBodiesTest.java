@@ -32,6 +32,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -52,6 +54,23 @@ class HostileBodiesTest {
 
   /** What caches and loaded classes may take, however many bodies come. */
   private static final long MOST_KEPT = 24L << 20;
+
+  /** The Java machine's own threads come and go; an answer that left one would leave thousands. */
+  private static final int MOST_THREADS = 20;
+
+  /** A member of an object up to its value. */
+  private static final Pattern KEY = Pattern.compile("\"[A-Za-z]+\":");
+
+  private static final List<String> VALUES =
+      List.of("null", "{}", "[]", "\"\"", "\"x\"", "-1", "1e400", "{\"a\":[{}]}", "true");
+
+  /** An overlong zero, half of a pair of surrogates, a byte of no text, a cut character. */
+  private static final List<byte[]> NO_UTF8 =
+      List.of(
+          new byte[] {(byte) 0xc0, (byte) 0x80},
+          new byte[] {(byte) 0xed, (byte) 0xa0, (byte) 0x80},
+          new byte[] {(byte) 0xff},
+          new byte[] {(byte) 0xf0, (byte) 0x9f});
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> OPERATIONS =
@@ -77,6 +96,7 @@ class HostileBodiesTest {
     Map<Integer, Integer> statuses = new TreeMap<>();
     Map<String, Integer> failures = new TreeMap<>();
     long warm = 0;
+    int threads = ManagementFactory.getThreadMXBean().getThreadCount();
     for (long i = 0; i < BODIES; i++) {
       if (i == BODIES / 2) {
         warm = kept();
@@ -93,9 +113,11 @@ class HostileBodiesTest {
       }
     }
     long grown = kept() - warm;
+    int moreThreads = ManagementFactory.getThreadMXBean().getThreadCount() - threads;
     System.out.printf(
         "hostile bodies: %d sent to %d paths, answers by status %s, %d failures %s, %d conversions"
-            + " failed by a fault of ours, heap grew by %d KiB, peak of heap %d MiB%n",
+            + " failed by a fault of ours, heap grew by %d KiB, peak of heap %d MiB, %d threads"
+            + " more%n",
         BODIES,
         functions.size() + 1,
         statuses,
@@ -103,11 +125,13 @@ class HostileBodiesTest {
         failures,
         converterFaults.get(),
         grown >> 10,
-        HostileSamples.peakOfHeap() >> 20);
+        HostileSamples.peakOfHeap() >> 20,
+        moreThreads);
     assertThat(failures).isEmpty();
     assertThat(converterFaults).hasValue(0);
     assertThat(statuses.keySet()).isSubsetOf(200, 400);
     assertThat(grown).as("bytes kept of the second half of all bodies").isLessThan(MOST_KEPT);
+    assertThat(moreThreads).as("threads that answers left behind").isLessThan(MOST_THREADS);
   }
 
   /** The converter answers even when it fails in a way that nobody thought of, and logs that. */
@@ -240,10 +264,15 @@ class HostileBodiesTest {
   private static byte[] changed(byte[] bytes, SplittableRandom random) {
     byte[] result = Arrays.copyOf(bytes, bytes.length);
     int at = random.nextInt(bytes.length);
-    switch (random.nextInt(4)) {
+    switch (random.nextInt(9)) {
       case 0 -> {
         return Arrays.copyOf(bytes, at);
       }
+      case 3 -> result[at] ^= (byte) (1 << random.nextInt(8));
+      case 4 -> result = inserted(bytes, at, NO_UTF8.get(random.nextInt(NO_UTF8.size())));
+      case 5 -> result = inserted(bytes, at, text("[", 1 + random.nextInt(5_000)));
+      case 6 -> result = inserted(bytes, at, text("9", 1 + random.nextInt(5_000)));
+      case 7 -> result = withRepeatedKey(bytes, at, random);
       case 1 -> result[at] = (byte) random.nextInt(256);
       case 2 -> result[at] = (byte) "{}[],:\"\\0-e".charAt(random.nextInt(11));
       default -> {
@@ -252,6 +281,30 @@ class HostileBodiesTest {
         System.arraycopy(bytes, at, result, Math.min(at + more, bytes.length), bytes.length - at);
       }
     }
+    return result;
+  }
+
+  /** The next member of an object is there twice, with another value first, or all but empty. */
+  private static byte[] withRepeatedKey(byte[] bytes, int at, SplittableRandom random) {
+    String text = new String(bytes, StandardCharsets.ISO_8859_1);
+    Matcher key = KEY.matcher(text);
+    return key.find(at)
+        ? inserted(
+            bytes,
+            key.start(),
+            (key.group() + VALUES.get(random.nextInt(VALUES.size())) + ",")
+                .getBytes(StandardCharsets.ISO_8859_1))
+        : bytes;
+  }
+
+  private static byte[] text(String part, int times) {
+    return part.repeat(times).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static byte[] inserted(byte[] bytes, int at, byte[] more) {
+    byte[] result = Arrays.copyOf(bytes, bytes.length + more.length);
+    System.arraycopy(more, 0, result, at, more.length);
+    System.arraycopy(bytes, at, result, at + more.length, bytes.length - at);
     return result;
   }
 
