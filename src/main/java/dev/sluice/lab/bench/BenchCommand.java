@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -42,6 +43,8 @@ import picocli.CommandLine.Spec;
 public final class BenchCommand implements Callable<Integer> {
 
   private static final String FLOOR = "floor";
+  private static final String WEBHOOKS = "webhooks";
+  private static final int REVIEWS_PER_SECOND = 200;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -51,7 +54,8 @@ public final class BenchCommand implements Callable<Integer> {
       defaultValue = "baseline",
       description =
           "baseline, large, jobs, jobs-small, topology, mini, mini-topology, or a file; floor is"
-              + " baseline with --floor (default:"
+              + " baseline with --floor, webhooks is baseline with --reviews-per-second 200"
+              + " (default:"
               + " ${DEFAULT-VALUE}).")
   private String scenario = "baseline";
 
@@ -100,6 +104,15 @@ public final class BenchCommand implements Callable<Integer> {
   private List<String> operatorArguments = new ArrayList<>();
 
   @Option(
+      names = "--reviews-per-second",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "While the scenario runs, also send N admission reviews a second to the webhooks that"
+              + " are registered by URL, and tell how long the answers took.")
+  private int reviewsPerSecond;
+
+  @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
       defaultValue = "3600",
@@ -124,24 +137,7 @@ public final class BenchCommand implements Callable<Integer> {
     err.flush();
     String run = "bench-" + Long.toString(System.currentTimeMillis(), 36);
     try (Installation installation = installation(run, chosen)) {
-      Figures figures =
-          new Benchmark(
-                  chosen,
-                  installation,
-                  Duration.ofSeconds(timeoutSeconds),
-                  line -> {
-                    err.println(line);
-                    err.flush();
-                  })
-              .run(apiVersion, run);
-      out.print(
-          ratios
-              .map(denominators -> FiguresText.of(figures, denominators))
-              .orElseGet(() -> FiguresText.of(figures)));
-      out.flush();
-      if (json != null) {
-        Files.writeString(json, FiguresJson.of(figures).toPrettyString() + "\n");
-      }
+      measure(chosen, installation, run, ratios, out, err);
       return 0;
     } catch (BenchException | ControlPlaneException e) {
       err.println("sluice: " + e.getMessage());
@@ -155,6 +151,43 @@ public final class BenchCommand implements Callable<Integer> {
     }
   }
 
+  private void measure(
+      Scenario chosen,
+      Installation installation,
+      String run,
+      Optional<FloorRatios> ratios,
+      PrintWriter out,
+      PrintWriter err)
+      throws IOException {
+    int rate = reviewsPerSecond == 0 && isWebhooks() ? REVIEWS_PER_SECOND : reviewsPerSecond;
+    try (ReviewLoad load = rate == 0 ? null : ReviewLoad.of(installation.kubeconfig(), rate)) {
+      Figures figures =
+          new Benchmark(
+                  chosen,
+                  installation,
+                  Duration.ofSeconds(timeoutSeconds),
+                  line -> {
+                    err.println(line);
+                    err.flush();
+                  },
+                  Optional.ofNullable(load))
+              .run(apiVersion, run);
+      out.print(
+          ratios
+              .map(denominators -> FiguresText.of(figures, denominators))
+              .orElseGet(() -> FiguresText.of(figures)));
+      ObjectNode document = FiguresJson.of(figures);
+      if (load != null) {
+        out.print(load.figures().text());
+        load.figures().into(document.putObject("webhooks"));
+      }
+      out.flush();
+      if (json != null) {
+        Files.writeString(json, document.toPrettyString() + "\n");
+      }
+    }
+  }
+
   private Scenario chosen() {
     if (!List.of("", "v1beta1", "v1beta2").contains(apiVersion)) {
       throw wrong("--api-version is \"" + apiVersion + "\", must be v1beta2 or v1beta1");
@@ -165,18 +198,30 @@ public final class BenchCommand implements Callable<Integer> {
     if (timeoutSeconds < 1) {
       throw wrong("--timeout is " + timeoutSeconds + ", must be 1 or more");
     }
+    if (reviewsPerSecond < 0 || reviewsPerSecond > 10_000) {
+      throw wrong("--reviews-per-second is " + reviewsPerSecond + ", must be 0 to 10000");
+    }
+    if (isFloor() && reviewsPerSecond > 0) {
+      throw wrong("--floor has no webhooks, so --reviews-per-second has no meaning");
+    }
     if (isFloor() && kubeconfig != null) {
       throw wrong("--floor needs no operator, so --kubeconfig has no meaning");
     }
     try {
       return scenario.equals(FLOOR)
           ? ScenarioReader.find("baseline").asWorkloads(FLOOR)
-          : floor
-              ? ScenarioReader.find(scenario).asWorkloads(scenario + ", floor")
-              : ScenarioReader.find(scenario);
+          : isWebhooks()
+              ? ScenarioReader.find("baseline")
+              : floor
+                  ? ScenarioReader.find(scenario).asWorkloads(scenario + ", floor")
+                  : ScenarioReader.find(scenario);
     } catch (BenchException e) {
       throw wrong(String.valueOf(e.getMessage()));
     }
+  }
+
+  private boolean isWebhooks() {
+    return scenario.equals(WEBHOOKS);
   }
 
   private boolean isFloor() {

@@ -2,6 +2,7 @@ package dev.sluice.lab.bench;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Runs one scenario against one installation and measures it. */
@@ -11,9 +12,21 @@ final class Benchmark {
   private final Installation installation;
   private final Duration limit;
   private final Consumer<String> tell;
+  private final Optional<ReviewLoad> load;
 
   /** Creates a benchmark that fails after {@code limit}; {@code tell} receives progress lines. */
   Benchmark(Scenario scenario, Installation installation, Duration limit, Consumer<String> tell) {
+    this(scenario, installation, limit, tell, Optional.empty());
+  }
+
+  /** The same with a load that lasts as long as the run. */
+  Benchmark(
+      Scenario scenario,
+      Installation installation,
+      Duration limit,
+      Consumer<String> tell,
+      Optional<ReviewLoad> load) {
+    this.load = load;
     this.scenario = scenario;
     this.installation = installation;
     this.limit = limit;
@@ -58,7 +71,9 @@ final class Benchmark {
         new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
       Figures.Reading before = read(benchmarkApiClient);
       var unused = installation.ended().thenAccept(benchmarkRun::abort);
+      load.ifPresent(ReviewLoad::start);
       Timings timings = benchmarkRun.run(limit, this::tell);
+      load.ifPresent(ReviewLoad::stop);
       return Figures.of(scenario, timings, before, read(benchmarkApiClient));
     }
   }

@@ -31,11 +31,20 @@ class BenchmarkIT {
             .setOut(new PrintWriter(out))
             .setErr(new PrintWriter(err));
 
-    int code = command.execute("mini", "--json", json.toString(), "--timeout", "180");
+    int code =
+        command.execute(
+            "mini", "--json", json.toString(), "--timeout", "180", "--reviews-per-second", "5");
 
     assertThat(code).as(err.toString()).isZero();
     assertThat(out.toString()).contains("wall time", "operator writes", "PATCH workloads/status");
+    assertThat(out.toString()).contains("webhooks", "time to the answer");
     JsonNode figures = new ObjectMapper().readTree(json.toFile());
+    assertThat(figures.at("/webhooks/reviews").asInt()).isPositive();
+    assertThat(figures.at("/webhooks/errors").asInt())
+        .as("a busy machine may answer some too late, but the samples are allowed: " + out)
+        .isLessThan(figures.at("/webhooks/reviews").asInt());
+    assertThat(figures.at("/webhooks/p99Millis").asDouble())
+        .isLessThanOrEqualTo(figures.at("/webhooks/maxMillis").asDouble());
     assertThat(figures.path("workloads").asInt()).isEqualTo(60);
     assertThat(figures.path("idealSeconds").asDouble()).isEqualTo(1.86);
     assertThat(figures.path("wallSeconds").asDouble()).isGreaterThanOrEqualTo(1.0);

@@ -1,0 +1,154 @@
+package dev.sluice.lab.bench;
+
+import dev.sluice.lab.bench.ReviewSamples.Review;
+import dev.sluice.lab.controlplane.ApiClients;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends admission reviews to the webhooks of a cluster at a steady rate, whether answers come or
+ * not, over as many kept connections as are needed at a time, and takes the time of each. They come
+ * on top of those that the API server sends.
+ */
+final class ReviewLoad implements AutoCloseable {
+
+  /** What an API server waits for a webhook of the shipped registrations. */
+  private static final Duration LIMIT = Duration.ofSeconds(10);
+
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final List<Review> reviews;
+  private final int perSecond;
+  private final HttpClient http;
+  private final Thread sender;
+  private final List<CompletableFuture<?>> underWay = new ArrayList<>();
+  private final List<Long> taken = new ArrayList<>();
+  private final List<Long> late = new ArrayList<>();
+  private final Map<String, Integer> errors = new HashMap<>();
+  private long start;
+  private volatile long end = Long.MAX_VALUE;
+
+  private ReviewLoad(ReviewSamples samples, int perSecond) {
+    this.reviews = samples.reviews();
+    this.perSecond = perSecond;
+    this.http =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .sslContext(samples.tls())
+            .connectTimeout(LIMIT)
+            .build();
+    this.sender = Thread.ofPlatform().daemon().name("bench-reviews").unstarted(this::send);
+  }
+
+  /**
+   * A load for the webhooks that are registered in a cluster.
+   *
+   * @throws BenchException if there are none that this process can reach
+   */
+  static ReviewLoad of(Path kubeconfig, int perSecond) {
+    try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
+      return new ReviewLoad(ReviewSamples.of(client), perSecond);
+    }
+  }
+
+  /** Starts to send; to be called once. */
+  void start() {
+    start = System.nanoTime();
+    sender.start();
+  }
+
+  private void send() {
+    for (long i = 0; ; i++) {
+      long planned = start + i * SECOND / perSecond;
+      while (planned > System.nanoTime()) {
+        LockSupport.parkNanos(planned - System.nanoTime());
+      }
+      if (planned >= end) {
+        return;
+      }
+      send(reviews.get((int) (i % reviews.size())), planned);
+    }
+  }
+
+  private void send(Review review, long planned) {
+    HttpRequest request =
+        HttpRequest.newBuilder(review.uri())
+            .timeout(LIMIT)
+            .header("Content-Type", "application/json")
+            .POST(BodyPublishers.ofByteArray(review.body()))
+            .build();
+    long delay = System.nanoTime() - planned;
+    CompletableFuture<?> answered =
+        http.sendAsync(request, BodyHandlers.ofByteArray())
+            .handle(
+                (response, failure) -> {
+                  long time = System.nanoTime() - planned;
+                  record(time, delay, error(review, response, failure));
+                  return null;
+                });
+    underWay.removeIf(CompletableFuture::isDone);
+    underWay.add(answered);
+  }
+
+  private static String error(
+      Review review, @Nullable HttpResponse<byte[]> response, @Nullable Throwable failure) {
+    if (response == null) {
+      return String.valueOf(failure);
+    }
+    String answer = new String(response.body(), StandardCharsets.UTF_8);
+    return response.statusCode() == 200 && answer.contains("\"allowed\":true")
+        ? ""
+        : review.uri().getPath() + " answered " + response.statusCode() + " " + answer;
+  }
+
+  private synchronized void record(long time, long delay, String error) {
+    taken.add(time);
+    late.add(delay);
+    if (!error.isEmpty()) {
+      errors.merge(error, 1, Integer::sum);
+    }
+  }
+
+  /** Ends sending, and waits for the answers under way. */
+  void stop() {
+    end = System.nanoTime();
+    try {
+      sender.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    }
+    underWay.forEach(CompletableFuture::join);
+  }
+
+  /** The figures of what was sent between start and stop. */
+  synchronized ReviewFigures figures() {
+    return ReviewFigures.of(array(taken), array(late), (end - start) / 1e9, errors);
+  }
+
+  private static long[] array(List<Long> values) {
+    return values.stream().mapToLong(Long::longValue).toArray();
+  }
+
+  /** Stops sending. */
+  @Override
+  public void close() {
+    end = Math.min(end, System.nanoTime());
+    http.shutdownNow();
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sluice.lab.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** Figures of reviews that were sent to webhooks. */
+class ReviewFiguresTest {
+
+  private static final long MILLI = 1_000_000;
+
+  @Test
+  void quantilesAreTheSmallestTimesThatNoFewerStayedBelow() {
+    long[] times = LongStream.rangeClosed(1, 200).map(i -> (201 - i) * MILLI).toArray();
+    long[] late = LongStream.rangeClosed(1, 200).map(i -> i * MILLI / 100).toArray();
+
+    ReviewFigures figures = ReviewFigures.of(times, late, 2, Map.of("refused", 3));
+
+    assertThat(figures)
+        .isEqualTo(new ReviewFigures(200, 100, 100, 198, 200, 1.98, Map.of("refused", 3)));
+    assertThat(figures.failed()).isEqualTo(3);
+    assertThat(figures.text())
+        .contains("200 reviews, 100.0 /s, 3 errors", "p99 198.00 ms", "3 times: refused");
+    ObjectNode json = JsonNodeFactory.instance.objectNode();
+    figures.into(json);
+    assertThat(json.path("p99Millis").asDouble()).isEqualTo(198);
+    assertThat(json.path("errors").asInt()).isEqualTo(3);
+  }
+
+  @Test
+  void nothingSentIsNoFailure() {
+    assertThat(ReviewFigures.of(new long[0], new long[0], 0, Map.of()))
+        .isEqualTo(new ReviewFigures(0, 0, 0, 0, 0, 0, Map.of()));
+  }
+}
