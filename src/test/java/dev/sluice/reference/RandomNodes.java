@@ -153,6 +153,43 @@ final class RandomNodes {
     return new RequestShape(podSets);
   }
 
+  /**
+   * What a slice of an elastic job asks for: those of one job differ in the number of pods, and now
+   * and then in more.
+   */
+  RequestShape slice(int job) {
+    if (dice.chance(5)) {
+      return shape();
+    }
+    List<PodSetRequest> podSets = new ArrayList<>();
+    SortedMap<String, Long> perPod = new TreeMap<>(Map.of("cpu", 1L + job % 2));
+    boolean grouped = job % 7 == 6;
+    for (int i = 0; i <= job % 3 / 2; i++) {
+      podSets.add(
+          new PodSetRequest(
+              i == 0 ? "main" : "more",
+              dice.below(6),
+              0,
+              perPod,
+              NodeConstraints.ANYWHERE,
+              grouped ? "group" : "",
+              ofSlice(job)));
+    }
+    return new RequestShape(podSets);
+  }
+
+  private TopologyRequest ofSlice(int job) {
+    return switch (job % 6) {
+      case 4 -> dice.chance(80) ? TopologyRequest.NONE : TopologyRequest.required(level());
+      case 5 -> dice.chance(50) ? TopologyRequest.preferred(level()) : TopologyRequest.NONE;
+      default -> job % 2 == 0 ? TopologyRequest.NONE : TopologyRequest.unconstrained();
+    };
+  }
+
+  private String level() {
+    return levels.getFirst().getFirst();
+  }
+
   private int pods() {
     return dice.chance(3) ? 0 : 1 + dice.below(dice.chance(30) ? 8 : 5);
   }

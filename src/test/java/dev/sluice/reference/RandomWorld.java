@@ -261,7 +261,8 @@ final class RandomWorld {
         number,
         "ns-0",
         dice.chance(95) ? queue : localQueueName(),
-        shapes.shape().withSlice(Optional.of(slice)),
+        (size.topologies() ? nodes.slice(number / 4) : shapes.shape())
+            .withSlice(Optional.of(slice)),
         dice.below(3),
         dice.below(20),
         false,

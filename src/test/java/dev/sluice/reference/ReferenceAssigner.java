@@ -133,6 +133,7 @@ final class ReferenceAssigner {
   private List<PodSetAssignment> replaced = List.of();
 
   private Map<FlavorResource, Long> held = Map.of();
+  private RequestShape asked = new RequestShape(List.of());
 
   /**
    * @param only the flavors that may be given; everything when it is empty
@@ -165,6 +166,7 @@ final class ReferenceAssigner {
 
   Result assign(RequestShape shape) {
     guaranteed = shape.guaranteed() && queue.rules().countsPreemptible();
+    asked = shape;
     replaced = shape.replaced().map(ReplacedSlice::podSets).orElse(List.of());
     held = new HashMap<>();
     for (PodSetAssignment podSet : replaced) {
@@ -279,7 +281,8 @@ final class ReferenceAssigner {
         continue;
       }
       String name = names.get(index);
-      if (!sets.stream().allMatch(set -> placer.mayGet(name, set, group, others))) {
+      if (!sets.stream().allMatch(set -> placer.mayGet(name, set, group, others))
+          || !sets.stream().allMatch(set -> placer.mayStay(name, set, sets.size() == 1, asked))) {
         continue;
       }
       Optional<Choice> choice = attempt(name, sets, part, earlier);

@@ -4,8 +4,10 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
@@ -302,7 +304,15 @@ final class ReferenceCycle {
 
   private boolean fitsNodes(ReferenceNominated nominated, ReferenceSnapshot snapshot) {
     ReferenceNodes nodes = rules.nodes();
-    return nodes.fit(nodes.uses(nominated.result().podSets()), snapshot.allUses(nodes));
+    return nodes.fit(uses(nominated), snapshot.allUses(nodes));
+  }
+
+  /** What a head uses of nodes beyond what the slice uses that it replaces. */
+  private List<ReferenceNodes.Use> uses(ReferenceNominated nominated) {
+    ReferenceNodes nodes = rules.nodes();
+    List<PodSetAssignment> replaced =
+        nominated.entry().replaced.map(ReplacedSlice::podSets).orElse(List.of());
+    return nodes.beyond(nodes.uses(nominated.result().podSets()), nodes.uses(replaced));
   }
 
   static boolean fitsQuota(ReferenceNominated nominated, ReferenceTree tree) {
@@ -327,7 +337,7 @@ final class ReferenceCycle {
     TopologyFlaw flaw = rules.nodes().flaw;
     boolean fits = nominated.result().mode() == Mode.FIT;
     if (flaw != (fits ? TopologyFlaw.ADMITTED_TAKE_NO_PLACES : TopologyFlaw.NO_PLACES_ARE_KEPT)) {
-      planned.uses().addAll(rules.nodes().uses(nominated.result().podSets()));
+      planned.uses().addAll(uses(nominated));
     }
   }
 
@@ -339,7 +349,7 @@ final class ReferenceCycle {
     parking.fits(entry, queue);
     world.changed(queue);
     held.tree().add(queue, result.usage(), isGuaranteed(nominated));
-    held.uses().addAll(rules.nodes().uses(result.podSets()));
+    held.uses().addAll(uses(nominated));
     PendingWorkload workload = entry.workload();
     entry.holding =
         new ReferenceEntry.Holding(

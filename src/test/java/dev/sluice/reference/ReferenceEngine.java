@@ -283,6 +283,7 @@ final class ReferenceEngine {
           if (world.queues.containsKey(queue)) {
             parking.released(queue);
           }
+          placesChanged(!entry.holder().placed().isEmpty());
         },
         this::reenter);
   }

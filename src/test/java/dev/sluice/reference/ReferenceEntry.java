@@ -143,6 +143,9 @@ final class ReferenceEntry {
   /** What it holds together with the slice that it replaces; that one is charged for it. */
   Map<FlavorResource, Long> shared = Map.of();
 
+  /** The pod sets of that slice with places. */
+  List<PodSetAssignment> sharedPlaces = List.of();
+
   /** Whether its replacement is admitted, so that its eviction would be in vain. */
   boolean succeeded;
 
@@ -241,6 +244,7 @@ final class ReferenceEntry {
         held.evicted() || eviction.isPresent(),
         held.evictable() && !succeeded,
         held.guaranteed(),
-        held.placed());
+        held.placed(),
+        sharedPlaces);
   }
 }

@@ -11,7 +11,8 @@ import java.util.Set;
 /**
  * A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out,
  * {@code evictable} if somebody stops its pods, {@code guaranteed} if it says that it may not be
- * preempted, {@code placed} its pod sets with places on nodes.
+ * preempted, {@code placed} its pod sets with places on nodes, {@code shared} those of the slice
+ * that it replaces, of which it is charged for what it has more.
  */
 record ReferenceHolder(
     WorkloadId id,
@@ -24,7 +25,8 @@ record ReferenceHolder(
     boolean evicted,
     boolean evictable,
     boolean guaranteed,
-    List<PodSetAssignment> placed) {
+    List<PodSetAssignment> placed,
+    List<PodSetAssignment> shared) {
 
   ReferenceHolder thatNobodyEvicts() {
     return new ReferenceHolder(
@@ -38,7 +40,8 @@ record ReferenceHolder(
         evicted,
         false,
         guaranteed,
-        placed);
+        placed,
+        shared);
   }
 
   ReferenceHolder withVersion(long another) {
@@ -53,7 +56,8 @@ record ReferenceHolder(
         evicted,
         evictable,
         guaranteed,
-        placed);
+        placed,
+        shared);
   }
 
   boolean usesAnyOf(Set<FlavorResource> pairs) {

@@ -197,6 +197,40 @@ final class ReferenceNodes {
     return uses;
   }
 
+  /** What some use of each domain beyond what others use of it. */
+  List<Use> beyond(List<Use> uses, List<Use> held) {
+    if (flaw == TopologyFlaw.SLICES_SHARE_NO_PLACES) {
+      return uses;
+    }
+    Map<List<String>, SortedMap<String, Long>> left = new HashMap<>();
+    held.forEach(
+        use -> count(use.amounts(), left.computeIfAbsent(domain(use), any -> new TreeMap<>())));
+    List<Use> more = new ArrayList<>();
+    for (Use use : uses) {
+      SortedMap<String, Long> there = left.getOrDefault(domain(use), new TreeMap<>());
+      SortedMap<String, Long> amounts = new TreeMap<>();
+      use.amounts()
+          .forEach(
+              (resource, amount) -> {
+                long shared = Math.min(amount, there.getOrDefault(resource, 0L));
+                amounts.put(resource, amount - shared);
+                there.merge(resource, -shared, Long::sum);
+              });
+      amounts.values().removeIf(amount -> amount == 0);
+      if (!amounts.isEmpty()) {
+        more.add(new Use(use.flavor(), use.ofNode(), use.values(), amounts));
+      }
+    }
+    return more;
+  }
+
+  /** What names a domain: a node is the same one for all flavors, if they share hosts. */
+  private List<String> domain(Use use) {
+    List<String> domain = new ArrayList<>(use.values());
+    domain.add(use.ofNode() && options.sharedHosts() ? "node" : "of " + use.flavor());
+    return domain;
+  }
+
   /** Whether there is room for some uses on top of others. */
   boolean fit(Collection<Use> wanted, Collection<Use> others) {
     List<Use> all = new ArrayList<>(others);

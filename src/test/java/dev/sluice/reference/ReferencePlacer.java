@@ -6,6 +6,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.TopologyAssignment;
@@ -17,7 +18,9 @@ import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferenceNodes.Use;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -128,7 +131,8 @@ final class ReferencePlacer {
     if (nodes.flaw == TopologyFlaw.EMPTY_NODES_ARE_NOT_TRIED) {
       return result;
     }
-    return new Attempt(shape, found, List.of()).failed.isEmpty() ? result : noFit(found);
+    List<Use> running = nodes.uses(replaced(shape));
+    return new Attempt(shape, found, running).failed.isEmpty() ? result : noFit(found);
   }
 
   private static Result noFit(Result found) {
@@ -179,6 +183,48 @@ final class ReferencePlacer {
     return now.failed.isEmpty() ? Optional.of(now.podSets()) : Optional.empty();
   }
 
+  /** What the slice has that one of this shape replaces. */
+  private static List<PodSetAssignment> replaced(RequestShape shape) {
+    return shape.replaced().map(ReplacedSlice::podSets).orElse(List.of());
+  }
+
+  /** The places of a pod set that runs already; nothing if it doesn't. */
+  private static Optional<PodSetAssignment> running(RequestShape shape, PodSetRequest podSet) {
+    return replaced(shape).stream()
+        .filter(each -> each.name().equals(podSet.name()))
+        .filter(each -> each.topology().assignment().isPresent())
+        .findFirst();
+  }
+
+  /** Whether a pod set may be in a flavor beside those of its pods that run. */
+  boolean mayStay(String flavor, PodSetRequest podSet, boolean alone, RequestShape shape) {
+    TopologySpec spec = nodes.topologyOf(flavor).orElse(null);
+    if (shape.replaced().isEmpty() || !nodes.isTopologyFlavor(flavor) || spec == null) {
+      return true;
+    }
+    Optional<PodSetAssignment> running = running(shape, podSet);
+    List<String> levels = spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels();
+    boolean same =
+        running
+            .filter(
+                each ->
+                    !(places(each).levels().equals(levels)
+                        && each.topology().perPod().equals(podSet.perPod())
+                        && each.flavors().containsValue(flavor)))
+            .isEmpty();
+    boolean grows = podSet.count() > running.map(each -> places(each).pods()).orElse(0L);
+    boolean anywhere =
+        switch (podSet.topology().mode()) {
+          case NONE, UNCONSTRAINED -> podSet.topology().slices().isEmpty();
+          case REQUIRED, PREFERRED, SLICES -> nodes.flaw == TopologyFlaw.ANYBODY_GROWS;
+        };
+    return nodes.options.grows() && same && (!grows || (alone && anywhere));
+  }
+
+  private static TopologyAssignment places(PodSetAssignment podSet) {
+    return podSet.topology().assignment().orElseThrow();
+  }
+
   private List<Use> uses(ReferenceSnapshot snapshot) {
     return nodes.flaw == TopologyFlaw.WORKLOADS_USE_NOTHING ? List.of() : snapshot.allUses(nodes);
   }
@@ -217,8 +263,13 @@ final class ReferencePlacer {
         return true;
       }
       List<Integer> members = new ArrayList<>(group);
-      members.removeIf(index -> !isPlaced(shape.podSets().get(index)));
-      if (members.size() == 2 && nodes.flaw != TopologyFlaw.LEADERS_ARE_ALONE) {
+      members.removeIf(
+          index ->
+              !isPlaced(shape.podSets().get(index))
+                  && running(shape, shape.podSets().get(index)).isEmpty());
+      if (members.size() == 2
+          && shape.replaced().isEmpty()
+          && nodes.flaw != TopologyFlaw.LEADERS_ARE_ALONE) {
         int first = count(members.getFirst());
         int second = count(members.getLast());
         int leader = first <= second ? members.getFirst() : members.getLast();
@@ -256,6 +307,13 @@ final class ReferencePlacer {
               nodes.used(flavor, uses),
               known.tolerations(),
               nodes.flaw);
+      Optional<TopologyAssignment> running =
+          running(shape, podSet)
+              .filter(each -> nodes.flaw != TopologyFlaw.SLICES_ARE_PLACED_ANEW)
+              .map(ReferencePlacer::places);
+      if (running.isPresent()) {
+        return grown(flavor, spec, index, running.get(), topology);
+      }
       Optional<ReferenceTopology.Places> places =
           topology.place(podSet.topology(), pods(index), leader < 0 ? null : pods(leader));
       if (places.isEmpty()) {
@@ -267,6 +325,60 @@ final class ReferencePlacer {
         assign(flavor, spec, leader, new TreeMap<>(Map.of(host, 1)));
       }
       return true;
+    }
+
+    /** Pods that run stay; only those beyond them are placed. */
+    private boolean grown(
+        String flavor,
+        TopologySpec spec,
+        int index,
+        TopologyAssignment running,
+        ReferenceTopology topology) {
+      PodSetRequest podSet = shape.podSets().get(index);
+      long more = podSet.count() - running.pods();
+      TopologyAssignment added = new TopologyAssignment(running.levels(), List.of());
+      if (more > 0) {
+        Optional<ReferenceTopology.Places> found =
+            topology.place(
+                podSet.topology(),
+                new ReferenceTopology.Pods((int) more, podSet.perPod(), podSet.nodeConstraints()),
+                null);
+        if (found.isEmpty()) {
+          return false;
+        }
+        added = assignment(spec, found.get().pods());
+      }
+      Map<List<String>, Integer> sums = new LinkedHashMap<>();
+      running
+          .domains()
+          .forEach(domain -> sums.merge(domain.values(), domain.count(), Integer::sum));
+      added.domains().forEach(domain -> sums.merge(domain.values(), domain.count(), Integer::sum));
+      List<TopologyAssignment.Domain> all = new ArrayList<>();
+      sums.forEach((values, pods) -> all.add(new TopologyAssignment.Domain(values, pods)));
+      if (more > 0) {
+        all.sort(Comparator.comparing(domain -> order(flavor, spec, domain.values())));
+      }
+      result[index] =
+          result[index].with(
+              new PodSetTopology(
+                  PodSetTopology.Delay.NONE,
+                  Optional.of(new TopologyAssignment(running.levels(), all)),
+                  podSet.perPod()));
+      uses.addAll(nodes.uses(flavor, added, podSet.perPod()));
+      return true;
+    }
+
+    /** The position of a domain; a node that is lost comes last. */
+    private String order(String flavor, TopologySpec spec, List<String> values) {
+      if (!spec.endsAtNodes()) {
+        return "/" + String.join("/", values);
+      }
+      return nodes.members(Objects.requireNonNull(flavors.get(flavor))).stream()
+          .filter(
+              node -> values.equals(List.of(node.labels().getOrDefault(TopologySpec.HOSTNAME, ""))))
+          .flatMap(node -> ReferenceTopology.path(spec.levels(), node).stream())
+          .findFirst()
+          .orElse("~");
     }
 
     private ReferenceTopology.Pods pods(int index) {
@@ -282,6 +394,17 @@ final class ReferencePlacer {
 
     private void assign(
         String flavor, TopologySpec spec, int index, SortedMap<String, Integer> places) {
+      TopologyAssignment assignment = assignment(spec, places);
+      SortedMap<String, Long> perPod = shape.podSets().get(index).perPod();
+      result[index] =
+          result[index].with(
+              new PodSetTopology(PodSetTopology.Delay.NONE, Optional.of(assignment), perPod));
+      if (nodes.flaw != TopologyFlaw.GROUPS_DO_NOT_COUNT) {
+        uses.addAll(nodes.uses(flavor, assignment, perPod));
+      }
+    }
+
+    private TopologyAssignment assignment(TopologySpec spec, SortedMap<String, Integer> places) {
       List<TopologyAssignment.Domain> domains = new ArrayList<>();
       places.forEach(
           (path, pods) -> {
@@ -290,16 +413,8 @@ final class ReferencePlacer {
                 new TopologyAssignment.Domain(
                     spec.endsAtNodes() ? List.of(values.getLast()) : values, pods));
           });
-      TopologyAssignment assignment =
-          new TopologyAssignment(
-              spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels(), domains);
-      SortedMap<String, Long> perPod = shape.podSets().get(index).perPod();
-      result[index] =
-          result[index].with(
-              new PodSetTopology(PodSetTopology.Delay.NONE, Optional.of(assignment), perPod));
-      if (nodes.flaw != TopologyFlaw.GROUPS_DO_NOT_COUNT) {
-        uses.addAll(nodes.uses(flavor, assignment, perPod));
-      }
+      return new TopologyAssignment(
+          spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels(), domains);
     }
   }
 }

@@ -3,9 +3,11 @@ package dev.sluice.reference;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -47,8 +49,13 @@ final class ReferenceSlices {
             world.workloads.values().stream()
                 .filter(other -> replaced(other).filter(it -> it == entry).isPresent())
                 .anyMatch(other -> other.holding != null && other.holding.admitted());
-        if (!shared.equals(entry.shared) || succeeded != entry.succeeded) {
+        List<PodSetAssignment> places =
+            isSharedBy(entry.holding, replaced) ? known(replaced).placed() : List.of();
+        if (!shared.equals(entry.shared)
+            || !places.equals(entry.sharedPlaces)
+            || succeeded != entry.succeeded) {
           ReferenceHolder before = entry.holder();
+          entry.sharedPlaces = places;
           entry.shared = shared;
           entry.succeeded = succeeded;
           if (!before.equals(entry.holder())) {
@@ -57,6 +64,7 @@ final class ReferenceSlices {
         }
       } else {
         entry.shared = Map.of();
+        entry.sharedPlaces = List.of();
         entry.succeeded = false;
       }
       if (entry.waits()) {
@@ -133,12 +141,18 @@ final class ReferenceSlices {
 
   private static Map<FlavorResource, Long> shared(
       Holding holding, @Nullable ReferenceEntry replaced) {
-    return replaced == null
-            || replaced.holding == null
-            || replaced.holding.slice().isEmpty()
-            || !replaced.holding.clusterQueue().equals(holding.clusterQueue())
-        ? Map.of()
-        : replaced.holding.usage();
+    return isSharedBy(holding, replaced) ? known(replaced).usage() : Map.of();
+  }
+
+  private static boolean isSharedBy(Holding holding, @Nullable ReferenceEntry replaced) {
+    return replaced != null
+        && replaced.holding != null
+        && replaced.holding.slice().isPresent()
+        && replaced.holding.clusterQueue().equals(holding.clusterQueue());
+  }
+
+  private static Holding known(@Nullable ReferenceEntry replaced) {
+    return Objects.requireNonNull(Objects.requireNonNull(replaced).holding);
   }
 
   private Optional<ReplacedSlice> slice(ReferenceEntry entry, @Nullable ReferenceEntry replaced) {

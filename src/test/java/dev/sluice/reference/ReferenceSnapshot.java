@@ -19,7 +19,9 @@ record ReferenceSnapshot(
   /** All that is used of nodes. */
   List<ReferenceNodes.Use> allUses(ReferenceNodes nodes) {
     List<ReferenceNodes.Use> all = new ArrayList<>(uses);
-    holders.forEach(holder -> all.addAll(nodes.uses(holder.placed())));
+    holders.forEach(
+        holder ->
+            all.addAll(nodes.beyond(nodes.uses(holder.placed()), nodes.uses(holder.shared()))));
     return all;
   }
 

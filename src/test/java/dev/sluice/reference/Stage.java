@@ -3,8 +3,10 @@ package dev.sluice.reference;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -328,9 +330,23 @@ abstract class Stage {
     for (PodSetAssignment podSet : podSets) {
       SortedMap<String, Long> usage = new TreeMap<>(podSet.usage());
       usage.replaceAll((resource, amount) -> amount / 2);
-      result.add(new PodSetAssignment(podSet.name(), podSet.flavors(), usage, podSet.count()));
+      result.add(
+          new PodSetAssignment(
+              podSet.name(), podSet.flavors(), usage, podSet.count(), halved(podSet.topology())));
     }
     return result;
+  }
+
+  private static PodSetTopology halved(PodSetTopology places) {
+    return new PodSetTopology(
+        places.delay(),
+        places
+            .assignment()
+            .map(
+                all ->
+                    new TopologyAssignment(
+                        all.levels(), all.domains().subList(0, (all.domains().size() + 1) / 2))),
+        places.perPod());
   }
 
   private void answerEviction(String uid, Step.EvictionEnd end) {

@@ -40,6 +40,12 @@ class TopologyEnginesTest {
     play("places", 6_000, false, Pods.ALL, false, dice -> Optional.empty());
   }
 
+  @Test
+  void elasticJobsGrowAndShrinkTheSame() {
+    play("places of elastic jobs", 3_000, false, Pods.SLICES, false, dice -> Optional.empty());
+    play("places of slices", 4_000, true, Pods.SLICES, false, dice -> Optional.empty());
+  }
+
   /** Longer than others, because much is declared before anything happens. */
   private static final int LENGTH = 200;
 
@@ -98,6 +104,7 @@ class TopologyEnginesTest {
         dice.chance(80),
         dice.chance(80),
         true,
-        true);
+        true,
+        dice.chance(80));
   }
 }

@@ -77,6 +77,12 @@ enum TopologyFlaw {
   NO_PLACES_ARE_KEPT,
   /** Heads that are admitted take no places from later ones of the cycle. */
   ADMITTED_TAKE_NO_PLACES,
+  /** A slice of an elastic job is placed in whole, as if its pods didn't run. */
+  SLICES_ARE_PLACED_ANEW,
+  /** A slice and its replacement both use what they have in common. */
+  SLICES_SHARE_NO_PLACES,
+  /** Whoever asks for a level grows, too. */
+  ANYBODY_GROWS,
   /** Pods are not spread evenly. */
   NOT_BALANCED,
   /** Pods are spread evenly, and the last domains get what is left. */

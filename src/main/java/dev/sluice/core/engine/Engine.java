@@ -81,7 +81,7 @@ public final class Engine {
     this.quotaAccounting =
         new QuotaAccounting(
             specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate, slices);
-    this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, decisions);
+    this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, slices, decisions);
     this.workloads =
         new WorkloadTable(
             specRegistry,

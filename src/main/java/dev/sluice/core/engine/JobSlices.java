@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -138,6 +139,19 @@ final class JobSlices {
     return replaced == null || held == null || !held.clusterQueue().equals(clusterQueue)
         ? null
         : new ReplacedSlice(replaced.id.uid(), held.podSets());
+  }
+
+  /**
+   * What is reserved for the slice that a Workload with quota replaces and shares it with; empty if
+   * there is none.
+   */
+  List<PodSetAssignment> sharedBy(WorkloadEntry entry) {
+    Reservation own = entry.reservation;
+    return own == null
+        ? List.of()
+        : Optional.ofNullable(replaced(entry, own.clusterQueue()))
+            .map(ReplacedSlice::podSets)
+            .orElse(List.of());
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -170,9 +171,14 @@ record Reservation(
       long held = other == null ? 0 : other.quotaHolder().amountOf(whole.pair(i));
       amounts[i] = Math.max(0, whole.amount(i) - held);
     }
+    TopologyUsage places =
+        TopologyUsage.beyond(
+            whole.topology(), other == null ? null : other.quotaHolder().topology());
     return new Reservation(
         clusterQueue,
-        whole.evicting(quotaHolder.evicted()).withAmounts(amounts, whole.evictable() && !succeeded),
+        whole
+            .evicting(quotaHolder.evicted())
+            .withUsage(amounts, places, whole.evictable() && !succeeded),
         admitted,
         awaitsPods,
         granted);

@@ -31,6 +31,7 @@ final class SecondPassQueue {
 
   private final SpecRegistry specRegistry;
   private final QuotaAccounting quotaAccounting;
+  private final JobSlices slices;
   private final Consumer<Decision> decisions;
   private final Map<String, Waiting> waiting = new LinkedHashMap<>();
 
@@ -56,7 +57,11 @@ final class SecondPassQueue {
   }
 
   SecondPassQueue(
-      SpecRegistry specRegistry, QuotaAccounting quotaAccounting, Consumer<Decision> decisions) {
+      SpecRegistry specRegistry,
+      QuotaAccounting quotaAccounting,
+      JobSlices slices,
+      Consumer<Decision> decisions) {
+    this.slices = slices;
     this.specRegistry = specRegistry;
     this.quotaAccounting = quotaAccounting;
     this.decisions = decisions;
@@ -130,7 +135,13 @@ final class SecondPassQueue {
   private void run(Waiting each, ReservingWorkload workload, SecondPass lacking, Instant now) {
     List<PodSetAssignment> before = workload.podSets();
     Set<String> lost = lacking.lostNodes();
-    switch (SecondPassAssigner.assign(specRegistry.topologies, before, lacking)) {
+    List<PodSetAssignment> replaced = slices.sharedBy(each.entry);
+    if (!replaced.isEmpty() && !lost.isEmpty()) {
+      // The usage of the lost nodes is shared with a slice that ends any moment.
+      each.backOff(now);
+      return;
+    }
+    switch (SecondPassAssigner.assign(specRegistry.topologies, before, replaced, lacking)) {
       case SecondPassAssigner.Assigned(var podSets) -> {
         each.placed = true;
         reserve(each.entry, workload.with(podSets, Optional.empty()));

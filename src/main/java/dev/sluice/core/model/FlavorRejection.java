@@ -56,7 +56,10 @@ public sealed interface FlavorRejection {
   /** The pod set asks for no topology, and the flavor's nodes are only assigned by topology. */
   record OnlyByTopology() implements FlavorRejection {}
 
-  /** The pod set belongs to a slice that grows, and its pods have places by topology already. */
+  /**
+   * The pod set belongs to a slice that grows, and its additional pods can't be placed beside those
+   * that run.
+   */
   record GrowsByTopology() implements FlavorRejection {}
 
   /** The pod set has places in another flavor already. */

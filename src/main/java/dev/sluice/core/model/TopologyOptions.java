@@ -17,6 +17,8 @@ package dev.sluice.core.model;
  * @param replacesNodes whether domains of failed nodes are replaced (TASFailedNodeReplacement)
  * @param failsFast whether a Workload is evicted when no replacement is found
  *     (TASFailedNodeReplacementFailFast)
+ * @param grows whether a running elastic job may grow where pods are placed by topology
+ *     (ElasticJobsViaWorkloadSlicesWithTAS)
  */
 public record TopologyOptions(
     boolean enabled,
@@ -26,9 +28,10 @@ public record TopologyOptions(
     boolean sharedHosts,
     boolean recomputes,
     boolean replacesNodes,
-    boolean failsFast) {
+    boolean failsFast,
+    boolean grows) {
 
   /** The defaults of the gates. */
   public static final TopologyOptions DEFAULT =
-      new TopologyOptions(true, true, false, false, true, true, true, true);
+      new TopologyOptions(true, true, false, false, true, true, true, true, false);
 }

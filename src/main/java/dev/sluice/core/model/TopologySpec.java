@@ -18,6 +18,13 @@ public record TopologySpec(String name, List<String> levels) {
     levels = List.copyOf(levels);
   }
 
+  /**
+   * The levels by whose values an assignment names a domain: a node's hostname tells the others.
+   */
+  public List<String> assignedLevels() {
+    return endsAtNodes() ? List.of(HOSTNAME) : levels;
+  }
+
   /** Whether the domains of the lowest level are nodes. */
   public boolean endsAtNodes() {
     return !levels.isEmpty() && levels.getLast().equals(HOSTNAME);

@@ -150,8 +150,9 @@ public final class QuotaHolder {
         topology);
   }
 
-  /** The same holder with other amounts of the same pairs. */
-  public QuotaHolder withAmounts(long[] others, boolean mayBeEvicted) {
+  /** The same holder with other amounts of the same pairs, and another usage of nodes. */
+  public QuotaHolder withUsage(
+      long[] others, @Nullable TopologyUsage places, boolean mayBeEvicted) {
     return new QuotaHolder(
         id,
         localQueue,
@@ -163,7 +164,7 @@ public final class QuotaHolder {
         evicted,
         mayBeEvicted,
         guaranteed,
-        topology);
+        places);
   }
 
   /** Identity of the Workload. */

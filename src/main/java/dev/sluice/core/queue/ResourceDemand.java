@@ -174,6 +174,11 @@ public final class ResourceDemand {
     return shape.replaced().isPresent();
   }
 
+  /** What is reserved for the pod sets of the slice that the Workload replaces. */
+  public List<PodSetAssignment> replaced() {
+    return shape.replaced().map(ReplacedSlice::podSets).orElse(List.of());
+  }
+
   /**
    * The flavor that a bundle of pod sets has to take in a resource group, because the replaced
    * slice has it, where it differs from {@code flavor}; null if {@code flavor} may be used.

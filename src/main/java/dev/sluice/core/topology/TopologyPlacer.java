@@ -198,8 +198,7 @@ final class TopologyPlacer {
         leaders.add(new TopologyAssignment.Domain(id, 1));
       }
     }
-    List<String> keys =
-        tree.spec().endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : tree.spec().levels();
+    List<String> keys = tree.spec().assignedLevels();
     return new Placement.Placed(
         new TopologyAssignment(keys, pods),
         leaders.isEmpty() ? null : new TopologyAssignment(keys, leaders));

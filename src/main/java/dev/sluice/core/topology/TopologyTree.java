@@ -2,12 +2,14 @@ package dev.sluice.core.topology;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologySpec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -155,6 +157,25 @@ public final class TopologyTree {
   /** The leaf with a hostname, in a topology that ends at nodes; -1 if there is none. */
   int leafOfHost(String hostname) {
     return leafOfHost.getOrDefault(hostname, -1);
+  }
+
+  /**
+   * Two assignments as one, with the domains in the order of their values. Nodes that aren't in the
+   * tree, because they were lost, come last.
+   */
+  public TopologyAssignment union(TopologyAssignment one, TopologyAssignment other) {
+    Map<List<String>, Integer> pods = new LinkedHashMap<>();
+    for (TopologyAssignment each : List.of(one, other)) {
+      each.domains().forEach(domain -> pods.merge(domain.values(), domain.count(), Integer::sum));
+    }
+    List<TopologyAssignment.Domain> domains = new ArrayList<>(pods.size());
+    pods.forEach((id, count) -> domains.add(new TopologyAssignment.Domain(id, count)));
+    Comparator<String[]> order =
+        spec.endsAtNodes()
+            ? Comparator.comparingInt(id -> leafOfHost.getOrDefault(id[0], Integer.MAX_VALUE))
+            : BY_VALUES;
+    domains.sort(Comparator.comparing(domain -> domain.values().toArray(String[]::new), order));
+    return new TopologyAssignment(one.levels(), domains);
   }
 
   /** The domain of a level that contains a leaf. */

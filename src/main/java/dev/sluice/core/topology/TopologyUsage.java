@@ -3,6 +3,7 @@ package dev.sluice.core.topology;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -94,6 +95,30 @@ public final class TopologyUsage {
       }
     }
     return of(sums);
+  }
+
+  /**
+   * The part of a usage that another one doesn't hold: in each domain and of each resource what it
+   * has more; null if that is nothing.
+   */
+  public static @Nullable TopologyUsage beyond(
+      @Nullable TopologyUsage usage, @Nullable TopologyUsage held) {
+    if (usage == null || held == null) {
+      return usage;
+    }
+    Map<Slot, Map<Integer, Long>> sums = new HashMap<>();
+    for (Amount each : held.amounts) {
+      sums.computeIfAbsent(each.slot, any -> new HashMap<>())
+          .merge(each.resource, each.amount, ResourceAmounts::add);
+    }
+    List<Amount> more = new ArrayList<>();
+    for (Amount each : usage.amounts) {
+      long other = sums.getOrDefault(each.slot, Map.of()).getOrDefault(each.resource, 0L);
+      if (each.amount > other) {
+        more.add(new Amount(each.slot, each.resource, each.amount - other));
+      }
+    }
+    return more.isEmpty() ? null : new TopologyUsage(more);
   }
 
   /**

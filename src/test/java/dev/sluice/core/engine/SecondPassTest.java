@@ -223,7 +223,7 @@ class SecondPassTest {
             EngineOptions.DEFAULT.blockAdmission(),
             EngineOptions.DEFAULT.admissionFairSharing(),
             EngineOptions.DEFAULT.order(),
-            new TopologyOptions(true, true, false, false, true, true, replaces, failsFast)));
+            new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true)));
   }
 
   @Test

@@ -99,7 +99,8 @@ class TopologyCacheTest {
   @ValueSource(booleans = {true, false})
   void preferredNodeAffinityDecidesBetweenDomainsIfItsGateIsOn(boolean gate) {
     TopologyCache affine =
-        new TopologyCache(new TopologyOptions(true, true, false, gate, true, true, true, true));
+        new TopologyCache(
+            new TopologyOptions(true, true, false, gate, true, true, true, true, false));
     affine.set(new TopologySpec("t", List.of("rack", HOST)));
     affine.set(new Flavor("a", Map.of("pool", "a"), List.of(), List.of(), "t"));
     affine.set(node("n1", Map.of("rack", "r1"), 2, List.of(), true));

@@ -268,7 +268,8 @@ public final class FlavorAssigner {
     if (other != null) {
       return new FlavorRejection.ReplacedSliceFlavor(other);
     }
-    if (resourceDemand.replaces() && topologies.isTopologyFlavor(name)) {
+    if (topologies.isTopologyFlavor(name)
+        && !KeptPlaces.mayGrow(topologies, resourceDemand, bundle, flavors.get(name))) {
       return new FlavorRejection.GrowsByTopology();
     }
     for (int member : bundle.members()) {

@@ -40,19 +40,32 @@ public final class SecondPassAssigner {
   private final TopologyCache topologies;
   private final SecondPass lacking;
   private final List<PodSetAssignment> podSets;
+  private final List<PodSetAssignment> replaced;
   private final List<Runnable> undo = new ArrayList<>();
 
   private SecondPassAssigner(
-      TopologyCache topologies, List<PodSetAssignment> podSets, SecondPass lacking) {
+      TopologyCache topologies,
+      List<PodSetAssignment> podSets,
+      List<PodSetAssignment> replaced,
+      SecondPass lacking) {
     this.topologies = topologies;
+    this.replaced = replaced;
     this.podSets = new ArrayList<>(podSets);
     this.lacking = lacking;
   }
 
-  /** Finds the places that {@code podSets} lack; changes nothing. */
+  /**
+   * Finds the places that {@code podSets} lack; changes nothing.
+   *
+   * @param replaced the pod sets of the slice that the Workload replaces, whose usage counts; empty
+   *     if it replaces none
+   */
   public static Result assign(
-      TopologyCache topologies, List<PodSetAssignment> podSets, SecondPass lacking) {
-    SecondPassAssigner search = new SecondPassAssigner(topologies, podSets, lacking);
+      TopologyCache topologies,
+      List<PodSetAssignment> podSets,
+      List<PodSetAssignment> replaced,
+      SecondPass lacking) {
+    SecondPassAssigner search = new SecondPassAssigner(topologies, podSets, replaced, lacking);
     try {
       Unplaced unplaced = search.assign();
       return unplaced == null ? new Assigned(List.copyOf(search.podSets)) : unplaced;
@@ -65,7 +78,8 @@ public final class SecondPassAssigner {
     for (int i = 0; i < podSets.size(); i++) {
       Unplaced unplaced = null;
       if (podSets.get(i).topology().delay() == PodSetTopology.Delay.PENDING) {
-        unplaced = isLeader(i) ? null : place(i, leaderOf(i));
+        boolean alone = !replaced.isEmpty();
+        unplaced = alone ? place(i, -1) : isLeader(i) ? null : place(i, leaderOf(i));
       } else if (topologies.options().replacesNodes() && isLost(podSets.get(i))) {
         unplaced = replace(i);
       }
@@ -103,13 +117,17 @@ public final class SecondPassAssigner {
     PodSetRequest leading = leader < 0 ? null : request(leader);
     PlacementRequest wanted =
         new PlacementRequest(pods, leading == null ? null : Pods.of(leading), request.topology());
-    return switch (topologies.place(tree, wanted, false)) {
+    TopologyAssignment kept = KeptPlaces.of(replaced, request.name());
+    if (kept != null && !kept.levels().equals(tree.spec().assignedLevels())) {
+      return new Unplaced(podSets.get(podSet).name(), Optional.empty());
+    }
+    return switch (KeptPlaces.place(topologies, tree, wanted, kept, false)) {
       case Placement.Failed(var shortage) ->
           new Unplaced(podSets.get(podSet).name(), Optional.of(shortage));
       case Placement.Placed(var places, var ofLeader) -> {
-        set(podSet, flavor, PodSetTopology.Delay.READY, places);
+        set(podSet, flavor, PodSetTopology.Delay.READY, places, kept);
         if (ofLeader != null) {
-          set(leader, flavor, PodSetTopology.Delay.READY, ofLeader);
+          set(leader, flavor, PodSetTopology.Delay.READY, ofLeader, null);
         }
         yield null;
       }
@@ -143,14 +161,23 @@ public final class SecondPassAssigner {
         TopologyUsage former = topologies.usage(flavor, current, assignment.topology().perPod());
         former.forget(false);
         undo.add(() -> former.assume(false));
-        set(podSet, flavor, assignment.topology().delay(), places);
+        set(podSet, flavor, assignment.topology().delay(), places, null);
         yield null;
       }
     };
   }
 
+  /**
+   * Sets places.
+   *
+   * @param counted the part of them whose usage counts; null if none does
+   */
   private void set(
-      int podSet, String flavor, PodSetTopology.Delay delay, TopologyAssignment places) {
+      int podSet,
+      String flavor,
+      PodSetTopology.Delay delay,
+      TopologyAssignment places,
+      @Nullable TopologyAssignment counted) {
     PodSetAssignment assignment = podSets.get(podSet);
     PodSetRequest request = request(podSet);
     PodSetTopology topology =
@@ -159,9 +186,14 @@ public final class SecondPassAssigner {
             Optional.of(places),
             request == null ? assignment.topology().perPod() : request.perPod());
     podSets.set(podSet, assignment.with(topology));
-    TopologyUsage usage = topologies.usage(flavor, places, topology.perPod());
-    usage.assume(false);
-    undo.add(() -> usage.forget(false));
+    TopologyUsage usage =
+        TopologyUsage.beyond(
+            topologies.usage(flavor, places, topology.perPod()),
+            counted == null ? null : topologies.usage(flavor, counted, topology.perPod()));
+    if (usage != null) {
+      usage.assume(false);
+      undo.add(() -> usage.forget(false));
+    }
   }
 
   private @Nullable PodSetRequest request(int podSet) {

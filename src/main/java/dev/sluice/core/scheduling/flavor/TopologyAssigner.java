@@ -48,12 +48,17 @@ public final class TopologyAssigner {
   private final int[] chosen;
   private final PodSetTopology[] result;
   private final List<TopologyUsage> assumed = new ArrayList<>();
+  private final List<TopologyUsage> whole = new ArrayList<>();
+
+  /** What the slice that the Workload replaces uses; null if it replaces none. */
+  private final @Nullable TopologyUsage held;
 
   private TopologyAssigner(TopologyCache topologies, ResourceDemand demand, int[] chosen) {
     this.topologies = topologies;
     this.demand = demand;
     this.chosen = chosen;
     this.result = new PodSetTopology[demand.podSets().size()];
+    this.held = topologies.usage(demand.replaced());
   }
 
   /**
@@ -141,11 +146,16 @@ public final class TopologyAssigner {
     for (PodSetTopology each : result) {
       podSets.add(each == null ? PodSetTopology.NONE : each);
     }
-    return new AssignedPlaces(podSets, TopologyUsage.together(assumed), List.of());
+    return new AssignedPlaces(
+        podSets, TopologyUsage.beyond(TopologyUsage.together(whole), held), List.of());
   }
 
   /** Places all pod sets; returns the first that has no room, or null. */
   private @Nullable Failure place(boolean empty) {
+    if (empty && held != null) {
+      held.assume(true);
+      assumed.add(held);
+    }
     Failure failure = null;
     for (Group group : groups()) {
       failure = place(group, empty);
@@ -176,13 +186,14 @@ public final class TopologyAssigner {
     PlacementRequest request =
         new PlacementRequest(
             Pods.of(podSet), leader == null ? null : Pods.of(leader), podSet.topology());
-    return switch (topologies.place(tree, request, empty)) {
+    TopologyAssignment kept = KeptPlaces.of(demand.replaced(), podSet.name());
+    return switch (KeptPlaces.place(topologies, tree, request, kept, empty)) {
       case Placement.Failed(var shortage) -> new Failure(group, shortage);
       case Placement.Placed placed -> {
-        assume(group.pods, group.flavor, placed.pods(), empty);
+        assume(group.pods, group.flavor, placed.pods(), kept, empty);
         TopologyAssignment place = placed.leader();
         if (place != null) {
-          assume(group.leader, group.flavor, place, empty);
+          assume(group.leader, group.flavor, place, null, empty);
         }
         yield null;
       }
@@ -194,7 +205,12 @@ public final class TopologyAssigner {
         new PodSetTopology(PodSetTopology.Delay.PENDING, Optional.empty(), new TreeMap<>());
   }
 
-  private void assume(int podSet, String flavor, TopologyAssignment assignment, boolean empty) {
+  private void assume(
+      int podSet,
+      String flavor,
+      TopologyAssignment assignment,
+      @Nullable TopologyAssignment kept,
+      boolean empty) {
     PodSetTopology topology =
         new PodSetTopology(
             PodSetTopology.Delay.NONE,
@@ -202,8 +218,15 @@ public final class TopologyAssigner {
             demand.podSets().get(podSet).perPod());
     result[podSet] = topology;
     TopologyUsage usage = topologies.usage(flavor, assignment, topology.perPod());
-    usage.assume(empty);
-    assumed.add(usage);
+    whole.add(usage);
+    TopologyUsage more =
+        kept == null
+            ? usage
+            : TopologyUsage.beyond(usage, topologies.usage(flavor, kept, topology.perPod()));
+    if (more != null) {
+      more.assume(empty);
+      assumed.add(more);
+    }
   }
 
   private List<Group> groups() {
@@ -211,12 +234,11 @@ public final class TopologyAssigner {
     for (int bundle = 0; bundle < demand.bundles().size(); bundle++) {
       List<Integer> members = new ArrayList<>(demand.bundles().get(bundle).members());
       String flavor = flavorOf(bundle);
-      members.removeIf(
-          each -> !TopologyEligibility.isPlaced(demand.podSets().get(each), demand.queue()));
+      members.removeIf(each -> !hasPlaces(demand.podSets().get(each)));
       if (flavor == null) {
         continue;
       }
-      if (members.size() == 2) {
+      if (members.size() == 2 && !demand.replaces()) {
         boolean ascending = count(members.getFirst()) <= count(members.getLast());
         int leader = ascending ? members.getFirst() : members.getLast();
         if (count(leader) == 1) {
@@ -230,6 +252,11 @@ public final class TopologyAssigner {
       }
     }
     return groups;
+  }
+
+  private boolean hasPlaces(PodSetRequest podSet) {
+    return TopologyEligibility.isPlaced(podSet, demand.queue())
+        || KeptPlaces.of(demand.replaced(), podSet.name()) != null;
   }
 
   private int count(int podSet) {
