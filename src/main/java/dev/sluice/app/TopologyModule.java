@@ -62,6 +62,7 @@ final class TopologyModule implements OperatorModule {
             workloads.cache(),
             pods,
             context.requests(WRITES_AT_A_TIME),
+            workloads.writer(),
             WorkQueueSettings.of(context.executor(), context::schedule),
             this::mayAct);
     failedNodes = failedNodes(scheduler, workloads, nodes, pods);

@@ -43,6 +43,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   private final StrandedPods strandedPods;
   private final WorkQueue<PodStore.Key> queue;
   private final WorkloadsByNode byNode = new WorkloadsByNode();
+  private final PodOwners owners;
 
   /**
    * What the controller reads and writes.
@@ -77,12 +78,14 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
     this.policy = policy;
     this.active = active;
     this.strandedPods = new StrandedPods(dependencies.client(), dependencies.podEvents());
+    this.owners = new PodOwners(dependencies.workloads());
     this.queue = new WorkQueue<>(this::reconcile, settings);
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     byNode.changed(before, after);
+    owners.changed(before, after);
     if (after != null) {
       enqueue(after);
     }
@@ -96,7 +99,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   /** A pod of this Workload changed. */
   public void podChanged(PodStore.Key workload) {
-    queue.enqueue(workload);
+    owners.of(workload).forEach(this::enqueue);
   }
 
   /** A node changed, appeared or disappeared: reconciles the Workloads that are assigned to it. */
@@ -120,11 +123,16 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
       return Optional.empty();
     }
     CachedWorkload workload = found.get();
+    PodStore.Key ofPods = PodOwners.keyOf(workload);
+    if (owners.running(ofPods).filter(running -> running.id().equals(workload.id())).isEmpty()) {
+      // Another slice has taken its place, and its pods.
+      return Optional.empty();
+    }
     Instant now = dependencies.clock().instant();
     FailedNodePolicy.NodeContext context =
         new FailedNodePolicy.NodeContext(
             dependencies.nodes()::find,
-            dependencies.pods().of(key),
+            dependencies.pods().of(ofPods),
             assignment -> tolerations(workload, assignment),
             now);
     boolean again = false;

@@ -67,6 +67,7 @@ final class PodParser {
     if (workload.isEmpty() || TOPOLOGY_ANNOTATIONS.stream().noneMatch(annotations::has)) {
       return Optional.empty();
     }
+    String slice = annotations.path(KueueConstants.WORKLOAD_SLICE_NAME).asText();
     JsonNode spec = pod.path("spec");
     return Optional.of(
         new TopologyPod(
@@ -74,7 +75,7 @@ final class PodParser {
             metadata.path("name").asText(),
             metadata.path("uid").asText(),
             metadata.path("resourceVersion").asText(),
-            names.of(workload),
+            names.of(slice.isEmpty() ? workload : slice),
             names.of(metadata.path("labels").path(KueueConstants.PODSET).asText()),
             indexes(metadata.path("labels")),
             number(annotations.path(KueueConstants.POD_INDEX_OFFSET).asText()).orElse(0),

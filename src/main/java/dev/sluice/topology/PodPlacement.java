@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -44,7 +45,7 @@ public final class PodPlacement {
 
   /**
    * The pods whose gate may be removed, with their node selectors. A pod whose domain is an
-   * unhealthy node, and a pod for which no domain has room, stays gated.
+   * unhealthy node, a pod for which no domain has room, and a pod without quota stay gated.
    *
    * @param assignment the domains of the pod set, in the order of ranks
    * @param pods the pods of the pod set that have not terminated
@@ -55,8 +56,47 @@ public final class PodPlacement {
       Set<String> unhealthyNodes,
       List<TopologyPod> pods) {
     PodPlacement placement = new PodPlacement(assignment, ranking, unhealthyNodes);
-    Map<TopologyPod, Integer> ranks = placement.ranks(pods);
-    return ranks.isEmpty() ? placement.fill(pods) : placement.byRank(pods, ranks);
+    List<TopologyPod> granted = pods.stream().filter(pod -> !pod.waitsForQuota()).toList();
+    Map<TopologyPod, Integer> ranks = placement.ranks(granted);
+    return ranks.isEmpty() ? placement.fill(granted) : placement.byRank(granted, ranks);
+  }
+
+  /**
+   * The domains that are left of an assignment when its pod set has fewer pods: those of the pods
+   * that run, and as many others as there is quota for, in order. Empty if it has no more domains
+   * than pods, or it isn't known yet which are left: more pods run, or one is about to be placed.
+   *
+   * @param count the number of pods that have quota
+   * @param pods the pods of the pod set that have not terminated
+   */
+  static Optional<TopologyAssignment> truncated(
+      TopologyAssignment assignment, int count, List<TopologyPod> pods) {
+    if (assignment.pods() <= count
+        || pods.stream().anyMatch(pod -> pod.gated() && !pod.waitsForQuota() && !pod.deleting())) {
+      return Optional.empty();
+    }
+    PodPlacement placement = new PodPlacement(assignment, PodRanking.NONE, Set.of());
+    Map<Map<String, String>, Integer> running = new HashMap<>();
+    long left = count;
+    for (TopologyPod pod : pods) {
+      if (!pod.gated()) {
+        running.merge(placement.selector(pod), 1, Integer::sum);
+        left--;
+      }
+    }
+    if (left < 0) {
+      return Optional.empty();
+    }
+    List<Domain> domains = new ArrayList<>();
+    for (Domain domain : assignment.domains()) {
+      int used = Math.min(running.getOrDefault(placement.selector(domain), 0), domain.count());
+      int more = (int) Math.min(left, domain.count() - used);
+      left -= more;
+      if (used + more > 0) {
+        domains.add(new Domain(domain.values(), used + more));
+      }
+    }
+    return Optional.of(new TopologyAssignment(assignment.levels(), domains));
   }
 
   /**

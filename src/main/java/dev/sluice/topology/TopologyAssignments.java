@@ -1,8 +1,13 @@
 package dev.sluice.topology;
 
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.PodSet;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** What the assignments of a Workload say about its pods. */
 final class TopologyAssignments {
@@ -14,6 +19,34 @@ final class TopologyAssignments {
     return workload.status().admission().stream()
         .flatMap(admission -> admission.podSetAssignments().stream())
         .anyMatch(assignment -> assignment.topology().isPresent());
+  }
+
+  /**
+   * The domains that pod sets of an elastic job have left after it shrank, by name of the pod set;
+   * without those that lose none, or of which it isn't known yet.
+   *
+   * @param pods the pods of the Workload that have not terminated
+   */
+  static Map<String, TopologyAssignment> truncated(
+      CachedWorkload workload, Collection<TopologyPod> pods) {
+    Map<String, TopologyAssignment> result = new TreeMap<>();
+    if (workload.elastic()) {
+      for (CachedWorkload.Assignment assignment : workload.assignments()) {
+        int count =
+            workload.spec().podSets().stream()
+                .filter(podSet -> podSet.name().equals(assignment.name()))
+                .mapToInt(PodSet::count)
+                .findFirst()
+                .orElse(Integer.MAX_VALUE);
+        List<TopologyPod> own =
+            pods.stream().filter(pod -> pod.podSet().equals(assignment.name())).toList();
+        assignment
+            .topology()
+            .flatMap(domains -> PodPlacement.truncated(domains, count, own))
+            .ifPresent(domains -> result.put(assignment.name(), domains));
+      }
+    }
+    return result;
   }
 
   /** How the ranks of a pod set's pods follow from their labels. */

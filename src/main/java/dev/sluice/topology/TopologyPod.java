@@ -12,7 +12,8 @@ import java.util.Map;
  * @param name the name
  * @param uid the UID
  * @param version the resourceVersion, as text
- * @param workload the name of the Workload that the pod belongs to
+ * @param workload the name of the Workload that the pod belongs to; for a pod of an elastic job the
+ *     name of its first slice
  * @param podSet the pod set that the pod belongs to
  * @param indexes the labels whose value is a number
  * @param indexOffset the number that is subtracted from the index to get the rank
@@ -45,6 +46,11 @@ public record TopologyPod(
   /** Whether the pod waits for its domain. */
   public boolean gated() {
     return gates.contains(KueueConstants.TOPOLOGY_GATE);
+  }
+
+  /** Whether the pod is one of an elastic job for which no quota is there yet. */
+  boolean waitsForQuota() {
+    return gates.contains(KueueConstants.ELASTIC_JOB);
   }
 
   /** The pod with these labels in its node selector, and without the gate. */

@@ -4,14 +4,18 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.AdmissionPatches;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,8 +42,10 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
 
   private final WorkloadLister workloads;
+  private final PodOwners owners;
   private final PodStore pods;
   private final ApiClient client;
+  private final WorkloadWriter writer;
   private final BooleanSupplier active;
   private final WorkQueue<PodStore.Key> queue;
 
@@ -49,28 +55,43 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
    */
   private final Map<PodStore.Key, Map<String, TopologyPod>> written = new ConcurrentHashMap<>();
 
+  /** The versions of Workloads whose places were truncated, until the cache has them. */
+  private final Map<PodStore.Key, Long> truncated = new ConcurrentHashMap<>();
+
   /**
    * An ungater that waits for keys.
    *
+   * @param client writes pods
+   * @param writer writes the places of Workloads that shrank
    * @param active whether this process may write, and Workloads and pods are listed
    */
   public TopologyUngater(
       WorkloadLister workloads,
       PodStore pods,
       ApiClient client,
+      WorkloadWriter writer,
       WorkQueueSettings settings,
       BooleanSupplier active) {
     this.workloads = workloads;
     this.pods = pods;
     this.client = client;
+    this.writer = writer;
+    this.owners = new PodOwners(workloads);
     this.active = active;
     this.queue = new WorkQueue<>(this::reconcile, settings);
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    if (after != null && TopologyAssignments.isPlaced(after)) {
-      queue.enqueue(new PodStore.Key(after.id().namespace(), after.id().name()));
+    owners.changed(before, after);
+    if (after != null) {
+      enqueue(after);
+    }
+  }
+
+  private void enqueue(CachedWorkload workload) {
+    if (TopologyAssignments.isPlaced(workload)) {
+      queue.enqueue(PodOwners.keyOf(workload));
     }
   }
 
@@ -81,7 +102,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
 
   /** Reconciles all Workloads with an assignment: what was not done before may be done now. */
   public void enqueueAll() {
-    workloads.all().forEach(workload -> changed(null, workload));
+    workloads.all().forEach(this::enqueue);
   }
 
   @Override
@@ -94,26 +115,60 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     if (!active.getAsBoolean()) {
       return Optional.empty();
     }
-    Optional<CachedWorkload> workload =
-        workloads.get(key.namespace(), key.workload()).filter(TopologyUngater::mayRun);
-    if (workload.isEmpty() || known.stream().noneMatch(TopologyPod::gated)) {
+    Optional<CachedWorkload> running = owners.running(key);
+    if (running.isEmpty()) {
+      truncated.remove(key);
       return Optional.empty();
     }
+    CachedWorkload workload = running.get();
+    if (workload.version() < truncated.getOrDefault(key, 0L)) {
+      return Optional.empty();
+    }
+    truncated.remove(key);
     List<PodPlacement.Placed> placed = new ArrayList<>();
-    workload
-        .get()
-        .status()
-        .admission()
-        .ifPresent(
-            admission ->
-                admission
-                    .podSetAssignments()
-                    .forEach(each -> placed.addAll(placed(workload.get(), each, known))));
-    return write(placed);
+    if (known.stream().anyMatch(TopologyPod::gated)) {
+      workload.assignments().forEach(each -> placed.addAll(placed(workload, each, known)));
+    }
+    Optional<Duration> again = write(placed);
+    Optional<Duration> afterTruncation = truncate(key, workload, known);
+    return again.or(() -> afterTruncation);
   }
 
-  private static boolean mayRun(CachedWorkload workload) {
-    return workload.admitted() && !workload.evicted() && !workload.finished();
+  /**
+   * Gives back the places that a pod set doesn't need any more since its elastic job has shrunk.
+   * Only whoever places pods can tell which ones those are.
+   */
+  private Optional<Duration> truncate(
+      PodStore.Key key, CachedWorkload workload, List<TopologyPod> known)
+      throws InterruptedException {
+    Map<String, TopologyAssignment> left = TopologyAssignments.truncated(workload, known);
+    if (left.isEmpty()) {
+      return Optional.empty();
+    }
+    WorkloadWriter.Outcome outcome =
+        Futures.forResult(
+            writer.patchStatus(
+                workload.id(),
+                workload.version(),
+                AdmissionPatches.placed(workload, left),
+                WorkloadWriter.Urgency.DECISION));
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written(var version) -> {
+        truncated.put(key, version);
+        LOG.info("workload={} truncated={}", workload.id(), left.keySet());
+        yield Optional.empty();
+      }
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AFTER_CONFLICT);
+      case WorkloadWriter.Outcome.Refused refused -> {
+        LOG.warn(
+            "workload={} truncated=none code={} reason=\"{}\"",
+            workload.id(),
+            refused.code(),
+            refused.message());
+        yield Optional.of(AFTER_REFUSAL);
+      }
+    };
   }
 
   /** The pods as they are, with what was written to them since. */

@@ -9,6 +9,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import java.time.Instant;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** Builds the status patches that carry out decisions of the engine. */
@@ -120,6 +122,24 @@ public final class AdmissionPatches {
     }
     List<PodSetTopology> places =
         decision.podSets().stream().map(PodSetAssignment::topology).toList();
+    status.set("admission", withPlaces(workload, places));
+    return status;
+  }
+
+  /** The patch of the status that gives some pod sets other places, by name of the pod set. */
+  public static ObjectNode placed(
+      CachedWorkload workload, Map<String, TopologyAssignment> changed) {
+    List<PodSetTopology> places =
+        workload.assignments().stream()
+            .map(
+                assignment ->
+                    new PodSetTopology(
+                        DelayedTopology.of(assignment.delayedTopology()),
+                        Optional.ofNullable(changed.get(assignment.name()))
+                            .or(assignment::topology),
+                        new TreeMap<>()))
+            .toList();
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("admission", withPlaces(workload, places));
     return status;
   }

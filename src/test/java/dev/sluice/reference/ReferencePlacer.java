@@ -212,13 +212,19 @@ final class ReferencePlacer {
                         && each.topology().perPod().equals(podSet.perPod())
                         && each.flavors().containsValue(flavor)))
             .isEmpty();
+    boolean hadNone =
+        running.isEmpty()
+            && podSet.count() > 0
+            && replaced(shape).stream()
+                .filter(each -> each.name().equals(podSet.name()))
+                .allMatch(each -> each.topology().delay() == PodSetTopology.Delay.NONE);
     boolean grows = podSet.count() > running.map(each -> places(each).pods()).orElse(0L);
     boolean anywhere =
         switch (podSet.topology().mode()) {
           case NONE, UNCONSTRAINED -> podSet.topology().slices().isEmpty();
           case REQUIRED, PREFERRED, SLICES -> nodes.flaw == TopologyFlaw.ANYBODY_GROWS;
         };
-    return nodes.options.grows() && same && (!grows || (alone && anywhere));
+    return nodes.options.grows() && same && !hadNone && (!grows || (alone && anywhere));
   }
 
   private static TopologyAssignment places(PodSetAssignment podSet) {

@@ -16,6 +16,7 @@ import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.CachedWorkload.History;
 import dev.sluice.workload.CachedWorkload.Status;
 import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.StatusWriter;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -133,6 +134,10 @@ class UngaterCallsTest {
                 new KnownWorkloads(Map.of("w", workload())),
                 pods,
                 new ApiClient(client, ApiClient.Options.atATime(32)),
+                (StatusWriter)
+                    (id, version, status, urgency) -> {
+                      throw new AssertionError("no place is truncated");
+                    },
                 WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
                 () -> true)) {
       IntStream.range(0, PODS)

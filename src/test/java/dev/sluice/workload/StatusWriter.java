@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 
 /** Writes statuses as a test says; anything else that is written fails the test. */
 @FunctionalInterface
-interface StatusWriter extends WorkloadWriter {
+public interface StatusWriter extends WorkloadWriter {
 
   @Override
   default CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {

@@ -329,14 +329,15 @@ class GrowingSlicesTest {
   @ParameterizedTest
   @MethodSource("levels")
   void whoAsksForALevelDoesNotGrow(TopologyRequest request) {
-    scheduler.submit("a", "q", slice("a", "", podSet("main", 1, request)), 0);
+    PodSetRequest anywhere = podSet("more", 1, ANYWHERE);
+    scheduler.submit("a", "q", slice("a", "", podSet("main", 1, request), anywhere), 0);
     assertThat(scheduler.admitted()).containsExactly("a");
-    scheduler.submit("b", "q", slice("b", "a", podSet("main", 2, request)), 0);
+    scheduler.submit("b", "q", slice("b", "a", podSet("main", 2, request), anywhere), 0);
     assertThat(scheduler.admitted()).isEmpty();
     assertRefused("b");
     // Another pod set may grow beside it.
     scheduler.submit(
-        "b", "q", slice("b", "a", podSet("main", 1, request), podSet("more", 1, ANYWHERE)), 0);
+        "b", "q", slice("b", "a", podSet("main", 1, request), podSet("more", 2, ANYWHERE)), 0);
     assertThat(scheduler.admitted()).containsExactly("b");
     assertThat(places("b")).first().isEqualTo(places("a").getFirst());
   }
@@ -344,10 +345,20 @@ class GrowingSlicesTest {
   private void assertRefused(String name) {
     assertThat(scheduler.waitsFor(name)).contains(PendingReason.NO_MATCHING_FLAVOR);
     assertThat(scheduler.explanation(name).orElseThrow().attempts())
-        .allSatisfy(
+        .anySatisfy(
             attempt ->
                 assertThat(attempt.flavorRejections())
                     .containsExactly(new FlavorRejection.GrowsByTopology()));
+  }
+
+  @Test
+  void aPodSetWithoutPodsDoesNotGrow() {
+    PodSetRequest main = podSet("main", 1, ANYWHERE);
+    scheduler.submit("a", "q", slice("a", "", main, podSet("more", 0, ANYWHERE)), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    scheduler.submit("b", "q", slice("b", "a", main, podSet("more", 1, ANYWHERE)), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.waitsFor("b")).contains(PendingReason.NO_MATCHING_FLAVOR);
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.flavor;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
@@ -47,7 +48,8 @@ final class KeptPlaces {
   /**
    * Whether the pod sets of a bundle can have a flavor with a topology beside the pods that run.
    * That is so if they replace nothing, or don't grow, or ask neither for a level nor for slices
-   * nor to be placed together; what runs is of the same size and in the same topology.
+   * nor to be placed together; what runs is of the same size and in the same topology. The pods of
+   * a set that had no pods can't be held back until they have places.
    */
   static boolean mayGrow(
       TopologyCache topologies,
@@ -70,6 +72,10 @@ final class KeptPlaces {
           && !(kept.levels().equals(spec.assignedLevels())
               && before.flavors().containsValue(flavor.name())
               && before.topology().perPod().equals(podSet.perPod()))) {
+        return false;
+      }
+      boolean later = before != null && before.topology().delay() != PodSetTopology.Delay.NONE;
+      if (podSet.count() > 0 && kept == null && !later) {
         return false;
       }
       if (podSet.count() > (kept == null ? 0 : kept.pods())
