@@ -1,6 +1,7 @@
 package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.bench.month.MonthCommand;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -33,6 +34,7 @@ import picocli.CommandLine.Spec;
           + " objects at the end."
     },
     mixinStandardHelpOptions = true,
+    subcommands = MonthCommand.class,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:all work was admitted and ended",

@@ -1,0 +1,73 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.SchedulerEvent;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * The engine on the caller's thread: for simulations, in which time is an event like any other. In
+ * production {@link SchedulerThread} runs the engine. Not thread-safe.
+ */
+public final class InlineScheduler {
+
+  /** As many as {@link SchedulerThread} runs without a decision before it waits for events. */
+  private static final int MAX_CYCLES_WITHOUT_DECISION = 100;
+
+  private final Engine engine;
+  private final ViewPublisher viewPublisher = new ViewPublisher();
+  private final long[] decided = {0};
+
+  /**
+   * An engine that doesn't decide yet.
+   *
+   * @param options options of the engine
+   * @param decisions receives each decision, in order; must not call this object
+   */
+  public InlineScheduler(EngineOptions options, Consumer<Decision> decisions) {
+    this.engine =
+        new Engine(
+            options,
+            decision -> {
+              decided[0]++;
+              decisions.accept(decision);
+            });
+  }
+
+  /** Applies an event. */
+  public void apply(SchedulerEvent schedulerEvent) {
+    engine.apply(schedulerEvent);
+  }
+
+  /**
+   * Runs cycles until there is nothing to evaluate, or until many in a row decided nothing: then
+   * only an event, or the time, can change the result.
+   *
+   * @return how many cycles ran
+   */
+  public int decide() {
+    int cycles = 0;
+    int withoutDecision = 0;
+    while (withoutDecision < MAX_CYCLES_WITHOUT_DECISION) {
+      long before = decided[0];
+      if (!engine.cycle()) {
+        break;
+      }
+      cycles++;
+      withoutDecision = decided[0] > before ? 0 : withoutDecision + 1;
+    }
+    return cycles;
+  }
+
+  /** The views, published now. */
+  public SchedulerViews views() {
+    viewPublisher.publish(engine);
+    return viewPublisher;
+  }
+
+  /** Takes the explanations that were not reported yet. */
+  public List<PendingExplanation> takeExplanations() {
+    return engine.unreported().take(Integer.MAX_VALUE);
+  }
+}

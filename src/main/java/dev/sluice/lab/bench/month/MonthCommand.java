@@ -1,0 +1,105 @@
+package dev.sluice.lab.bench.month;
+
+import dev.sluice.lab.bench.BenchException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice bench month}: a month of a large cluster in simulated time. */
+@Command(
+    name = "month",
+    description = {
+      "Plays a month of 1,000 ClusterQueues and a million jobs in simulated time, without a"
+          + " cluster.",
+      "The engine is the real one; the API server and the pods are played. The same seed leads to"
+          + " the same decisions."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:every job ended, and no quota was exceeded",
+      "1:not so; the message says which",
+      "2:the command line is wrong"
+    })
+public final class MonthCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--jobs",
+      paramLabel = "NUMBER",
+      defaultValue = "1000000",
+      description = "How many jobs arrive; quota is what they need (default: ${DEFAULT-VALUE}).")
+  private int jobs = MonthSize.WHOLE.jobs();
+
+  @Option(
+      names = "--days",
+      paramLabel = "NUMBER",
+      defaultValue = "30",
+      description = "In how many days (default: ${DEFAULT-VALUE}).")
+  private int days = MonthSize.WHOLE.days();
+
+  @Option(
+      names = "--seed",
+      paramLabel = "NUMBER",
+      defaultValue = "1",
+      description = "What all randomness comes from (default: ${DEFAULT-VALUE}).")
+  private long seed = MonthSize.WHOLE.seed();
+
+  @Option(
+      names = "--plots",
+      paramLabel = "DIRECTORY",
+      description = "Also draw the plots into this directory.")
+  private @Nullable Path plots;
+
+  @Override
+  public Integer call() {
+    if (jobs < 1 || days < 1) {
+      throw new ParameterException(spec.commandLine(), "--jobs and --days must be 1 or more");
+    }
+    MonthSize size = MonthSize.WHOLE.with(jobs, days, seed);
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    MonthSimulation month =
+        new MonthSimulation(
+            size,
+            midnight -> {
+              err.printf(
+                  Locale.ROOT,
+                  "day %d: %,d jobs live, heap %.1f MiB%n",
+                  midnight.day(),
+                  midnight.live(),
+                  midnight.mebibytes());
+              err.flush();
+            },
+            id -> {});
+    try {
+      long wall = System.nanoTime();
+      long cpu = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+      MonthFigures figures = month.run();
+      figures.cpuNanos = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime() - cpu;
+      figures.wallNanos = System.nanoTime() - wall;
+      out.print(MonthReport.text(size, figures));
+      out.flush();
+      if (plots != null) {
+        MonthReport.draw(figures, plots);
+      }
+      return 0;
+    } catch (BenchException | IllegalStateException e) {
+      err.println("sluice: " + e.getMessage());
+      return 1;
+    } catch (IOException e) {
+      err.println("sluice: can't draw into " + plots + ": " + e);
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package dev.sluice.lab.bench.month;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** What a simulated month is judged by; its size depends on hours and teams, not on jobs. */
+final class MonthFigures {
+
+  /**
+   * The cluster at a full hour.
+   *
+   * @param arrived how many jobs arrived in the hour before
+   * @param ended how many ended in it
+   * @param pending how many wait
+   * @param use the part of the quota that is in use
+   * @param fairness how evenly teams that wait use their quotas, from 0 to 1
+   */
+  record Hour(long hour, long arrived, long ended, long pending, double use, double fairness) {}
+
+  /**
+   * The memory at midnight.
+   *
+   * @param mebibytes the heap after a collection
+   * @param live how many jobs have not ended
+   */
+  record Midnight(long day, double mebibytes, int live) {}
+
+  final List<Hour> hours = new ArrayList<>();
+  final List<Midnight> midnights = new ArrayList<>();
+  final List<WaitTimes> waitsByTeam = new ArrayList<>();
+  final Map<JobTrace.SizeClass, WaitTimes> waitsBySize = new EnumMap<>(JobTrace.SizeClass.class);
+  final WaitTimes waits = new WaitTimes();
+  long arrived;
+  long succeeded;
+  long failed;
+  long runsFailed;
+  long refused;
+  long evictions;
+  long evictionsRefused;
+  long changes;
+  long events;
+  long cycles;
+  long admissions;
+  long explanations;
+  long lastEndMillis;
+  long cpuNanos;
+  long wallNanos;
+
+  /** Identifies all decisions with their times. */
+  long digest = 1;
+
+  MonthFigures(MonthSize size) {
+    for (int team = 0; team < size.allTeams(); team++) {
+      waitsByTeam.add(new WaitTimes());
+    }
+    for (JobTrace.SizeClass each : JobTrace.SizeClass.values()) {
+      waitsBySize.put(each, new WaitTimes());
+    }
+  }
+
+  long ended() {
+    return succeeded + failed;
+  }
+
+  void waited(int team, JobTrace.SizeClass sizeClass, long millis) {
+    waits.add(millis);
+    waitsByTeam.get(team).add(millis);
+    waitsBySize.computeIfAbsent(sizeClass, any -> new WaitTimes()).add(millis);
+  }
+
+  void decided(long at, String what, String who) {
+    digest = 31 * (31 * (31 * digest + at) + what.hashCode()) + who.hashCode();
+  }
+}

@@ -1,0 +1,42 @@
+package dev.sluice.lab.bench.month;
+
+/**
+ * How large a simulated month is. Queues stand in trees; each tree has teams, which are cohorts.
+ *
+ * @param seed what all randomness comes from
+ * @param days how many days jobs arrive
+ * @param jobs how many jobs arrive in that time
+ * @param trees how many trees of cohorts there are
+ * @param teams how many teams a tree has
+ * @param queues how many ClusterQueues a team has
+ * @param changesPerDay how often a day something is declared anew
+ */
+record MonthSize(
+    long seed, int days, int jobs, int trees, int teams, int queues, int changesPerDay) {
+
+  /** A month of 1,000 queues and a million jobs. */
+  static final MonthSize WHOLE = new MonthSize(1, 30, 1_000_000, 10, 5, 20, 24);
+
+  MonthSize {
+    if (days < 1 || jobs < 1 || trees < 1 || teams < 1 || queues < 1 || changesPerDay < 0) {
+      throw new IllegalArgumentException("days, jobs, trees, teams and queues must be 1 or more");
+    }
+  }
+
+  /** The whole month with another number of jobs, and the quota that these need. */
+  MonthSize with(int otherJobs, int otherDays, long otherSeed) {
+    return new MonthSize(otherSeed, otherDays, otherJobs, trees, teams, queues, changesPerDay);
+  }
+
+  int allTeams() {
+    return trees * teams;
+  }
+
+  int allQueues() {
+    return trees * teams * queues;
+  }
+
+  long hours() {
+    return 24L * days;
+  }
+}
