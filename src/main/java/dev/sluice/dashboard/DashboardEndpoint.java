@@ -42,8 +42,11 @@ public final class DashboardEndpoint implements HttpHandler {
   private static final Pattern WORKLOAD = Pattern.compile(API + "workloads/([^/]+)/([^/]+)");
   private static final Pattern PENDING =
       Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
+  private static final Pattern TOPOLOGY = Pattern.compile(API + "topologies/([^/]+)((?:/[^/]+)*)");
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration STREAM_TIME = Duration.ofSeconds(55);
+
+  private static final String NO_TOPOLOGIES = "you may not list Topologies";
 
   /** The most streams of one user at a time. */
   private static final int MAX_STREAMS = 8;
@@ -72,6 +75,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final OverviewDocument overview;
   private final WorkloadRows rows;
   private final WorkloadDocument workload;
+  private final TopologyDocument topology;
   private final Map<String, Integer> streams = new ConcurrentHashMap<>();
 
   /**
@@ -90,6 +94,7 @@ public final class DashboardEndpoint implements HttpHandler {
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
+    this.topology = new TopologyDocument(sources, feed);
   }
 
   @Override
@@ -149,12 +154,18 @@ public final class DashboardEndpoint implements HttpHandler {
     if (pending.matches()) {
       return pending(request, viewer, pending);
     }
+    Matcher domain = TOPOLOGY.matcher(request.path());
+    if (domain.matches()) {
+      return topology(viewer, domain.group(1), domain.group(2));
+    }
     return switch (request.path().substring(API.length())) {
       case "session" -> json(session(viewer));
       case "overview" -> json(overview.of(viewer));
       case "workloads" ->
           json(rows.list(WorkloadFilter.parse(request.query()), viewer.namespaces(Kind.WORKLOADS)));
       case "workerclusters" -> workerClusters(viewer);
+      case "topologies" ->
+          viewer.sees(Kind.TOPOLOGIES) ? json(topology.flavors()) : failure(403, NO_TOPOLOGIES);
       case "events" -> events(request, viewer);
       default -> failure(404, "not found");
     };
@@ -167,6 +178,7 @@ public final class DashboardEndpoint implements HttpHandler {
         .put("cohorts", viewer.sees(Kind.COHORTS))
         .put("allLocalQueues", viewer.sees(Kind.LOCAL_QUEUES))
         .put("allWorkloads", viewer.sees(Kind.WORKLOADS))
+        .put("topologies", viewer.sees(Kind.TOPOLOGIES))
         .put("workerClusters", viewer.sees(Kind.WORKER_CLUSTERS));
     return session
         .put("deciding", sources.deciding().getAsBoolean())
@@ -247,6 +259,18 @@ public final class DashboardEndpoint implements HttpHandler {
                     .put("reason", cluster.reason())
                     .put("message", cluster.message()));
     return json(document);
+  }
+
+  private Response topology(Viewer viewer, String flavor, String path)
+      throws EngineAnswer.MissingException {
+    if (!viewer.sees(Kind.TOPOLOGIES)) {
+      return failure(403, NO_TOPOLOGIES);
+    }
+    List<String> domain = path.isEmpty() ? List.of() : List.of(path.substring(1).split("/"));
+    return topology
+        .of(flavor, domain, viewer.namespaces(Kind.WORKLOADS))
+        .map(DashboardEndpoint::json)
+        .orElseGet(() -> failure(404, "the flavor does not exist or has no topology"));
   }
 
   private Response events(Request request, Viewer viewer) {

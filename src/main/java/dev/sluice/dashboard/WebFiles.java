@@ -40,6 +40,7 @@ final class WebFiles {
           "queues.js",
           "workloads.js",
           "workload.js",
+          "topology.js",
           "clusters.js");
 
   private static final Map<String, String> TYPES =

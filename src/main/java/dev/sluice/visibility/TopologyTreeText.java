@@ -55,7 +55,7 @@ public final class TopologyTreeText {
     }
     domains.forEach(
         (value, below) -> {
-          SortedMap<String, Amounts> sums = sums(below);
+          SortedMap<String, Amounts> sums = TopologyView.sum(below);
           sums.forEach(
               (resource, amounts) -> {
                 long[] most =
@@ -75,28 +75,6 @@ public final class TopologyTreeText {
             add(below, level + 1);
           }
         });
-  }
-
-  private static SortedMap<String, Amounts> sums(List<Leaf> leaves) {
-    SortedMap<String, Amounts> sums = new TreeMap<>();
-    for (Leaf leaf : leaves) {
-      // What is overused in one leaf is not free in another one.
-      leaf.amounts()
-          .forEach(
-              (resource, amounts) ->
-                  sums.merge(
-                      resource,
-                      new Amounts(
-                          amounts.allocatable(),
-                          amounts.usedByOthers(),
-                          amounts.allocatable() - amounts.usedByOthers() - amounts.free()),
-                      (one, two) ->
-                          new Amounts(
-                              one.allocatable() + two.allocatable(),
-                              one.usedByOthers() + two.usedByOthers(),
-                              one.usedByWorkloads() + two.usedByWorkloads())));
-    }
-    return sums;
   }
 
   private static String amounts(String resource, Amounts amounts, boolean ofLeaf) {
@@ -135,7 +113,7 @@ public final class TopologyTreeText {
 
   /** How much of what is free is in one domain, at most. */
   private void scattered() {
-    SortedMap<String, Amounts> all = sums(view.leaves());
+    SortedMap<String, Amounts> all = TopologyView.sum(view.leaves());
     largest.forEach(
         (resource, most) -> {
           long free = all.containsKey(resource) ? all.get(resource).free() : 0;

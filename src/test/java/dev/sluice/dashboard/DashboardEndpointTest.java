@@ -59,6 +59,8 @@ class DashboardEndpointTest {
         "workerclusters",
         "events",
         "workloads/team-a/x",
+        "topologies",
+        "topologies/a100/block-a",
         "none"
       })
   void withoutALoginNoDocumentIsShown(String path) {
@@ -115,6 +117,62 @@ class DashboardEndpointTest {
     assertThat(train.at("/usage/0/borrowed").asInt()).isEqualTo(14);
     assertThat(overview.at("/clusterQueues/2/usage/0/lent").asInt()).isEqualTo(14);
     assertThat(get("admin", "workloads", "").path("total").asInt()).isEqualTo(30);
+  }
+
+  @Test
+  void nodesAreShownDomainByDomain() throws IOException {
+    assertThat(get("admin", "topologies", "").toString())
+        .isEqualTo("{\"items\":[{\"flavor\":\"a100\",\"topology\":\"data-center\"}]}");
+    assertThat(get("admin", "session", "").at("/sees/topologies").asBoolean()).isTrue();
+
+    JsonNode all = get("admin", "topologies/a100", "");
+    assertThat(all.path("nodes").asInt()).isEqualTo(16);
+    assertThat(all.path("domains").findValuesAsText("name")).containsExactly("block-a", "block-b");
+    assertThat(all.at("/domains/0/nodes").asInt()).isEqualTo(8);
+    assertThat(all.at("/resources/2").toString())
+        .isEqualTo(
+            "{\"resource\":\"nvidia.com/gpu\",\"allocatable\":128,\"others\":0,"
+                + "\"workloads\":78,\"free\":50}");
+    assertThat(all.path("holders")).hasSize(4);
+
+    JsonNode rack = get("admin", "topologies/a100/block-b/rack-1-00", "");
+    assertThat(rack.path("path").toString()).isEqualTo("[\"block-b\",\"rack-1-00\"]");
+    assertThat(rack.path("domains").findValuesAsText("name"))
+        .containsExactly("gpu-1-00-0", "gpu-1-00-1", "gpu-1-00-2", "gpu-1-00-3");
+    assertThat(rack.at("/domains/0/holders").asInt()).isZero();
+    assertThat(rack.at("/domains/1/holders").asInt()).isEqualTo(1);
+    assertThat(rack.at("/holders/0/name").asText()).isEqualTo("job-evaluate-00001");
+    assertThat(rack.at("/holders/0/pods").asInt()).isEqualTo(3);
+
+    JsonNode node = get("admin", "topologies/a100/block-b/rack-1-00/gpu-1-00-2", "");
+    assertThat(node.path("domains")).isEmpty();
+    assertThat(node.path("nodes").asInt()).isEqualTo(1);
+    for (String none : List.of("a100/block-z", "a100/block-a/rack-0-00/gpu-0-00-0/more")) {
+      assertThat(get("admin", "topologies/" + none, "").path("nodes").asInt()).isZero();
+    }
+    assertThat(answer("GET", "/api/v1/topologies/spot", "", "admin").status()).isEqualTo(404);
+  }
+
+  @Test
+  void aChangeIsInTheNextAnswerAboutNodesHoweverSoonItIsAsked() throws IOException {
+    assertThat(get("admin", "topologies/a100", "").path("nodes").asInt()).isEqualTo(16);
+    dashboard.addNodes();
+    assertThat(get("admin", "topologies/a100", "").path("nodes").asInt()).isEqualTo(24);
+  }
+
+  @Test
+  void nodesAreForThoseWhoMayListTopologiesAndTheirHoldersForWhoMayListWorkloads()
+      throws IOException {
+    for (String path : List.of("topologies", "topologies/a100", "topologies/none")) {
+      assertThat(answer("GET", "/api/v1/" + path, "", "tenant").status()).isEqualTo(403);
+    }
+    assertThat(get("tenant", "session", "").at("/sees/topologies").asBoolean()).isFalse();
+
+    JsonNode all = get("planner", "topologies/a100", "");
+    assertThat(all.path("holders").findValuesAsText("namespace")).hasSize(2).containsOnly("team-a");
+    assertThat(all.path("hiddenHolders").asInt()).isEqualTo(2);
+    assertThat(all.path("hiddenPods").asInt()).isEqualTo(7);
+    assertThat(all.toString()).doesNotContain("team-b", "evaluate");
   }
 
   @Test

@@ -6,10 +6,12 @@ import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import dev.sluice.topology.RackedCluster;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -153,9 +155,13 @@ class DashboardIT {
       browser.evaluate("location.hash = '#/queue/" + cluster.name("wide") + "'");
       browser.await("document.querySelector('.rows a.row .why')?.textContent.includes('missing')");
 
+      nodes(cluster, browser);
+
       logIn(browser, address, token(cluster, "tenant", "kueue-batch-user-role", false));
       browser.awaitText(cluster.namespace() + "/mine");
-      assertThat(browser.text()).doesNotContain("theirs", cluster.name("everybody"));
+      assertThat(browser.text())
+          .doesNotContain("theirs", cluster.name("everybody"))
+          .doesNotContain("Topology");
       browser.evaluate("location.hash = '#/workloads'");
       browser.awaitText("1 found");
       assertThat(browser.text()).contains("first").doesNotContain("second");
@@ -173,6 +179,27 @@ class DashboardIT {
       browser.picture(IMAGES.resolve("real-tenant.png"));
       assertThat(browser.complaints()).isEmpty();
     }
+  }
+
+  /** The nodes of a topology fill while an administrator looks at them. */
+  private static void nodes(TestCluster cluster, Chromium browser) throws IOException {
+    RackedCluster racks = new RackedCluster(cluster).withNodes().withQueues();
+    browser.evaluate("location.hash = '#/topology/" + cluster.name("racked") + "'");
+    browser.awaitText("8 nodes");
+    browser.awaitText("Nobody");
+    racks.job("placed", "lq", "kueue.x-k8s.io/podset-required-topology: example.com/rack,", 2, 3);
+    browser.awaitText("job-placed");
+    browser.awaitText("26 / 32");
+    browser.picture(IMAGES.resolve("real-topology.png"));
+    cluster
+        .client()
+        .batch()
+        .v1()
+        .jobs()
+        .inNamespace(cluster.namespace())
+        .withName("placed")
+        .delete();
+    browser.awaitText("Nobody");
   }
 
   /** A new Job appears on the page without anybody doing anything; how soon is printed. */

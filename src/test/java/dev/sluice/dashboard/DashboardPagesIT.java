@@ -17,7 +17,7 @@ class DashboardPagesIT {
   private static final Path DOCUMENTED =
       Path.of(System.getProperty("sluice.dashboard.images", IMAGES.toString()));
 
-  private static final Set<String> IN_DOCUMENTATION = Set.of("cohorts", "workload");
+  private static final Set<String> IN_DOCUMENTATION = Set.of("cohorts", "workload", "topology");
 
   private static void logIn(Chromium browser, PlayedDashboard dashboard, String token) {
     browser.open(dashboard.address());
@@ -127,6 +127,8 @@ class DashboardPagesIT {
         {"queue", "#/queue/vision-train", "nvidia.com/gpu"},
         {"workloads", "#/workloads", "10,000 found"},
         {"workload", "#/workload/team-a/job-train-00000", "What it waits for"},
+        {"topologies", "#/topology", "block-b"},
+        {"topology", "#/topology/a100/block-b", "rack-1-05"},
         {"workers", "#/clusters", "Connected"}
       };
       for (String[] page : pages) {

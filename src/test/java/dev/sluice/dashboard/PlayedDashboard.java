@@ -1,16 +1,20 @@
 package dev.sluice.dashboard;
 
 import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.api.v1beta2.ResourceFlavorSpec;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.server.HttpService;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** A dashboard of a played cluster, with played users, on a port of the loopback address. */
@@ -31,7 +35,7 @@ final class PlayedDashboard implements AutoCloseable {
             users.access(),
             new DashboardSources(
                 scheduler,
-                InformerCaches.empty(BuiltInCheckControllers.all()),
+                caches(),
                 scheduler,
                 scheduler,
                 () ->
@@ -42,6 +46,22 @@ final class PlayedDashboard implements AutoCloseable {
                 InstantSource.system()),
             feed);
     service = HttpService.plain(new BindAddress("127.0.0.1", 0), endpoint, Duration.ofSeconds(1));
+  }
+
+  /** A flavor with a topology, and one without. */
+  private static InformerCaches caches() {
+    InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
+    Map.of(PlayedTopology.FLAVOR, PlayedTopology.TOPOLOGY, "spot", "")
+        .forEach(
+            (name, topology) -> {
+              ResourceFlavor flavor = new ResourceFlavor();
+              flavor.setMetadata(new ObjectMetaBuilder().withName(name).build());
+              flavor.setSpec(
+                  new ResourceFlavorSpec(
+                      Map.of(), List.of(), List.of(), topology.isEmpty() ? null : topology));
+              caches.flavors().put(name, flavor);
+            });
+    return caches;
   }
 
   DashboardEndpoint endpoint() {
@@ -62,6 +82,12 @@ final class PlayedDashboard implements AutoCloseable {
     feed.changed(null, scheduler.get(namespace, name).orElseThrow());
     feed.changed(
         Set.of("vision-train"), Set.of(new LocalQueueId(namespace, "vision-train")), Set.of());
+  }
+
+  /** A rack more in each block. */
+  void addNodes() {
+    scheduler.addRack();
+    feed.changed(Set.of("vision-train"), Set.of(), Set.of());
   }
 
   @Override

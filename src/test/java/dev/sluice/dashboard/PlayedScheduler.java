@@ -16,6 +16,7 @@ import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.WorkloadLister;
@@ -43,14 +44,21 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
   private static final long GIB = 1L << 30;
 
   private final Instant now;
+  private int racks;
   private final Map<String, CachedWorkload> workloads = new ConcurrentSkipListMap<>();
 
   /** As many Workloads, the newest created now. */
   PlayedScheduler(int count, Instant now) {
     this.now = now;
+    this.racks = count >= 10_000 ? 6 : 2;
     for (int number = 0; number < count; number++) {
       put(workload(number));
     }
+  }
+
+  /** A rack more in each block. */
+  void addRack() {
+    racks++;
   }
 
   /** A further Workload, pending, that is created now. */
@@ -345,6 +353,14 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
                         "vision-train",
                         gpus,
                         4)))));
+  }
+
+  @Override
+  public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
+    return CompletableFuture.completedFuture(
+        flavor.equals(PlayedTopology.FLAVOR)
+            ? Optional.of(PlayedTopology.view(racks))
+            : Optional.empty());
   }
 
   @Override

@@ -13,11 +13,13 @@ import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A cluster that knows three tokens: {@code admin} may list everything, {@code tenant} LocalQueues
- * and Workloads of namespace {@code team-a}, {@code nobody} nothing.
+ * A cluster that knows four tokens: {@code admin} may list everything, {@code tenant} LocalQueues
+ * and Workloads of namespace {@code team-a}, {@code planner} these and Topologies, {@code nobody}
+ * nothing.
  */
 final class PlayedUsers implements AutoCloseable {
 
@@ -62,7 +64,7 @@ final class PlayedUsers implements AutoCloseable {
     ObjectNode review = read(request);
     String token = review.path("spec").path("token").asText();
     ObjectNode status = review.putObject("status");
-    if (token.equals("admin") || token.equals("tenant") || token.equals("nobody")) {
+    if (Set.of("admin", "tenant", "planner", "nobody").contains(token)) {
       status.put("authenticated", true).putObject("user").put("username", token);
     }
     return review.toString();
@@ -79,7 +81,11 @@ final class PlayedUsers implements AutoCloseable {
             && (resource.equals("workloads") || resource.equals("localqueues"));
     review
         .putObject("status")
-        .put("allowed", user.equals("admin") || (user.equals("tenant") && own));
+        .put(
+            "allowed",
+            user.equals("admin")
+                || (own && !user.equals("nobody"))
+                || (user.equals("planner") && resource.equals("topologies")));
     return review.toString();
   }
 

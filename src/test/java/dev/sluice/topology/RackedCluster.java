@@ -28,7 +28,7 @@ import org.awaitility.core.ThrowingRunnable;
  * A cluster of two blocks with two racks each and two nodes of four CPUs in each rack, with a
  * Topology, a flavor and a queue of it. No pods of others run on the nodes: they have a taint.
  */
-final class RackedCluster {
+public final class RackedCluster {
 
   static final String JOB = "batch/v1/Job";
   static final String HOST = "kubernetes.io/hostname";
@@ -37,7 +37,8 @@ final class RackedCluster {
   private final TestCluster cluster;
   private final QueuedJobs jobs;
 
-  RackedCluster(TestCluster cluster) {
+  /** A cluster that has none of these yet. */
+  public RackedCluster(TestCluster cluster) {
     this.cluster = cluster;
     this.jobs = new QueuedJobs(cluster);
   }
@@ -47,7 +48,7 @@ final class RackedCluster {
   }
 
   /** Makes the nodes. */
-  RackedCluster withNodes() {
+  public RackedCluster withNodes() {
     return withNodes(2);
   }
 
@@ -78,7 +79,7 @@ final class RackedCluster {
   }
 
   /** Makes the Topology, the flavor and the queues. */
-  RackedCluster withQueues() {
+  public RackedCluster withQueues() {
     cluster.applyText(
         """
         apiVersion: kueue.x-k8s.io/v1beta2
@@ -118,7 +119,7 @@ final class RackedCluster {
   }
 
   /** Makes an indexed Job of so many pods with so many CPUs each, which run until it is deleted. */
-  void job(String name, String queue, String annotations, int pods, int cpus) {
+  public void job(String name, String queue, String annotations, int pods, int cpus) {
     cluster.applyText(
         """
         apiVersion: batch/v1

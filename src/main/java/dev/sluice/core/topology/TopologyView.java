@@ -1,8 +1,10 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.WorkloadId;
+import java.util.Collection;
 import java.util.List;
 import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * What the nodes of a flavor have, and what is used of them, for explanations.
@@ -38,6 +40,31 @@ public record TopologyView(String flavor, String topology, List<String> levels, 
     public long free() {
       return Math.max(0, allocatable - usedByOthers - usedByWorkloads);
     }
+  }
+
+  /**
+   * What several domains of the lowest level have together, by resource. What is overused in one of
+   * them is not free in another one.
+   */
+  public static SortedMap<String, Amounts> sum(Collection<Leaf> leaves) {
+    SortedMap<String, Amounts> sums = new TreeMap<>();
+    for (Leaf leaf : leaves) {
+      leaf.amounts()
+          .forEach(
+              (resource, amounts) ->
+                  sums.merge(
+                      resource,
+                      new Amounts(
+                          amounts.allocatable(),
+                          amounts.usedByOthers(),
+                          amounts.allocatable() - amounts.usedByOthers() - amounts.free()),
+                      (one, two) ->
+                          new Amounts(
+                              one.allocatable() + two.allocatable(),
+                              one.usedByOthers() + two.usedByOthers(),
+                              one.usedByWorkloads() + two.usedByWorkloads())));
+    }
+    return sums;
   }
 
   /** Pods of a Workload in a domain. */

@@ -6,6 +6,7 @@ import {setNow} from './format.js';
 import {clustersPage} from './clusters.js';
 import {overviewPage} from './overview.js';
 import {localQueuePage, queuePage, queuesPage} from './queues.js';
+import {topologyPage} from './topology.js';
 import {workloadPage} from './workload.js';
 import {workloadsPage} from './workloads.js';
 
@@ -16,6 +17,7 @@ const PAGES = {
   localqueue: localQueuePage,
   workloads: workloadsPage,
   workload: workloadPage,
+  topology: topologyPage,
   clusters: clustersPage,
 };
 
@@ -23,6 +25,7 @@ const TABS = [
   ['', 'Cohorts', 'c'],
   ['queues', 'Queues', 'q'],
   ['workloads', 'Workloads', 'w'],
+  ['topology', 'Topology', 'o'],
   ['clusters', 'Workers', 'k'],
 ];
 
@@ -140,6 +143,7 @@ function bar() {
     h('a.brand', {href: '#/', 'aria-label': 'Sluice'}, h('span.logo', {}), h('span', {}, 'Sluice')),
     h('nav.tabs', {'aria-label': 'Pages'}, TABS
       .filter(([name]) => name !== 'clusters' || app.session.sees.workerClusters)
+      .filter(([name]) => name !== 'topology' || app.session.sees.topologies)
       .map(([name, label, key]) => h('a', {
         href: `#/${name}`,
         'aria-current': home === name ? 'page' : null,
@@ -187,7 +191,7 @@ const KEYS = [
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'leave the search, go back'],
-  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g k', 'worker clusters'],
+  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g o', 'topology'], ['g k', 'worker clusters'],
   ['t', 'light or dark'],
   ['?', 'these keys'],
 ];
