@@ -2,11 +2,13 @@ package dev.sluice.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.NodeAuditor;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.visibility.explain.ExplainCommand;
 import java.io.IOException;
@@ -16,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -147,15 +150,17 @@ class TopologyFormsIT {
               "operator-of-balance",
               cluster.kubeconfig(),
               "integrations: {frameworks: [batch/job, pod]}\n"
-                  + "featureGates: {TASBalancedPlacement: true}\n")) {
+                  + "featureGates: {TASBalancedPlacement: true,"
+                  + " ElasticJobsViaWorkloadSlicesWithTAS: true}\n")) {
         run(racked, BALANCED);
+        growAndShrink(cluster, racked);
         runGroup(cluster, racked);
       }
       assertThat(recorder.catchUp(LIMIT)).isTrue();
       assertThat(recorder.gap()).isEmpty();
       NodeAuditor.Result result = NodeAuditor.audit(recorder.history(), racked.allocatable());
       assertThat(result.violations()).isEmpty();
-      int pods = FORMS.stream().mapToInt(Form::pods).sum() + BALANCED.pods() + 4;
+      int pods = FORMS.stream().mapToInt(Form::pods).sum() + BALANCED.pods() + 4 + ELASTIC_PODS;
       assertThat(result.pods()).isEqualTo(pods);
     }
   }
@@ -225,6 +230,113 @@ class TopologyFormsIT {
         .anyMatch(line -> line.startsWith("  b1: cpu 16 of 16 free"));
     assertThat(explained.apply("no-flavor")).isOne();
     assertThat(command.execute("topology", "no-operator")).isEqualTo(2);
+  }
+
+  /** The pods of an elastic job at its largest, and those that others have beside it. */
+  private static final int ELASTIC_PODS = 5 + 4 + 6;
+
+  /**
+   * An elastic job whose pods take a node each grows when others have left: its pods stay where
+   * they are. When it shrinks, others get exactly the nodes that its pods have left.
+   */
+  private static void growAndShrink(TestCluster cluster, RackedCluster racked) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: elastic
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {kueue.x-k8s.io/elastic-job: "true"}
+        spec:
+          parallelism: 3
+          completions: 100
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "60m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
+        """);
+    Map<String, String> three = awaitPods(racked, 3);
+    String anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: 'true',";
+    racked.job("neighbour", "lq", anywhere, 4, 4);
+    racked.awaitRunning("neighbour", 4);
+
+    scale(racked, 5);
+    String larger = awaitSlice(racked, 5);
+    racked.jobs().awaitCondition(QueuedJobs.WORKLOAD, larger, "QuotaReserved", "False");
+    assertThat(awaitPods(racked, 3)).as("one node is free, two are needed").isEqualTo(three);
+    racked.jobs().delete(RackedCluster.JOB, "neighbour");
+    Map<String, String> five = awaitPods(racked, 5);
+    assertThat(five).containsAllEntriesOf(three);
+    assertThat(five.values()).doesNotHaveDuplicates();
+    assertThat(racked.placesOf(larger).get("main"))
+        .containsExactlyInAnyOrderElementsOf(five.values());
+
+    scale(racked, 2);
+    Map<String, String> two = awaitPods(racked, 2);
+    assertThat(five).containsAllEntriesOf(two);
+    RackedCluster.eventually(
+        "places of the smaller job",
+        () ->
+            assertThat(racked.placesOf(larger).get("main"))
+                .containsExactlyInAnyOrderElementsOf(two.values()));
+    racked.job("second", "lq", anywhere, 6, 4);
+    assertThat(racked.awaitRunning("second", 6).values())
+        .doesNotHaveDuplicates()
+        .doesNotContainAnyElementsOf(two.values());
+    assertThat(awaitPods(racked, 2)).isEqualTo(two);
+    racked.jobs().delete(RackedCluster.JOB, "second");
+    racked.jobs().delete(RackedCluster.JOB, "elastic");
+    RackedCluster.eventually("empty nodes", () -> assertThat(racked.jobs().workloads()).isEmpty());
+  }
+
+  private static void scale(RackedCluster racked, int pods) {
+    racked
+        .jobs()
+        .patch(RackedCluster.JOB, "elastic", "{'spec': {'parallelism': %d}}".formatted(pods));
+  }
+
+  /** Awaits that so many pods of the elastic job run, and no others are there without gates. */
+  private static Map<String, String> awaitPods(RackedCluster racked, int pods) {
+    Map<String, String> nodes = new TreeMap<>();
+    RackedCluster.eventually(
+        pods + " pods of the elastic job",
+        () -> {
+          nodes.clear();
+          for (JsonNode pod : racked.jobs().pods()) {
+            boolean open = pod.at("/spec/schedulingGates").isEmpty();
+            if (open
+                && pod.at("/metadata/labels/batch.kubernetes.io~1job-name")
+                    .asText()
+                    .equals("elastic")) {
+              String node = pod.at("/spec/nodeName").asText();
+              nodes.put(pod.at("/metadata/name").asText(), node);
+              assertThat(pod.at("/status/phase").asText()).isEqualTo("Running");
+            }
+          }
+          assertThat(nodes).as(() -> racked.jobs().workloads().toString()).hasSize(pods);
+        });
+    return nodes;
+  }
+
+  /** Awaits the slice of so many pods that has not finished. */
+  private static String awaitSlice(RackedCluster racked, int pods) {
+    List<String> names = new ArrayList<>();
+    RackedCluster.eventually(
+        "a slice of " + pods,
+        () -> {
+          names.clear();
+          for (JsonNode workload : racked.jobs().workloads()) {
+            String name = workload.at("/metadata/name").asText();
+            if (workload.at("/spec/podSets/0/count").asInt() == pods
+                && !racked.condition(name, "Finished").path("status").asText().equals("True")) {
+              names.add(name);
+            }
+          }
+          assertThat(names).hasSize(1);
+        });
+    return names.getFirst();
   }
 
   /** Three workers of two CPUs and a leader of one, in the same rack: plain pods of one group. */

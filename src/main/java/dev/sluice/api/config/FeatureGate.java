@@ -33,7 +33,7 @@ public enum FeatureGate {
       "ElasticJobsViaWorkloadSlicesWithTAS",
       false,
       ALPHA,
-      OFF,
+      EITHER,
       "ElasticJobsViaWorkloadSlices",
       "TopologyAwareScheduling"),
   FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, ALPHA, OFF),
