@@ -64,6 +64,7 @@ final class TopologyModule implements OperatorModule {
             context.requests(WRITES_AT_A_TIME),
             workloads.writer(),
             WorkQueueSettings.of(context.executor(), context::schedule),
+            context.clock(),
             this::mayAct);
     failedNodes = failedNodes(scheduler, workloads, nodes, pods);
     if (context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {

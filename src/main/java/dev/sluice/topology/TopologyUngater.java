@@ -17,7 +17,9 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +29,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,6 +49,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
   private final PodStore pods;
   private final ApiClient client;
   private final WorkloadWriter writer;
+  private final RefusedPods refused;
   private final BooleanSupplier active;
   private final WorkQueue<PodStore.Key> queue;
 
@@ -71,12 +75,14 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
       ApiClient client,
       WorkloadWriter writer,
       WorkQueueSettings settings,
+      InstantSource clock,
       BooleanSupplier active) {
     this.workloads = workloads;
     this.pods = pods;
     this.client = client;
     this.writer = writer;
     this.owners = new PodOwners(workloads);
+    this.refused = new RefusedPods(clock);
     this.active = active;
     this.queue = new WorkQueue<>(this::reconcile, settings);
   }
@@ -115,6 +121,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     if (!active.getAsBoolean()) {
       return Optional.empty();
     }
+    refused.retain(key, known);
     Optional<CachedWorkload> running = owners.running(key);
     if (running.isEmpty()) {
       truncated.remove(key);
@@ -129,9 +136,12 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     if (known.stream().anyMatch(TopologyPod::gated)) {
       workload.assignments().forEach(each -> placed.addAll(placed(workload, each, known)));
     }
+    placed.removeIf(each -> refused.holds(each.pod()));
     Optional<Duration> again = write(placed);
     Optional<Duration> afterTruncation = truncate(key, workload, known);
-    return again.or(() -> afterTruncation);
+    return Stream.of(again, afterTruncation, refused.next(key))
+        .flatMap(Optional::stream)
+        .min(Comparator.naturalOrder());
   }
 
   /**
@@ -160,12 +170,12 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
       }
       case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
       case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AFTER_CONFLICT);
-      case WorkloadWriter.Outcome.Refused refused -> {
+      case WorkloadWriter.Outcome.Refused refusal -> {
         LOG.warn(
             "workload={} truncated=none code={} reason=\"{}\"",
             workload.id(),
-            refused.code(),
-            refused.message());
+            refusal.code(),
+            refusal.message());
         yield Optional.of(AFTER_REFUSAL);
       }
     };
@@ -240,14 +250,15 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
       }
       case ApiOutcome.Gone gone -> Optional.empty();
       case ApiOutcome.Conflict conflict -> Optional.of(AFTER_CONFLICT);
-      case ApiOutcome.Refused refused -> {
+      case ApiOutcome.Refused refusal -> {
         LOG.warn(
             "pod={}/{} ungated=false code={} reason=\"{}\"",
             pod.namespace(),
             pod.name(),
-            refused.code(),
-            refused.message());
-        yield Optional.of(AFTER_REFUSAL);
+            refusal.code(),
+            refusal.message());
+        refused.refused(pod);
+        yield Optional.empty();
       }
       case ApiOutcome.Unreachable unreachable ->
           throw new IllegalStateException(unreachable.exception());

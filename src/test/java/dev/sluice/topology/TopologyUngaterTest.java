@@ -21,6 +21,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,7 @@ class TopologyUngaterTest {
   private final List<JsonNode> statuses = new ArrayList<>();
   private final Map<String, CachedWorkload> known = new ConcurrentHashMap<>();
   private final PodStore pods = new PodStore(event -> {}, task -> {}, this::podChanged);
+  private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private HttpServer server;
   private KubernetesClient client;
   private TopologyUngater ungater;
@@ -75,6 +77,7 @@ class TopologyUngaterTest {
             new ApiClient(client, ApiClient.Options.atATime(4)),
             writer,
             WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
+            () -> now,
             () -> true);
   }
 
@@ -202,6 +205,32 @@ class TopologyUngaterTest {
     pod(5, "5", GATE, "");
     assertThat(asked).last().isEqualTo("p5->n2");
     assertThat(statuses).isEmpty();
+  }
+
+  @Test
+  void aPodThatIsRefusedIsNotAskedForAtEachChangeOfOthers() {
+    refusing.put("p1", 422);
+    workload(slice("a", "", 5, 2, false, "n1", "n2"));
+    pod(1, "5", GATE, "");
+    pod(2, "5", "", "n2");
+    for (int version = 6; version < 12; version++) {
+      pod(2, "" + version, "", "n2");
+      workload(slice("a", "", version, 2, false, "n1", "n2"));
+    }
+    assertThat(calls()).containsExactly(Map.entry("p1->n1", 1));
+    now = now.plusSeconds(30);
+    pod(2, "12", "", "n2");
+    assertThat(calls()).as("after a pause").containsExactly(Map.entry("p1->n1", 2));
+    now = now.plusSeconds(59);
+    pod(2, "13", "", "n2");
+    assertThat(calls()).as("the pause is longer now").containsExactly(Map.entry("p1->n1", 2));
+    pod(1, "14", GATE, "");
+    assertThat(calls()).as("the pod has changed").containsExactly(Map.entry("p1->n1", 3));
+    refusing.clear();
+    now = now.plusSeconds(30);
+    pod(2, "15", "", "n2");
+    pod(2, "16", "", "n2");
+    assertThat(calls()).containsExactly(Map.entry("p1->n1", 4));
   }
 
   private ParsedPod parsed(int index) {

@@ -26,6 +26,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -139,6 +140,7 @@ class UngaterCallsTest {
                       throw new AssertionError("no place is truncated");
                     },
                 WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
+                InstantSource.system(),
                 () -> true)) {
       IntStream.range(0, PODS)
           .forEach(i -> pod(i, "\"schedulingGates\": [{\"name\": \"kueue.x-k8s.io/topology\"}],"));
