@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.sync;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
@@ -44,6 +45,7 @@ final class ActionExecutor {
       LeaseHeartbeat leaseHeartbeat,
       DispatchListener dispatchListener,
       PodStatusSync.Pods pods,
+      ObjectAdapter.RemoteJobs remoteJobs,
       JobGroups jobGroups,
       ElasticSlices elasticSlices,
       boolean orchestrated) {
@@ -69,6 +71,7 @@ final class ActionExecutor {
             podStatusSync,
             new SharedJobs(this.manager, remoteClients, originLabel, jobGroups),
             elasticSlices,
+            remoteJobs,
             this::withdraw);
   }
 
@@ -171,8 +174,12 @@ final class ActionExecutor {
     RemoteClient worker = worker(cluster);
     String namespace = workloadGroup.key().namespace();
     String path = RemoteWorkloadFactory.path(namespace, workloadGroup.key().name());
-    Optional<ObjectNode> copy = worker.get(path);
-    if (copy.isEmpty() || !originLabel.isOn(copy.get())) {
+    Optional<JsonNode> copy =
+        Optional.ofNullable(workloadGroup.copies().get(cluster)).filter(originLabel::isOn);
+    if (copy.isEmpty()) {
+      copy = worker.get(path).filter(originLabel::isOn).map(JsonNode.class::cast);
+    }
+    if (copy.isEmpty()) {
       return;
     }
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner(copy.get());

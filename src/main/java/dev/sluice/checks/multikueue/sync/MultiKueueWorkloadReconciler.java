@@ -137,6 +137,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             leaseHeartbeat,
             options.dispatchListener(),
             new PodStatusSync.Pods(options.localPods(), jobs),
+            jobs,
             jobGroups,
             elasticSlices,
             options.orchestrated());

@@ -2,9 +2,11 @@ package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,6 +24,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   private final PodStatusSync podStatusSync;
   private final SharedJobs sharedJobs;
   private final ElasticSlices elasticSlices;
+  private final RemoteJobs remoteJobs;
   private final Withdrawal withdrawal;
 
   /** Withdraws all objects of a Workload from a worker. */
@@ -29,6 +32,13 @@ final class ObjectAdapter implements MultiKueueAdapter {
   interface Withdrawal {
 
     void fromRemote(WorkloadGroup workloadGroup, String cluster) throws IOException;
+  }
+
+  /** The jobs that this manager created in workers, as a watch showed them. */
+  interface RemoteJobs {
+
+    /** The job as last seen; empty if none was seen, although there may be one. */
+    Optional<ObjectNode> lastSeen(String cluster, MultiKueueKind kind, Key job);
   }
 
   ObjectAdapter(
@@ -39,6 +49,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       PodStatusSync podStatusSync,
       SharedJobs sharedJobs,
       ElasticSlices elasticSlices,
+      RemoteJobs remoteJobs,
       Withdrawal withdrawal) {
     this.elasticSlices = elasticSlices;
     this.manager = manager;
@@ -48,6 +59,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     this.jobStatusSync = new JobStatusSync(manager);
     this.podStatusSync = podStatusSync;
     this.sharedJobs = sharedJobs;
+    this.remoteJobs = remoteJobs;
     this.withdrawal = withdrawal;
   }
 
@@ -60,7 +72,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       return Optional.of(DELETION_RETRY_DELAY);
     }
     RemoteClient worker = remoteClients.of(cluster);
-    Optional<ObjectNode> there = worker.get(owner.path(namespace));
+    Optional<ObjectNode> there = remoteJob(workloadGroup, owner, cluster, any -> true);
     if (there.isPresent() && !originLabel.isOn(there.get())) {
       throw new RemoteClient.RefusedException(
           "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
@@ -83,7 +95,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
       // unreachable
       sharedJobs.claim(workloadGroup, cluster);
       admissionCheckWriter.decide(workloadGroup, cluster);
-      return Optional.of(Duration.ZERO);
+      return there.isEmpty()
+          ? begin(workloadGroup, owner, local.get(), cluster)
+          : Optional.of(Duration.ZERO);
     }
     if (there.isPresent() && owner.kind().hasWorkloadPerGroup()) {
       podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
@@ -187,6 +201,30 @@ final class ObjectAdapter implements MultiKueueAdapter {
     return Optional.empty();
   }
 
+  /**
+   * The remote job: as last seen where that shows a job of this Workload that runs, and is {@code
+   * enough}; else as the worker's API server has it. What is written to it names the version that
+   * was seen, so that a worker refuses what an older version led to.
+   */
+  private Optional<ObjectNode> remoteJob(
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      String cluster,
+      Predicate<JsonNode> enough)
+      throws IOException {
+    RemoteClient worker = remoteClients.of(cluster);
+    String namespace = workloadGroup.key().namespace();
+    Optional<ObjectNode> seen =
+        owner.kind().hasWorkloadPerGroup()
+            ? Optional.empty()
+            : remoteJobs
+                .lastSeen(cluster, owner.kind(), new Key(namespace, owner.name()))
+                .filter(job -> originLabel.isOn(job, workloadGroup.key()))
+                .filter(job -> !OriginLabel.isDeleting(job))
+                .filter(enough);
+    return seen.isPresent() ? seen : worker.get(owner.path(namespace));
+  }
+
   private static boolean tellsByPods(WorkloadGroup.Owner owner) {
     return owner.kind().pods().areMade();
   }
@@ -197,10 +235,19 @@ final class ObjectAdapter implements MultiKueueAdapter {
     if (tellsByPods(owner)) {
       return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
     }
-    String path = owner.path(workloadGroup.key().namespace());
-    Optional<ObjectNode> local = manager.get(path);
+    return syncStatus(workloadGroup, owner, cluster, any -> true);
+  }
+
+  private Optional<Duration> syncStatus(
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      String cluster,
+      Predicate<JsonNode> enough)
+      throws IOException {
+    Optional<ObjectNode> local = manager.get(owner.path(workloadGroup.key().namespace()));
     Optional<ObjectNode> there =
-        remoteClients.of(cluster).get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()));
+        remoteJob(workloadGroup, owner, cluster, enough)
+            .filter(it -> originLabel.isOn(it, workloadGroup.key()));
     if (local.isPresent() && there.isEmpty()) {
       jobStatusSync.missing(workloadGroup, owner, local.get());
     }
@@ -214,7 +261,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     return tellsByPods(owner)
         ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
-        : syncStatus(workloadGroup, owner, cluster);
+        // The worker's Workload ends after its job, but may be seen before.
+        : syncStatus(
+            workloadGroup, owner, cluster, job -> RemoteJobFactory.ended(owner.kind(), job));
   }
 
   @Override
@@ -228,8 +277,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     RemoteClient worker = remoteClients.of(cluster);
     String path = owner.path(workloadGroup.key().namespace());
     Optional<ObjectNode> there =
-        worker
-            .get(path)
+        remoteJob(workloadGroup, owner, cluster, any -> true)
             .filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isDeleting(it));
     if (there.isPresent()) {
       worker.delete(path, there.get());

@@ -35,7 +35,8 @@ import org.slf4j.LoggerFactory;
  * worker serves. A kind that a worker does not serve does not delay other kinds; it is retried as
  * long as it is wanted.
  */
-final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseable {
+final class RemoteJobInformers
+    implements PodStatusSync.RemotePods, ObjectAdapter.RemoteJobs, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RemoteJobInformers.class);
   private static final Duration MIN_PAUSE = Duration.ofSeconds(1);
@@ -284,15 +285,28 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     return watched.now().keySet();
   }
 
+  @Override
+  public Optional<ObjectNode> lastSeen(String cluster, MultiKueueKind kind, Key job) {
+    return informer(cluster, kind)
+        .map(informer -> informer.getStore().getByKey(index(job)))
+        .map(JsonMappers.JSON::valueToTree);
+  }
+
+  /** The informer of a kind in a worker, if it has listed the worker's jobs. */
+  private Optional<SharedIndexInformer<GenericKubernetesResource>> informer(
+      String cluster, MultiKueueKind kind) {
+    return Optional.ofNullable(watched.now().get(cluster))
+        .map(worker -> worker.informers.get(kind))
+        .filter(SharedIndexInformer::hasSynced);
+  }
+
   /** Reads from the informer; if there is none yet, from the worker's API server. */
   @Override
   public List<ObjectNode> of(String cluster, Key workload) throws IOException {
-    SharedIndexInformer<GenericKubernetesResource> informer =
-        Optional.ofNullable(watched.now().get(cluster))
-            .map(worker -> worker.informers.get(MultiKueueKinds.POD))
-            .orElse(null);
-    return informer != null && informer.hasSynced()
-        ? informer.getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
+    Optional<SharedIndexInformer<GenericKubernetesResource>> informer =
+        informer(cluster, MultiKueueKinds.POD);
+    return informer.isPresent()
+        ? informer.get().getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
             .<ObjectNode>map(JsonMappers.JSON::valueToTree)
             .toList()
         : listFromServer(cluster, workload);
