@@ -6,13 +6,16 @@ import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.PendingGauges;
+import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.ReadErrorRecorder;
 import dev.sluice.metrics.SchedulerMetrics;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadReader;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -21,6 +24,7 @@ final class MetricsModule implements OperatorModule {
 
   private final OperatorContext context;
   private final SchedulerMetrics cycles;
+  private volatile Optional<PodGateMetrics> podGates = Optional.empty();
 
   /** Records what {@code readErrors} reports. */
   MetricsModule(OperatorContext context, ReadErrorLog readErrors) {
@@ -45,6 +49,11 @@ final class MetricsModule implements OperatorModule {
     cycles.workloadCreated(jobKind, sinceJobCreation);
   }
 
+  /** Records that a gate of this name was removed from a pod of an admitted Workload. */
+  void recordGateRemoval(CachedWorkload workload, String gate) {
+    podGates.ifPresent(metrics -> metrics.removed(workload, gate));
+  }
+
   /** Reports the pending Workloads that {@code pending} asks the engine about. */
   PendingGauges pending(
       SchedulerViews views,
@@ -65,8 +74,16 @@ final class MetricsModule implements OperatorModule {
   /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */
   WorkloadMetrics workloads(
       SchedulerViews views, WorkloadReader reader, InformerCaches informerCaches) {
+    PodGateMetrics gates =
+        new PodGateMetrics(
+            context.metrics().registry(),
+            views,
+            context::role,
+            context.clock(),
+            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches));
+    podGates = Optional.of(gates);
     return new WorkloadMetricsFactory(
-            context.configuration(), context.metrics(), views, context::role)
+            context.configuration(), context.metrics(), views, context::role, gates)
         .of(reader, informerCaches, context.clock());
   }
 }

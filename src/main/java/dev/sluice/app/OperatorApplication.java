@@ -100,7 +100,7 @@ public final class OperatorApplication implements AutoCloseable {
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
     JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);
     TopologyModule topology =
-        new TopologyModule(context, informers, scheduler, workloads, readErrors);
+        new TopologyModule(context, informers, scheduler, workloads, metrics, readErrors);
     ServerModule servers =
         new ServerModule(
             context,

@@ -4,6 +4,7 @@ import dev.sluice.jobs.JobEvents;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 
 /** Events about jobs, by way of the recorder, and what is measured of jobs. */
@@ -22,6 +23,11 @@ final class RecordedJobEvents implements JobEvents {
   @Override
   public void workloadCreated(JobRef job, Duration sinceJobCreation) {
     metrics.recordWorkloadCreation(job.kind().kind(), sinceJobCreation);
+  }
+
+  @Override
+  public void gateRemoved(CachedWorkload workload, String gate) {
+    metrics.recordGateRemoval(workload, gate);
   }
 
   @Override

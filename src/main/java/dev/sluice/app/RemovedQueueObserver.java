@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.metrics.CustomLabels;
+import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -22,7 +23,11 @@ final class RemovedQueueObserver {
   private RemovedQueueObserver() {}
 
   /** Observes the objects of {@code caches}. */
-  static void connect(InformerCaches caches, WorkloadMetrics metrics, CustomLabels customLabels) {
+  static void connect(
+      InformerCaches caches,
+      WorkloadMetrics metrics,
+      PodGateMetrics podGates,
+      CustomLabels customLabels) {
     caches
         .clusterQueues()
         .observe(
@@ -31,7 +36,10 @@ final class RemovedQueueObserver {
                     before,
                     after,
                     sameLabels(customLabels, SourceKind.CLUSTER_QUEUE),
-                    gone -> metrics.clusterQueueRemoved(gone.getName())));
+                    gone -> {
+                      metrics.clusterQueueRemoved(gone.getName());
+                      podGates.clusterQueueRemoved(gone.getName());
+                    }));
     caches
         .localQueues()
         .observe(

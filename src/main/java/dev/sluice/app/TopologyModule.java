@@ -42,6 +42,7 @@ final class TopologyModule implements OperatorModule {
       InformerModule informers,
       SchedulerModule scheduler,
       WorkloadModule workloads,
+      MetricsModule metrics,
       ReadErrorLog readErrors) {
     this.context = context;
     this.informers = informers;
@@ -65,7 +66,8 @@ final class TopologyModule implements OperatorModule {
             workloads.writer(),
             WorkQueueSettings.of(context.executor(), context::schedule),
             context.clock(),
-            this::mayAct);
+            this::mayAct,
+            metrics::recordGateRemoval);
     failedNodes = failedNodes(scheduler, workloads, nodes, pods);
     if (context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       workloads.reflector().listen(ungater);

@@ -7,6 +7,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueGauges;
 import dev.sluice.metrics.WorkloadCounter;
 import dev.sluice.metrics.WorkloadMetrics;
@@ -23,7 +24,8 @@ record WorkloadMetricsFactory(
     Configuration configuration,
     MetricsScrape metrics,
     SchedulerViews schedulerViews,
-    Supplier<ReplicaRole> role) {
+    Supplier<ReplicaRole> role,
+    PodGateMetrics podGates) {
 
   /**
    * Measures what {@code reader} reads, and reports the LocalQueues of {@code world}.
@@ -38,8 +40,9 @@ record WorkloadMetricsFactory(
     WorkloadCounter census = new WorkloadCounter();
     reader.listen(census);
     reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
-    metrics.forgetting(workloads);
-    RemovedQueueObserver.connect(informerCaches, workloads, customLabels);
+    metrics.forgetting(workloads::forgetRemoved);
+    metrics.forgetting(podGates::forgetRemoved);
+    RemovedQueueObserver.connect(informerCaches, workloads, podGates, customLabels);
     metrics.include(
         new QueueGauges(
             new ExistingQueueViews(schedulerViews, informerCaches),

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 
 /** Where people are told what happened to a job. Never blocks, never fails. */
@@ -13,4 +14,7 @@ public interface JobEvents {
 
   /** A Workload was created for a job that was not changed since it was created. */
   default void workloadCreated(JobRef job, Duration sinceJobCreation) {}
+
+  /** A scheduling gate of this name was removed from a pod of an admitted Workload. */
+  default void gateRemoved(CachedWorkload workload, String gate) {}
 }

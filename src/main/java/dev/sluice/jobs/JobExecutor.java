@@ -72,7 +72,7 @@ public final class JobExecutor {
     this.clock = around.clock();
     this.expectations = new Expectations(clock);
     this.stopper = new JobStopper(adapter, around.objects(), clock);
-    this.slices = new SliceExecutor(new PodGates(adapter, around.objects()), this, events);
+    this.slices = new SliceExecutor(new PodGates(adapter, around.objects(), events), this, events);
   }
 
   /** Whether the caches don't show yet all that was written for this job. */
@@ -322,10 +322,13 @@ public final class JobExecutor {
 
   private Optional<Duration> start(CachedJob job, Start start) throws InterruptedException {
     long version = job.version();
+    JsonNode started = job.object();
     for (JobPatch patch : start.patches()) {
       switch (Futures.forResult(objects.patch(job.ref(), version, patch))) {
-        case ApiOutcome.Written written ->
-            version = written.object().path("metadata").path("resourceVersion").asLong();
+        case ApiOutcome.Written written -> {
+          started = written.object();
+          version = started.path("metadata").path("resourceVersion").asLong();
+        }
         case ApiOutcome.Conflict conflict -> {
           return Optional.of(conflicts.next(job.ref().uid()));
         }
@@ -350,6 +353,10 @@ public final class JobExecutor {
         start.workload().id(),
         start.note());
     events.normal(job.ref(), "Started", start.note());
+    List<String> left = PodGates.names(started);
+    PodGates.names(job.object()).stream()
+        .filter(gate -> !left.contains(gate))
+        .forEach(gate -> events.gateRemoved(start.workload(), gate));
     return Optional.empty();
   }
 

@@ -28,10 +28,13 @@ final class PodGates {
 
   private final JobIntegration integration;
   private final JobClient objects;
+  private final JobEvents events;
 
-  PodGates(JobIntegration integration, JobClient objects) {
+  /** {@code events} is told of each gate that is removed. */
+  PodGates(JobIntegration integration, JobClient objects, JobEvents events) {
     this.integration = integration;
     this.objects = objects;
+    this.events = events;
   }
 
   /** The pods of a job that have not ended, by pod set and in the order of their names. */
@@ -69,12 +72,14 @@ final class PodGates {
   }
 
   private static boolean isGated(JsonNode pod) {
-    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
-      if (gate.path("name").asText().equals(KueueConstants.ELASTIC_JOB)) {
-        return true;
-      }
-    }
-    return false;
+    return names(pod).contains(KueueConstants.ELASTIC_JOB);
+  }
+
+  /** The names of the scheduling gates of a pod; none for an object that is no pod. */
+  static List<String> names(JsonNode pod) {
+    List<String> names = new ArrayList<>();
+    pod.path("spec").path("schedulingGates").forEach(gate -> names.add(gate.path("name").asText()));
+    return names;
   }
 
   /** Whether a pod is being deleted: it takes room until it is gone, and another one may follow. */
@@ -118,7 +123,10 @@ final class PodGates {
         if (free > 0 && isGated(pod) && !isLeaving(pod)) {
           try {
             ObjectNode updates = PodUpdates.of(slice, podSet.getKey(), pod);
-            free -= open(job.ref(), pod, updates) ? 1 : 0;
+            if (open(job.ref(), pod, updates)) {
+              free--;
+              events.gateRemoved(slice, KueueConstants.ELASTIC_JOB);
+            }
           } catch (StartConflictException contradicted) {
             conflict = Optional.of(contradicted);
           }

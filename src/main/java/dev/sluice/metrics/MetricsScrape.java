@@ -31,7 +31,7 @@ public final class MetricsScrape implements AutoCloseable {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, registry, Clock.SYSTEM);
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final List<GaugeSource> gauges = new CopyOnWriteArrayList<>();
-  private final List<WorkloadMetrics> workloads = new CopyOnWriteArrayList<>();
+  private final List<Runnable> cleanups = new CopyOnWriteArrayList<>();
   private final PrometheusTextFormatWriter writer =
       PrometheusTextFormatWriter.builder().setIncludeCreatedTimestamps(false).build();
 
@@ -69,14 +69,17 @@ public final class MetricsScrape implements AutoCloseable {
     gauges.add(source);
   }
 
-  /** Removes the series of deleted queues before each scrape. To be called at startup. */
-  public void forgetting(WorkloadMetrics metrics) {
-    workloads.add(metrics);
+  /**
+   * Removes the series of deleted queues before each scrape, by {@code cleanup}. To be called at
+   * startup.
+   */
+  public void forgetting(Runnable cleanup) {
+    cleanups.add(cleanup);
   }
 
   /** Writes all metrics. */
   public Exposition scrape() {
-    workloads.forEach(WorkloadMetrics::forgetRemoved);
+    cleanups.forEach(Runnable::run);
     ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
     try {
       writer.write(body, registry.scrape());

@@ -285,7 +285,7 @@ public final class WorkloadMetrics {
    * Removes series of queues and cohorts that don't exist: a late transition of a Workload may have
    * begun them again.
    */
-  void forgetRemoved() {
+  public void forgetRemoved() {
     byQueue.forEach(
         m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
     byLocalQueue.forEach(m -> m.removeIf(labels -> gone(labels.get(0), labels.get(1))));

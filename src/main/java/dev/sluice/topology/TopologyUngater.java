@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
   private final WorkloadWriter writer;
   private final RefusedPods refused;
   private final BooleanSupplier active;
+  private final BiConsumer<CachedWorkload, String> ungated;
   private final WorkQueue<PodStore.Key> queue;
 
   /**
@@ -68,6 +70,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
    * @param client writes pods
    * @param writer writes the places of Workloads that shrank
    * @param active whether this process may write, and Workloads and pods are listed
+   * @param ungated called with the Workload and the gate's name after a gate was removed from a pod
    */
   public TopologyUngater(
       WorkloadLister workloads,
@@ -76,7 +79,8 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
       WorkloadWriter writer,
       WorkQueueSettings settings,
       InstantSource clock,
-      BooleanSupplier active) {
+      BooleanSupplier active,
+      BiConsumer<CachedWorkload, String> ungated) {
     this.workloads = workloads;
     this.pods = pods;
     this.client = client;
@@ -84,6 +88,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     this.owners = new PodOwners(workloads);
     this.refused = new RefusedPods(clock);
     this.active = active;
+    this.ungated = ungated;
     this.queue = new WorkQueue<>(this::reconcile, settings);
   }
 
@@ -137,7 +142,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
       workload.assignments().forEach(each -> placed.addAll(placed(workload, each, known)));
     }
     placed.removeIf(each -> refused.holds(each.pod()));
-    Optional<Duration> again = write(placed);
+    Optional<Duration> again = write(workload, placed);
     Optional<Duration> afterTruncation = truncate(key, workload, known);
     return Stream.of(again, afterTruncation, refused.next(key))
         .flatMap(Optional::stream)
@@ -215,7 +220,8 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
         .orElse(List.of());
   }
 
-  private Optional<Duration> write(List<PodPlacement.Placed> placed) throws InterruptedException {
+  private Optional<Duration> write(CachedWorkload workload, List<PodPlacement.Placed> placed)
+      throws InterruptedException {
     Map<PodPlacement.Placed, CompletableFuture<ApiOutcome>> answers = new HashMap<>();
     placed.forEach(
         each -> {
@@ -227,7 +233,7 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     RuntimeException failure = null;
     for (Map.Entry<PodPlacement.Placed, CompletableFuture<ApiOutcome>> each : answers.entrySet()) {
       try {
-        Optional<Duration> delay = outcome(each.getKey(), each.getValue().get());
+        Optional<Duration> delay = outcome(workload, each.getKey(), each.getValue().get());
         again = delay.isPresent() ? delay : again;
       } catch (ExecutionException e) {
         failure = new IllegalStateException(e.getCause());
@@ -241,11 +247,13 @@ public final class TopologyUngater implements WorkloadListener, AutoCloseable {
     return again;
   }
 
-  private Optional<Duration> outcome(PodPlacement.Placed placed, ApiOutcome outcome) {
+  private Optional<Duration> outcome(
+      CachedWorkload workload, PodPlacement.Placed placed, ApiOutcome outcome) {
     TopologyPod pod = placed.pod();
     return switch (outcome) {
       case ApiOutcome.Written done -> {
         note(placed);
+        ungated.accept(workload, KueueConstants.TOPOLOGY_GATE);
         yield Optional.empty();
       }
       case ApiOutcome.Gone gone -> Optional.empty();

@@ -13,10 +13,13 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.Fakes;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.FixedViews;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueRef;
 import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.metrics.Workloads;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
@@ -44,6 +47,7 @@ class RemovedQueuesTest {
   private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final MetricsScrape scrape = new MetricsScrape();
   private final WorkloadMetrics metrics;
+  private final PodGateMetrics gates;
 
   RemovedQueuesTest() throws Exception {
     FixedViews views =
@@ -51,12 +55,20 @@ class RemovedQueuesTest {
             .clusterQueue("cq", "co", List.of(), CPU)
             .localQueue("team", "lq", "cq", CPU)
             .cohort("co", "", CPU);
+    gates =
+        new PodGateMetrics(
+            scrape.registry(),
+            views,
+            () -> ReplicaRole.LEADER,
+            () -> Instant.EPOCH,
+            CustomLabels.NONE);
     metrics =
         new WorkloadMetricsFactory(
                 ConfigurationLoader.load(Optional.empty(), Optional.empty(), () -> "own"),
                 scrape,
                 views,
-                () -> ReplicaRole.LEADER)
+                () -> ReplicaRole.LEADER,
+                gates)
             .of(new NoWorkloads(), caches, () -> Instant.EPOCH);
   }
 
@@ -96,7 +108,9 @@ class RemovedQueuesTest {
   void queues() throws IOException {
     put("1");
     metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
+    gates.removed(Workloads.admittedBy("cq"), "example.com/gate");
     assertThat(text())
+        .contains("kueue_pod_scheduling_gate_removal_seconds_count{cluster_queue=\"cq\"")
         .contains(COUNTED, BELOW, "kueue_pending_workloads{cluster_queue=\"cq\"")
         .contains("kueue_cohort_subtree_quota{cohort=\"co\"")
         .contains("kueue_local_queue_admitted_workloads_total{name=\"lq\"")

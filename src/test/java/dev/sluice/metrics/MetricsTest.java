@@ -423,7 +423,7 @@ class MetricsTest {
 
   private WorkloadMetrics workloadMetrics(Predicate<LocalQueueId> reported) {
     WorkloadMetrics metrics = new WorkloadMetrics(scrape.registry(), views, role::get, reported);
-    scrape.forgetting(metrics);
+    scrape.forgetting(metrics::forgetRemoved);
     return metrics;
   }
 

@@ -16,13 +16,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Workloads of queue {@code team/lq}, created at {@link #CREATED}, by their conditions. */
-final class Workloads {
+public final class Workloads {
 
   static final Instant CREATED = Instant.parse("2030-01-01T00:00:00Z");
 
   private Workloads() {}
 
-  static Condition is(String type, String reason, Instant since) {
+  /** A condition that is True. */
+  public static Condition is(String type, String reason, Instant since) {
     return new Condition(type, "True", reason, "", since, 1);
   }
 
@@ -34,7 +35,8 @@ final class Workloads {
     return workload(Optional.empty(), conditions);
   }
 
-  static CachedWorkload admittedBy(String clusterQueue, Condition... conditions) {
+  /** One with quota of a ClusterQueue. */
+  public static CachedWorkload admittedBy(String clusterQueue, Condition... conditions) {
     return workload(Optional.of(new Admission(clusterQueue, List.of())), conditions);
   }
 

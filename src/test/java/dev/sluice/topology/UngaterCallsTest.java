@@ -141,7 +141,8 @@ class UngaterCallsTest {
                     },
                 WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
                 InstantSource.system(),
-                () -> true)) {
+                () -> true,
+                (workload, gate) -> {})) {
       IntStream.range(0, PODS)
           .forEach(i -> pod(i, "\"schedulingGates\": [{\"name\": \"kueue.x-k8s.io/topology\"}],"));
       ungater.enqueueAll();

@@ -55,6 +55,7 @@ class MetricsPageIT {
               """
               fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
               admissionFairSharing: {usageHalfLifeTime: 30s, usageSamplingInterval: 1s}
+              integrations: {frameworks: [batch/job, pod]}
               waitForPodsReady:
                 timeout: 20s
                 requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 1}
@@ -237,6 +238,36 @@ class MetricsPageIT {
     api.awaitCondition("Workload", waiting, "Finished", "True Succeeded");
     submit("last", "day", 1, "10m", "");
     api.awaitRunning("last", 1);
+    removeGate(cluster);
+  }
+
+  /** A pod of its own, whose gate is removed when it is admitted. */
+  private static void removeGate(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: alone
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: day}
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    await("the pod has no gate")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                cluster
+                    .client()
+                    .pods()
+                    .inNamespace(cluster.namespace())
+                    .withName("alone")
+                    .require()
+                    .getSpec()
+                    .getSchedulingGates()
+                    .isEmpty());
   }
 
   private void evictByQueues(TestCluster cluster) {
