@@ -58,6 +58,7 @@ final class MetricsModule implements OperatorModule {
   PendingGauges pending(
       SchedulerViews views,
       Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
+      PendingGauges.PendingWorkloads workloads,
       InformerCaches informerCaches) {
     PendingGauges gauges =
         new PendingGauges(
@@ -66,7 +67,8 @@ final class MetricsModule implements OperatorModule {
             context::role,
             context.clock(),
             context.configuration().metrics().enableClusterQueueResources(),
-            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches));
+            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches),
+            workloads);
     context.metrics().include(gauges);
     return gauges;
   }

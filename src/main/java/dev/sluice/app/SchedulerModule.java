@@ -60,7 +60,12 @@ final class SchedulerModule implements OperatorModule {
             context.clock(),
             this::failed);
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
-    pendingGauges = metrics.pending(engine.views(), engine::pendingTotals, informers.caches());
+    pendingGauges =
+        metrics.pending(
+            engine.views(),
+            engine::pendingTotals,
+            new QueriedWorkloads(engine, workloads.cache()),
+            informers.caches());
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     WorkloadTranslator translator =
         new WorkloadTranslator(

@@ -37,7 +37,7 @@ record WorkloadMetricsFactory(
     CustomLabels customLabels = customLabels(configuration, informerCaches);
     WorkloadMetrics workloads =
         new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported, customLabels);
-    WorkloadCounter census = new WorkloadCounter();
+    WorkloadCounter census = new WorkloadCounter(customLabels);
     reader.listen(census);
     reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
     metrics.forgetting(workloads::forgetRemoved);

@@ -1,5 +1,7 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.Configuration.CustomLabel;
+import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.workload.PatchingWorkloadWriter;
 import dev.sluice.workload.ReflectorOptions;
@@ -8,7 +10,9 @@ import dev.sluice.workload.WorkloadParser;
 import dev.sluice.workload.WorkloadReflector;
 import java.io.IOException;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,7 +31,7 @@ final class WorkloadModule implements OperatorModule {
 
   /** {@code readErrors} is told of Workloads that can't be read. */
   WorkloadModule(OperatorContext context, ReadErrorLog readErrors) {
-    WorkloadParser parser = new WorkloadParser();
+    WorkloadParser parser = new WorkloadParser(measuredKeys(context));
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =
         new WorkloadReflector(
@@ -46,6 +50,14 @@ final class WorkloadModule implements OperatorModule {
             WRITES_AT_A_TIME,
             context.clock(),
             jitter);
+  }
+
+  /** The keys of labels and annotations of Workloads that metrics have labels from. */
+  private static Set<String> measuredKeys(OperatorContext context) {
+    return context.configuration().metrics().customLabels().stream()
+        .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
+        .map(CustomLabel::sourceKey)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   WorkloadCache cache() {

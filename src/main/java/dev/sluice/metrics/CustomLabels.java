@@ -3,6 +3,7 @@ package dev.sluice.metrics;
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.workload.CachedWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -11,7 +12,7 @@ import java.util.Optional;
 /**
  * Further labels of metrics, whose values come from labels and annotations of the objects that the
  * metrics are about. A metric takes the labels of one kind of source; which kind, its own labels
- * tell.
+ * tell. Some take those of Workloads, too, which follow the others.
  */
 public final class CustomLabels {
 
@@ -89,6 +90,43 @@ public final class CustomLabels {
                       value(own, ownValues, "namespace"), value(own, ownValues, "name")));
           case WORKLOAD -> Optional.empty();
         });
+  }
+
+  /** The names of the labels that come from Workloads; they follow all others. */
+  List<String> workloadNames() {
+    return of(Optional.of(SourceKind.WORKLOAD)).stream()
+        .map(label -> PREFIX + label.name())
+        .toList();
+  }
+
+  /** The values of {@link #workloadNames} for a Workload. */
+  List<String> workloadValues(CachedWorkload workload) {
+    return values(SourceKind.WORKLOAD, new Metadata(workload.labels(), workload.annotations()));
+  }
+
+  /** The values of {@link #workloadNames} for a Workload without labels and annotations. */
+  List<String> valuesOfNoWorkload() {
+    return values(of(Optional.of(SourceKind.WORKLOAD)), Optional.empty());
+  }
+
+  /** Whether any label comes from Workloads. */
+  boolean hasWorkloadLabels() {
+    return !of(Optional.of(SourceKind.WORKLOAD)).isEmpty();
+  }
+
+  /** The names of the labels that come from ClusterQueues. */
+  List<String> clusterQueueNames() {
+    return names(List.of("cluster_queue"));
+  }
+
+  /** The values of {@link #clusterQueueNames} for a ClusterQueue. */
+  List<String> clusterQueueValues(String clusterQueue) {
+    return values(List.of("cluster_queue"), List.of(clusterQueue));
+  }
+
+  /** The values of {@link #clusterQueueNames} where there is no ClusterQueue. */
+  List<String> valuesOfNoClusterQueue() {
+    return values(of(Optional.of(SourceKind.CLUSTER_QUEUE)), Optional.empty());
   }
 
   /** The values that an object of this kind gives to the labels of its kind. */

@@ -53,12 +53,40 @@ final class GaugeSet {
 
   /** Adds a series; {@code labels} are the values of the family's labels. */
   void set(Family family, double value, String... labels) {
+    add(
+        family,
+        value,
+        List.of(labels),
+        customLabels.names(family.labels()),
+        customLabels.values(family.labels(), List.of(labels)));
+  }
+
+  /** Adds a series of a family that takes the labels of Workloads, too, with these values. */
+  void setOfWorkloads(Family family, double value, List<String> workload, String... labels) {
+    List<String> names = new ArrayList<>(customLabels.names(family.labels()));
+    names.addAll(customLabels.workloadNames());
+    List<String> values = new ArrayList<>(customLabels.values(family.labels(), List.of(labels)));
+    values.addAll(workload);
+    add(family, value, List.of(labels), names, values);
+  }
+
+  /** Adds a series of a family that takes the labels of ClusterQueues alone, with these values. */
+  void setOfQueues(Family family, double value, List<String> queues, String... labels) {
+    add(family, value, List.of(labels), customLabels.clusterQueueNames(), queues);
+  }
+
+  private void add(
+      Family family,
+      double value,
+      List<String> own,
+      List<String> customNames,
+      List<String> customValues) {
     List<String> names = new ArrayList<>(family.labels());
     names.add(ReplicaRole.LABEL);
-    names.addAll(customLabels.names(family.labels()));
-    List<String> values = new ArrayList<>(List.of(labels));
+    names.addAll(customNames);
+    List<String> values = new ArrayList<>(own);
     values.add(role.text());
-    values.addAll(customLabels.values(family.labels(), List.of(labels)));
+    values.addAll(customValues);
     families
         .computeIfAbsent(family, any -> new ArrayList<>())
         .add(new Point(value, Labels.of(names, values)));

@@ -13,6 +13,7 @@ final class MetricFamilies {
 
   private final PrometheusRegistry registry;
   private final CustomLabels customLabels;
+  private final List<String> ofWorkloads;
 
   MetricFamilies(PrometheusRegistry registry) {
     this(registry, CustomLabels.NONE);
@@ -20,13 +21,24 @@ final class MetricFamilies {
 
   /** Families that take the labels of {@code customLabels} for which they have a source. */
   MetricFamilies(PrometheusRegistry registry, CustomLabels customLabels) {
+    this(registry, customLabels, List.of());
+  }
+
+  private MetricFamilies(
+      PrometheusRegistry registry, CustomLabels customLabels, List<String> ofWorkloads) {
     this.registry = registry;
     this.customLabels = customLabels;
+    this.ofWorkloads = List.copyOf(ofWorkloads);
   }
 
   /** A counter; its name ends in {@code _total}. */
   Counter counter(String name, String help, String... labels) {
     return Counter.builder().name(name).help(help).labelNames(withRole(labels)).register(registry);
+  }
+
+  /** The same families with the labels that come from Workloads, too. */
+  MetricFamilies ofWorkloads() {
+    return new MetricFamilies(registry, customLabels, customLabels.workloadNames());
   }
 
   /** A histogram of seconds with the given upper bounds; without bounds, the default ones. */
@@ -70,6 +82,7 @@ final class MetricFamilies {
     List<String> all = new ArrayList<>(List.of(labels));
     all.add(ReplicaRole.LABEL);
     all.addAll(customLabels.names(List.of(labels)));
+    all.addAll(ofWorkloads);
     return all.toArray(String[]::new);
   }
 }

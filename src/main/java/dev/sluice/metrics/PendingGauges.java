@@ -1,13 +1,19 @@
 package dev.sluice.metrics;
 
 import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.GaugeSet.Family;
+import dev.sluice.workload.CachedWorkload;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -53,13 +59,25 @@ public final class PendingGauges implements GaugeSource {
   private final InstantSource clock;
   private final boolean resources;
   private final CustomLabels customLabels;
+  private final PendingWorkloads workloads;
   private volatile Map<String, Integer> preemptionSkips = Map.of();
+
+  /** The pending Workloads one by one, for labels that come from them. */
+  public interface PendingWorkloads {
+
+    /** Asks the scheduler for the pending Workloads of a ClusterQueue. */
+    CompletableFuture<Optional<List<PendingPosition>>> in(String clusterQueue);
+
+    /** The Workload as it was read last. */
+    Optional<CachedWorkload> find(WorkloadId id);
+  }
 
   /**
    * Creates the gauges.
    *
    * @param pending asks the scheduler about the pending Workloads of all ClusterQueues
    * @param resources whether requests are reported
+   * @param workloads asked only if labels come from Workloads
    */
   public PendingGauges(
       SchedulerViews views,
@@ -67,13 +85,15 @@ public final class PendingGauges implements GaugeSource {
       Supplier<ReplicaRole> role,
       InstantSource clock,
       boolean resources,
-      CustomLabels customLabels) {
+      CustomLabels customLabels,
+      PendingWorkloads workloads) {
     this.views = views;
     this.pending = pending;
     this.role = role;
     this.clock = clock;
     this.resources = resources;
     this.customLabels = customLabels;
+    this.workloads = workloads;
   }
 
   /** A cycle ended that skipped these numbers of heads with preemption targets, by ClusterQueue. */
@@ -90,7 +110,41 @@ public final class PendingGauges implements GaugeSource {
       gauges.set(SKIPS, preemptionSkips.getOrDefault(name, 0), name);
       summaries.map(known -> known.get(name)).ifPresent(summary -> collect(gauges, name, summary));
     }
+    if (customLabels.hasWorkloadLabels()) {
+      byWorkloadLabels(gauges);
+    }
     return gauges.snapshots();
+  }
+
+  /** The numbers of pending Workloads, by the labels that come from them. */
+  private void byWorkloadLabels(GaugeSet gauges) {
+    Map<ClusterQueueView, CompletableFuture<Optional<List<PendingPosition>>>> answers =
+        new LinkedHashMap<>();
+    views.clusterQueues().forEach(queue -> answers.put(queue, workloads.in(queue.name())));
+    answers.forEach(
+        (queue, answer) ->
+            answered(answer)
+                .flatMap(known -> known)
+                .ifPresent(pending -> byWorkloadLabels(gauges, queue, pending)));
+  }
+
+  private void byWorkloadLabels(
+      GaugeSet gauges, ClusterQueueView queue, List<PendingPosition> pending) {
+    Map<List<String>, Integer> active = new HashMap<>();
+    Map<List<String>, Integer> inadmissible = new HashMap<>();
+    for (PendingPosition position : pending) {
+      List<String> values =
+          workloads
+              .find(position.id())
+              .map(customLabels::workloadValues)
+              .orElseGet(customLabels::valuesOfNoWorkload);
+      boolean waits = position.inadmissible() || !queue.problems().isEmpty();
+      (waits ? inadmissible : active).merge(values, 1, Integer::sum);
+    }
+    String name = queue.name();
+    WorkloadLabelGauges.set(gauges, QueueGauges.PENDING, customLabels, active, name, "active");
+    WorkloadLabelGauges.set(
+        gauges, QueueGauges.PENDING, customLabels, inadmissible, name, "inadmissible");
   }
 
   private void collect(GaugeSet gauges, String queue, PendingTotals summary) {
@@ -112,9 +166,12 @@ public final class PendingGauges implements GaugeSource {
   }
 
   private Optional<Map<String, PendingTotals>> summaries() {
+    return answered(pending.get());
+  }
+
+  private static <T> Optional<T> answered(CompletableFuture<T> answer) {
     try {
-      return Optional.of(
-          pending.get().orTimeout(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS).join());
+      return Optional.of(answer.orTimeout(ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS).join());
     } catch (CompletionException e) {
       return Optional.empty();
     }

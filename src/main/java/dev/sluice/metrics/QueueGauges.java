@@ -12,11 +12,8 @@ import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.GaugeSet.Family;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -27,8 +24,10 @@ import java.util.function.Supplier;
  */
 public final class QueueGauges implements GaugeSource {
 
-  private static final Family PENDING =
+  /** Where labels come from Workloads, {@link PendingGauges} reports it. */
+  static final Family PENDING =
       Family.of("kueue_pending_workloads", "Pending workloads", "cluster_queue", "status");
+
   private static final Family RESERVING =
       Family.of("kueue_reserving_active_workloads", "Workloads that hold quota", "cluster_queue");
   private static final Family ADMITTED =
@@ -158,18 +157,31 @@ public final class QueueGauges implements GaugeSource {
     Map<String, Integer> finished = new HashMap<>();
     Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
     workloadCounter(gaugeSet, finished, finishedLocally);
-    Map<String, Integer> admittedBelow = new HashMap<>();
+    WorkloadLabelGauges admitted = new WorkloadLabelGauges(options.customLabels(), workloadCounter);
+    Map<String, Map<List<String>, Integer>> admittedBelow = new HashMap<>();
     for (ClusterQueueView queue : schedulerViews.clusterQueues()) {
       clusterQueue(gaugeSet, queue, finished.getOrDefault(queue.name(), 0));
-      cohortsAbove(queue)
-          .forEach(cohort -> admittedBelow.merge(cohort, queue.admitted(), Integer::sum));
+      admitted.admitted(gaugeSet, ADMITTED, queue.name(), queue.admitted());
+      List<String> labels = options.customLabels().clusterQueueValues(queue.name());
+      CohortPath.from(queue.cohort(), schedulerViews)
+          .forEach(
+              cohort ->
+                  admittedBelow
+                      .computeIfAbsent(cohort, any -> new HashMap<>())
+                      .merge(labels, queue.admitted(), Integer::sum));
     }
     for (CohortView cohort : schedulerViews.cohorts()) {
-      cohort(gaugeSet, cohort, admittedBelow.getOrDefault(cohort.name(), 0));
+      cohort(gaugeSet, cohort);
+      admittedBelow
+          .getOrDefault(cohort.name(), Map.of(options.customLabels().valuesOfNoClusterQueue(), 0))
+          .forEach(
+              (labels, count) ->
+                  gaugeSet.setOfQueues(COHORT_ADMITTED, count, labels, cohort.name()));
     }
     for (LocalQueueView queue : schedulerViews.localQueues()) {
       if (reported.test(queue.id())) {
         localQueue(gaugeSet, queue, finishedLocally.getOrDefault(queue.id(), 0));
+        admitted.admitted(gaugeSet, LOCAL_ADMITTED, queue.id(), queue.admitted());
       }
     }
     return gaugeSet.snapshots();
@@ -234,10 +246,11 @@ public final class QueueGauges implements GaugeSource {
 
   private void clusterQueue(GaugeSet gaugeSet, ClusterQueueView queue, int finished) {
     String name = queue.name();
-    gaugeSet.set(PENDING, queue.pendingActive(), name, "active");
-    gaugeSet.set(PENDING, queue.pendingInadmissible(), name, "inadmissible");
+    if (!options.customLabels().hasWorkloadLabels()) {
+      gaugeSet.set(PENDING, queue.pendingActive(), name, "active");
+      gaugeSet.set(PENDING, queue.pendingInadmissible(), name, "inadmissible");
+    }
     gaugeSet.set(RESERVING, queue.reserving(), name);
-    gaugeSet.set(ADMITTED, queue.admitted(), name);
     gaugeSet.set(FINISHED, finished, name);
     String status = status(queue);
     for (String each : List.of("pending", "active", "terminating")) {
@@ -273,9 +286,8 @@ public final class QueueGauges implements GaugeSource {
     return terminating ? "terminating" : queue.problems().isEmpty() ? "active" : "pending";
   }
 
-  private void cohort(GaugeSet gaugeSet, CohortView cohort, int admittedBelow) {
+  private void cohort(GaugeSet gaugeSet, CohortView cohort) {
     String name = cohort.name();
-    gaugeSet.set(COHORT_ADMITTED, admittedBelow, name);
     cohort
         .dominantResourceShare()
         .ifPresent(
@@ -303,7 +315,6 @@ public final class QueueGauges implements GaugeSource {
     gaugeSet.set(LOCAL_PENDING, queue.pendingActive(), name, namespace, "active");
     gaugeSet.set(LOCAL_PENDING, queue.pendingInadmissible(), name, namespace, "inadmissible");
     gaugeSet.set(LOCAL_RESERVING, queue.reserving(), name, namespace);
-    gaugeSet.set(LOCAL_ADMITTED, queue.admitted(), name, namespace);
     gaugeSet.set(LOCAL_FINISHED, finished, name, namespace);
     String active = queue.problems().isEmpty() ? "True" : "False";
     for (String each : List.of("True", "False", "Unknown")) {
@@ -320,16 +331,6 @@ public final class QueueGauges implements GaugeSource {
       gaugeSet.set(LOCAL_RESERVED, amount(resource, usage.reserved()), labels);
       gaugeSet.set(LOCAL_USED, amount(resource, usage.admitted()), labels);
     }
-  }
-
-  private Set<String> cohortsAbove(ClusterQueueView queue) {
-    Set<String> above = new HashSet<>();
-    String cohort = queue.cohort();
-    while (!cohort.isEmpty() && above.add(cohort)) {
-      Optional<CohortView> view = schedulerViews.cohort(cohort);
-      cohort = view.map(CohortView::parent).orElse("");
-    }
-    return above;
   }
 
   private static double value(DominantResourceShare dominantResourceShare) {

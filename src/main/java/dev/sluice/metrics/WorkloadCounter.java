@@ -4,6 +4,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.WorkloadListener;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +17,29 @@ import org.jspecify.annotations.Nullable;
 public final class WorkloadCounter implements WorkloadListener {
 
   private final Map<Group, Integer> counts = new ConcurrentHashMap<>();
+  private final Map<Admitted, Integer> admitted = new ConcurrentHashMap<>();
+  private final CustomLabels customLabels;
+
+  /** A counter for metrics that take no labels from Workloads. */
+  public WorkloadCounter() {
+    this(CustomLabels.NONE);
+  }
+
+  /**
+   * A counter that also counts the admitted Workloads by the labels that come from them, if any.
+   */
+  public WorkloadCounter(CustomLabels customLabels) {
+    this.customLabels = customLabels;
+  }
+
+  /**
+   * Key of a count of admitted Workloads.
+   *
+   * @param queue their LocalQueue
+   * @param clusterQueue the ClusterQueue that admitted them
+   * @param labels the values of the labels that come from Workloads
+   */
+  record Admitted(LocalQueueId queue, String clusterQueue, List<String> labels) {}
 
   /**
    * Key of a count.
@@ -37,6 +61,30 @@ public final class WorkloadCounter implements WorkloadListener {
       left.ifPresent(group -> counts.compute(group, (same, count) -> less(count)));
       joined.ifPresent(group -> counts.merge(group, 1, Integer::sum));
     }
+    if (customLabels.hasWorkloadLabels()) {
+      if (before != null && holds(before)) {
+        admitted.compute(admitted(before), (same, count) -> less(count));
+      }
+      if (after != null && holds(after)) {
+        admitted.merge(admitted(after), 1, Integer::sum);
+      }
+    }
+  }
+
+  private static boolean holds(CachedWorkload workload) {
+    return workload.admitted() && !workload.finished();
+  }
+
+  private Admitted admitted(CachedWorkload workload) {
+    return new Admitted(
+        new LocalQueueId(workload.id().namespace(), workload.spec().queueName()),
+        workload.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse(""),
+        customLabels.workloadValues(workload));
+  }
+
+  /** The numbers of admitted Workloads; none if no label comes from Workloads. */
+  Map<Admitted, Integer> admitted() {
+    return admitted;
   }
 
   /** The sizes of all groups that are not empty. */

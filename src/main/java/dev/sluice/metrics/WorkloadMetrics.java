@@ -1,21 +1,18 @@
 package dev.sluice.metrics;
 
 import dev.sluice.core.engine.ClusterQueueView;
-import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.workload.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.StatefulMetric;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -56,8 +53,12 @@ public final class WorkloadMetrics {
   private final Counter recomputed;
   private final Counter cohortAdmitted;
 
-  /** A family by ClusterQueue and the same family by LocalQueue. */
-  private record Pair<M>(M cluster, M local) {}
+  /**
+   * A family by ClusterQueue and the same family by LocalQueue.
+   *
+   * @param ofWorkloads whether the one by LocalQueue takes the labels of Workloads, too
+   */
+  private record Pair<M>(M cluster, M local, boolean ofWorkloads) {}
 
   /**
    * Registers the metrics.
@@ -90,17 +91,23 @@ public final class WorkloadMetrics {
     this.role = role;
     this.reported = reported;
     metricFamilies = new MetricFamilies(registry, customLabels);
-    reserved = counters("quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
+    reserved =
+        counters(false, "quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
     reservedWait =
-        histograms("quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
-    admitted = counters("admitted_workloads_total", "Admissions", PRIORITY_CLASS);
-    admittedWait = histograms("admission_wait_time_seconds", "From queueing to admission", 16, 14);
+        histograms(
+            false, "quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
+    admitted = counters(true, "admitted_workloads_total", "Admissions", PRIORITY_CLASS);
+    admittedWait =
+        histograms(true, "admission_wait_time_seconds", "From queueing to admission", 16, 14);
     checksWait =
-        histograms("admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
+        histograms(
+            false, "admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
     readyWait =
-        histograms("ready_wait_time_seconds", "From queueing to pods that are ready", 14, 14);
+        histograms(
+            false, "ready_wait_time_seconds", "From queueing to pods that are ready", 14, 14);
     admittedUntilReady =
         histograms(
+            false,
             "admitted_until_ready_wait_time_seconds",
             "From admission to pods that are ready",
             14,
@@ -114,9 +121,12 @@ public final class WorkloadMetrics {
                 QUEUE,
                 REASON,
                 CAUSE));
-    finished = counters("finished_workloads_total", "Workloads that finished", PRIORITY_CLASS);
-    execution = histograms("execution_time_seconds", "Time spent admitted, at the end", 16, 16);
-    evicted = counters("evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
+    finished =
+        counters(false, "finished_workloads_total", "Workloads that finished", PRIORITY_CLASS);
+    execution =
+        histograms(false, "execution_time_seconds", "Time spent admitted, at the end", 16, 16);
+    evicted =
+        counters(false, "evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
     evictedOnce =
         ofQueue(
             metricFamilies.counter(
@@ -162,6 +172,11 @@ public final class WorkloadMetrics {
             PRIORITY_CLASS);
   }
 
+  /** The values of the further labels that come from Workloads, for this one. */
+  List<String> labelsOf(CachedWorkload workload) {
+    return customLabels.workloadValues(workload);
+  }
+
   /**
    * A Workload reserved quota.
    *
@@ -182,7 +197,9 @@ public final class WorkloadMetrics {
     count(admitted, queue, queue.priorityClass());
     observe(admittedWait, queue, waited);
     observe(checksWait, queue, sinceReserved);
-    for (String cohort : cohortsAbove(queue.clusterQueue())) {
+    String nearest =
+        schedulerViews.clusterQueue(queue.clusterQueue()).map(ClusterQueueView::cohort).orElse("");
+    for (String cohort : CohortPath.from(nearest, schedulerViews)) {
       cohortAdmitted.labelValues(values("cohort", role.get(), cohort, queue.priorityClass())).inc();
     }
   }
@@ -281,10 +298,7 @@ public final class WorkloadMetrics {
     cohortAdmitted.removeIf(labels -> labels.get(0).equals(name));
   }
 
-  /**
-   * Removes series of queues and cohorts that don't exist: a late transition of a Workload may have
-   * begun them again.
-   */
+  /** Removes series of what doesn't exist: a late transition of a Workload may begin them again. */
   public void forgetRemoved() {
     byQueue.forEach(
         m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
@@ -297,23 +311,11 @@ public final class WorkloadMetrics {
     return schedulerViews.localQueue(id).isEmpty() || !reported.test(id);
   }
 
-  /** The cohorts above a ClusterQueue, the nearest first; a cohort in a cycle is returned once. */
-  private Set<String> cohortsAbove(String clusterQueue) {
-    Set<String> above = new HashSet<>();
-    String cohort =
-        schedulerViews.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
-    while (!cohort.isEmpty() && above.add(cohort)) {
-      Optional<CohortView> view = schedulerViews.cohort(cohort);
-      cohort = view.map(CohortView::parent).orElse("");
-    }
-    return above;
-  }
-
   private void count(Pair<Counter> pair, QueueRef queue, String... labels) {
     ReplicaRole now = role.get();
     pair.cluster().labelValues(clusterLabels(now, queue, labels)).inc();
     if (reported.test(queue.localQueue())) {
-      pair.local().labelValues(localLabels(now, queue, labels)).inc();
+      pair.local().labelValues(localLabels(pair, now, queue, labels)).inc();
     }
   }
 
@@ -322,7 +324,9 @@ public final class WorkloadMetrics {
     double seconds = SchedulerMetrics.seconds(duration);
     pair.cluster().labelValues(clusterLabels(now, queue, queue.priorityClass())).observe(seconds);
     if (reported.test(queue.localQueue())) {
-      pair.local().labelValues(localLabels(now, queue, queue.priorityClass())).observe(seconds);
+      pair.local()
+          .labelValues(localLabels(pair, now, queue, queue.priorityClass()))
+          .observe(seconds);
     }
   }
 
@@ -330,14 +334,14 @@ public final class WorkloadMetrics {
     return values(QUEUE, role, joined(List.of(queue.clusterQueue()), labels));
   }
 
-  private String[] localLabels(ReplicaRole role, QueueRef queue, String... labels) {
+  private String[] localLabels(Pair<?> pair, ReplicaRole role, QueueRef queue, String... labels) {
     LocalQueueId id = queue.localQueue();
     String[] own = MetricFamilies.values(role, joined(List.of(id.name(), id.namespace()), labels));
-    return joined(
-        List.of(own),
-        customLabels
-            .values(List.of("name", "namespace"), List.of(id.name(), id.namespace()))
-            .toArray(String[]::new));
+    List<String> further =
+        new ArrayList<>(
+            customLabels.values(List.of("name", "namespace"), List.of(id.name(), id.namespace())));
+    further.addAll(pair.ofWorkloads() ? queue.workloadLabels() : List.of());
+    return joined(List.of(own), further.toArray(String[]::new));
   }
 
   /** The label values of a family whose first label, {@code source}, names an object. */
@@ -347,27 +351,32 @@ public final class WorkloadMetrics {
         customLabels.values(List.of(source), List.of(own[0])).toArray(String[]::new));
   }
 
-  private Pair<Counter> counters(String name, String help, String... labels) {
+  private Pair<Counter> counters(boolean ofWorkloads, String name, String help, String... labels) {
+    MetricFamilies local = ofWorkloads ? metricFamilies.ofWorkloads() : metricFamilies;
     return new Pair<>(
         ofQueue(metricFamilies.counter("kueue_" + name, help, joined(List.of(QUEUE), labels))),
         ofLocalQueue(
-            metricFamilies.counter(
-                "kueue_local_queue_" + name, help, joined(List.of("name", "namespace"), labels))));
+            local.counter(
+                "kueue_local_queue_" + name, help, joined(List.of("name", "namespace"), labels))),
+        ofWorkloads);
   }
 
-  private Pair<Histogram> histograms(String name, String help, int bounds, int localBounds) {
+  private Pair<Histogram> histograms(
+      boolean ofWorkloads, String name, String help, int bounds, int localBounds) {
+    MetricFamilies local = ofWorkloads ? metricFamilies.ofWorkloads() : metricFamilies;
     return new Pair<>(
         ofQueue(
             metricFamilies.histogram(
                 "kueue_" + name, help, MetricFamilies.waits(bounds), QUEUE, PRIORITY_CLASS)),
         ofLocalQueue(
-            metricFamilies.histogram(
+            local.histogram(
                 "kueue_local_queue_" + name,
                 help,
                 MetricFamilies.waits(localBounds),
                 "name",
                 "namespace",
-                PRIORITY_CLASS)));
+                PRIORITY_CLASS)),
+        ofWorkloads);
   }
 
   private <M extends StatefulMetric<?, ?>> M ofQueue(M metric) {

@@ -98,7 +98,7 @@ public final class WorkloadTransitions implements WorkloadListener {
             .orElse("");
     String priorityClass =
         after.spec().priorityClass().map(CachedWorkload.PriorityClassRef::name).orElse("");
-    return new QueueRef(cluster, local, priorityClass);
+    return new QueueRef(cluster, local, priorityClass, metrics.labelsOf(after));
   }
 
   private static boolean turnedTrue(CachedWorkload before, CachedWorkload after, String type) {

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Parses Workload objects of the API server into compact records, from a stream of tokens; unused
@@ -33,6 +34,17 @@ public final class WorkloadParser {
   private final StringInterner stringInterner = new StringInterner();
   private final TemplateCache templates = new TemplateCache();
   private final WeakInterner<Spec> specs = new WeakInterner<>();
+  private final Set<String> furtherKeys;
+
+  /** A parser that keeps of labels and annotations those of this project's names. */
+  public WorkloadParser() {
+    this(Set.of());
+  }
+
+  /** A parser that keeps labels and annotations with these keys, too. */
+  public WorkloadParser(Set<String> furtherKeys) {
+    this.furtherKeys = Set.copyOf(furtherKeys);
+  }
 
   /**
    * The Workload written in {@code bytes}, as a JSON object.
@@ -178,6 +190,7 @@ public final class WorkloadParser {
           key -> {
             if (key.contains(OUR_KEYS)
                 || key.startsWith(MORE_OF_OUR_KEYS)
+                || furtherKeys.contains(key)
                 || PreemptibleLabels.KEYS.contains(key)) {
               result.put(key, jsonTokenReader.text());
             }

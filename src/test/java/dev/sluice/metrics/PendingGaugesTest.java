@@ -2,8 +2,11 @@ package dev.sluice.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.workload.CachedWorkload;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -23,6 +26,19 @@ class PendingGaugesTest {
           new TreeMap<>(Map.of("cpu", 1500L, "memory", 64L)),
           Optional.of(NOW.minusSeconds(12)));
 
+  private static final PendingGauges.PendingWorkloads NOT_ASKED =
+      new PendingGauges.PendingWorkloads() {
+        @Override
+        public CompletableFuture<Optional<List<PendingPosition>>> in(String clusterQueue) {
+          throw new AssertionError("no label comes from Workloads");
+        }
+
+        @Override
+        public Optional<CachedWorkload> find(WorkloadId id) {
+          throw new AssertionError("no label comes from Workloads");
+        }
+      };
+
   private final FixedViews views = new FixedViews().clusterQueue("cq", "", List.of());
 
   private String scrape(CompletableFuture<Map<String, PendingTotals>> answer, boolean resources) {
@@ -34,7 +50,8 @@ class PendingGaugesTest {
               () -> ReplicaRole.LEADER,
               () -> NOW,
               resources,
-              CustomLabels.NONE);
+              CustomLabels.NONE,
+              NOT_ASKED);
       gauges.preemptionSkips(Map.of("cq", 4, "gone", 1));
       scrape.include(gauges);
       return new String(scrape.scrape().body(), StandardCharsets.UTF_8);

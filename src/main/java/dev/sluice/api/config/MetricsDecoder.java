@@ -116,10 +116,6 @@ final class MetricsDecoder {
     }
     SourceKind kind = fields.word("sourceKind", SOURCE_KINDS, "ClusterQueue");
     List<String> values = trackedValues(fields, kind);
-    if (kind == SourceKind.WORKLOAD) {
-      fields.refuse(
-          "sourceKind", "Workload is not supported yet: metrics take no labels from Workloads");
-    }
     return fields.done(new CustomLabel(name, kind, key, fromAnnotation, values));
   }
 

@@ -353,8 +353,9 @@ class ConfigurationLoaderTest {
         "metrics: {customLabels: [{name: 9}]} | metrics.customLabels[0].name | 9 is not allowed",
         "metrics: {customLabels: [{name: team}]} | metrics.customLabels | needs the feature gate"
             + " CustomMetricLabels, which is off",
-        "metrics: {customLabels: [{name: team, sourceKind: Workload, trackedValues: [a]}]} |"
-            + " metrics.customLabels[0].sourceKind | Workload is not supported yet",
+        "metrics: {customLabels: [{name: team, sourceKind: Workload}]} |"
+            + " metrics.customLabels[0].trackedValues | \"0 values\" is not allowed; allowed: 1 to 12"
+            + " values",
         "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is"
             + " not allowed",
         "controller: {groupKindConcurrency: {Job.batch: 0}} |"
