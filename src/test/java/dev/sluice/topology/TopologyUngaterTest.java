@@ -78,7 +78,8 @@ class TopologyUngaterTest {
             writer,
             WorkQueueSettings.of(Runnable::run, (delay, task) -> {}),
             () -> now,
-            () -> true);
+            () -> true,
+            (workload, gate) -> {});
   }
 
   @AfterEach
