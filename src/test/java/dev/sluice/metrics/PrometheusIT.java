@@ -4,25 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.MetricsEndpoint;
+import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.Base64;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -30,9 +30,9 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A real Prometheus scrapes an operator in a process of its own, as the ServiceMonitor says: TLS
  * with the authority of the webhooks, and the token of a service account. It holds the rules that
- * are shipped, and each alert fires once because its condition is there. Only the times differ: an
- * alert's {@code for} is one second, and rates look back 30 seconds. {@link AlertRulesIT} checks
- * the times that are shipped.
+ * are shipped, and each alert fires because its condition is there. Only the times for which
+ * conditions have to last are shorter, a second each; {@link AlertRulesIT} checks those that are
+ * shipped.
  */
 @Tag("faults")
 @ControlPlaneTest(exclusive = true, fresh = false)
@@ -41,10 +41,30 @@ class PrometheusIT {
   private static final Duration LIMIT = Duration.ofMinutes(3);
   private static final String JOB = "kueue-controller-manager-metrics-service";
   private static final String LEASE = "c1f6bfd2.kueue.x-k8s.io";
-  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
+  private static final int LATE_QUEUES = 150;
+  private static final int MOST_STOPS = 40;
+  private static final Duration STOPPED = Duration.ofSeconds(6);
+  private static final Duration RUNNING = Duration.ofMillis(150);
+  private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.*), (\\w+)\\)");
+
+  /**
+   * Garbage piles up until nearly all of the heap is full, and only then it is collected. The code
+   * that decides is interpreted, so that a cycle takes longer than the process may run at a time.
+   */
+  private static final List<String> TROUBLED_MACHINE =
+      List.of(
+          "-XX:CompileCommand=quiet",
+          "-XX:CompileCommand=exclude,dev.sluice.core.*::*",
+          "-XX:-UseG1GC",
+          "-XX:+UseSerialGC",
+          "-Xms512m",
+          "-Xmx512m",
+          "-Xmn480m",
+          "-XX:SurvivorRatio=64");
 
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new SecureRandom())
+          .withLeases(Duration.ofMinutes(10), Duration.ofMinutes(9), Duration.ofSeconds(2))
           .withMetrics("enableClusterQueueResources: true")
           .with("fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}\n");
 
@@ -54,12 +74,23 @@ class PrometheusIT {
   @SuppressWarnings("NullAway.Init") // set by the test
   private PrometheusServer prometheus;
 
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private QueuedJobs jobs;
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private OperatorProcess operator;
+
+  private final Set<String> fired = new TreeSet<>();
+
   @Test
   void everyAlertFiresWhenItsConditionIsThere(TestCluster given, @TempDir Path directory)
       throws Exception {
     cluster = given;
+    jobs = new QueuedJobs(cluster);
     holdLease();
-    try (OperatorProcess operator =
+    PrometheusConfiguration configuration =
+        new PrometheusConfiguration(cluster.client(), settings.metricsPort(), JOB);
+    try (OperatorProcess process =
             OperatorProcess.start(
                     "operator",
                     cluster.kubeconfig(),
@@ -67,20 +98,139 @@ class PrometheusIT {
                     directory,
                     List.of(),
                     Lifetime.WITH_THIS_PROCESS,
-                    List.of())
+                    TROUBLED_MACHINE)
                 .awaitReady();
-        PrometheusServer server = PrometheusServer.start(directory, configuration(directory))) {
+        PrometheusServer server =
+            PrometheusServer.start(directory, configuration.write(directory))) {
+      operator = process;
       prometheus = server;
-      Set<String> fired = new TreeSet<>();
       awaitTarget();
-      createQueues();
-      fired.add(awaitFiring("SluiceNobodyLeads"));
-      cluster.client().leases().inNamespace(InstallManifests.NAMESPACE).withName(LEASE).delete();
-      fired.add(awaitFiring("SluiceClusterQueueInactive " + cluster.name("broken")));
-
+      letNobodyLead();
+      runAJob();
+      slowDown();
+      createTroubledQueues();
+      preempt();
+      awaitFiring("SluiceMemoryNearLimit");
+      everyExpressionHasSeries();
+      await("calm").atMost(LIMIT).until(() -> !prometheus.firing().contains("SluiceDown"));
       operator.stop();
-      fired.add(awaitFiring("SluiceDown"));
+      awaitFiring("SluiceDown");
     }
+    assertThat(fired).containsExactlyInAnyOrderElementsOf(MonitoringFiles.alerts());
+  }
+
+  /** A follower that runs alone, until whoever holds the lease is gone. */
+  private void letNobodyLead() {
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "f-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "urgent-${suffix}"}
+        value: 100
+        """);
+    createQueue("day", "f", "2");
+    awaitFiring("SluiceNobodyLeads");
+    cluster.client().leases().inNamespace(InstallManifests.NAMESPACE).withName(LEASE).delete();
+    await("no alert fires")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(prometheus.firing()).isEmpty());
+  }
+
+  /** A Job with all the quota of its queue. */
+  private void runAJob() {
+    submit("lazy", "");
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("lazy"), "PodsReady", "True");
+    awaitFiring("SluiceQuotaNearlyUsed " + cluster.name("day"));
+  }
+
+  /**
+   * Takes the processor away for six seconds, again and again, as the limit of a container does,
+   * while a cycle admits from many queues: the flavor that all of them wait for is created.
+   */
+  private void slowDown() {
+    StringBuilder objects = new StringBuilder();
+    for (int i = 0; i < LATE_QUEUES; i++) {
+      objects.append(queue("late" + i, "late", "1")).append("---\n");
+      objects.append(workload("late" + i, "late" + i)).append("---\n");
+    }
+    cluster.applyText(objects.toString());
+    String waiting = "sum(kueue_unadmitted_workloads{cluster_queue=~\"late.*\"}) == " + LATE_QUEUES;
+    await(waiting).atMost(LIMIT).until(() -> !prometheus.query(waiting).isEmpty());
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "late-${suffix}"}
+        """);
+    for (int stop = 0; stop < MOST_STOPS && !isReserved("late0"); stop++) {
+      operator.pause();
+      await().pollDelay(STOPPED).atMost(LIMIT).until(() -> true);
+      operator.resume();
+      await().pollDelay(RUNNING).atMost(LIMIT).until(() -> true);
+    }
+    awaitFiring("SluiceSlowCycles");
+    awaitFiring("SluiceSlowAdmission");
+  }
+
+  private boolean isReserved(String workload) {
+    return jobs.find(QueuedJobs.WORKLOAD, workload)
+        .filter(it -> it.at("/status").has("admission"))
+        .isPresent();
+  }
+
+  /** A queue without flavor, one whose Workload is too large, and one with many Workloads. */
+  private void createTroubledQueues() {
+    createQueue("broken", "missing", "1");
+    createQueue("crowded", "f", "0");
+    StringBuilder objects = new StringBuilder();
+    for (int i = 0; i <= 100; i++) {
+      objects.append(workload("crowded" + i, "crowded")).append("---\n");
+    }
+    cluster.applyText(objects.toString());
+    awaitFiring("SluiceClusterQueueInactive " + cluster.name("broken"));
+    awaitFiring("SluiceQueueStuck " + cluster.name("crowded"));
+    awaitFiring("SluiceManyPendingWorkloads " + cluster.name("crowded"));
+  }
+
+  private void preempt() {
+    submit("urgent", ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"");
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("urgent"), "PodsReady", "True");
+  }
+
+  /** Every expression of rules and of the dashboard is understood, and has something to show. */
+  private void everyExpressionHasSeries() throws Exception {
+    assertThat(prometheus.rules())
+        .hasSameSizeAs(MonitoringFiles.allRules())
+        .allSatisfy(rule -> assertThat(rule.path("health").asText()).as("" + rule).isEqualTo("ok"));
+    List<String> expressions = new ArrayList<>();
+    MonitoringFiles.allRules().stream()
+        .filter(rule -> rule.has("record"))
+        .forEach(rule -> expressions.add(rule.path("record").textValue()));
+    MonitoringFiles.panelExpressions()
+        .forEach(panel -> expressions.add(panel.expression().replace("$queue", ".*")));
+    for (String query : MonitoringFiles.variableQueries()) {
+      Matcher values = LABEL_VALUES.matcher(query);
+      assertThat(values.matches()).as(query).isTrue();
+      expressions.add("count by (%s) (%s)".formatted(values.group(2), values.group(1)));
+    }
+    assertThat(expressions).hasSizeGreaterThan(20);
+    await("series of every expression")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              List<String> empty = new ArrayList<>();
+              for (String expression : expressions) {
+                if (prometheus.query(expression).isEmpty()) {
+                  empty.add(expression);
+                }
+              }
+              assertThat(empty).isEmpty();
+            });
   }
 
   /** Somebody who never comes back leads for an hour. */
@@ -105,32 +255,83 @@ class PrometheusIT {
             lease -> {
               lease.getSpec().setHolderIdentity("somebody-else");
               lease.getSpec().setLeaseDurationSeconds(3600);
-              lease.getSpec().setRenewTime(java.time.ZonedDateTime.now(java.time.ZoneOffset.UTC));
+              lease.getSpec().setRenewTime(ZonedDateTime.now(ZoneOffset.UTC));
               return lease;
             });
   }
 
-  private void createQueues() {
-    cluster.applyText(
-        """
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ResourceFlavor
-        metadata: {name: "f-${suffix}"}
-        ---
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: ClusterQueue
-        metadata: {name: "broken-${suffix}"}
-        spec:
-          namespaceSelector: {}
-          resourceGroups:
-          - coveredResources: [cpu]
-            flavors: [{name: "missing-${suffix}", resources: [{name: cpu, nominalQuota: "1"}]}]
-        """);
+  private void createQueue(String name, String flavor, String cpus) {
+    cluster.applyText(queue(name, flavor, cpus));
   }
 
-  private String awaitFiring(String alert) {
+  /** A ClusterQueue and a LocalQueue of the same stem. */
+  private static String queue(String name, String flavor, String cpus) {
+    return """
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: "%s-${suffix}"}
+    spec:
+      namespaceSelector: {}
+      cohortName: "%s-${suffix}"
+      preemption: {withinClusterQueue: LowerPriority}
+      resourceGroups:
+      - coveredResources: [cpu]
+        flavors: [{name: "%s-${suffix}", resources: [{name: cpu, nominalQuota: "%s"}]}]
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: %s, namespace: "${namespace}"}
+    spec: {clusterQueue: "%s-${suffix}"}
+    """
+        .formatted(name, name.startsWith("late") ? "late" : name, flavor, cpus, name, name);
+  }
+
+  private static String workload(String name, String queue) {
+    return """
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: Workload
+    metadata: {name: %s, namespace: "${namespace}"}
+    spec:
+      queueName: %s
+      podSets:
+      - name: main
+        count: 1
+        template:
+          spec:
+            restartPolicy: Never
+            containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+    """
+        .formatted(name, queue);
+  }
+
+  /** A Job with two pods of one CPU each. */
+  private void submit(String name, String labels) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: day%s}
+        spec:
+          parallelism: 2
+          completions: 2
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "30m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, labels));
+  }
+
+  private String workloadOf(String job) {
+    return jobs.workloadOf("batch/v1/Job", job);
+  }
+
+  private void awaitFiring(String alert) {
     await(alert).atMost(LIMIT).untilAsserted(() -> assertThat(prometheus.firing()).contains(alert));
-    return alert.split(" ", -1)[0];
+    fired.add(alert.split(" ", -1)[0]);
   }
 
   /** The scrape succeeds with the token, and is refused without. */
@@ -150,68 +351,5 @@ class PrometheusIT {
             () ->
                 assertThat(prometheus.target("without-token").path("lastError").asText())
                     .contains("401"));
-  }
-
-  /** A configuration that says what the ServiceMonitor says, with an interval of a second. */
-  private Path configuration(Path directory) throws IOException {
-    JsonNode endpoint = MonitoringFiles.scrapedEndpoint();
-    JsonNode authority = endpoint.at("/tlsConfig/ca/secret");
-    MetricsEndpoint metrics = new MetricsEndpoint(cluster.client(), settings.metricsPort());
-    Path token = Files.writeString(directory.resolve("token"), metrics.token());
-    String certificate =
-        cluster
-            .client()
-            .secrets()
-            .inNamespace(InstallManifests.NAMESPACE)
-            .withName(authority.path("name").asText())
-            .require()
-            .getData()
-            .getOrDefault(authority.path("key").asText(), "");
-    Path ca = Files.write(directory.resolve("ca.crt"), Base64.getDecoder().decode(certificate));
-    String target =
-        """
-          metrics_path: %s
-          scheme: %s
-          tls_config: {ca_file: "%s", server_name: "%s"}
-          static_configs:
-          - targets: ["127.0.0.1:%d"]
-            labels: {namespace: kueue-system, pod: sluice-0}
-        """
-            .formatted(
-                endpoint.path("path").asText(),
-                endpoint.path("scheme").asText(),
-                ca,
-                endpoint.at("/tlsConfig/serverName").asText(),
-                settings.metricsPort());
-    return Files.writeString(
-        directory.resolve("prometheus.yml"),
-        """
-        global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}
-        rule_files: ["%s"]
-        scrape_configs:
-        - job_name: %s
-          authorization: {credentials_file: "%s"}
-        %s
-        - job_name: without-token
-        %s
-        """
-            .formatted(rules(directory), JOB, token, target, target));
-  }
-
-  /** The rules that are shipped, with shorter times. */
-  private static Path rules(Path directory) throws IOException {
-    JsonNode rules = MonitoringFiles.rules();
-    for (JsonNode group : rules.path("groups")) {
-      for (JsonNode rule : group.path("rules")) {
-        String expression = rule.path("expr").textValue();
-        ((ObjectNode) rule).put("expr", expression.replaceAll("\\[\\d+m]", "[30s]"));
-        if (rule.has("for")) {
-          ((ObjectNode) rule).put("for", "1s");
-        }
-      }
-    }
-    Path file = directory.resolve("rules.yaml");
-    YAML.writeValue(file.toFile(), rules);
-    return file;
   }
 }
