@@ -2,9 +2,11 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.BuildInfo;
+import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.ReadErrorRecorder;
@@ -23,18 +25,21 @@ import java.util.function.Supplier;
 final class MetricsModule implements OperatorModule {
 
   private final OperatorContext context;
+  private final CustomLabels customLabels;
   private final SchedulerMetrics cycles;
   private volatile Optional<PodGateMetrics> podGates = Optional.empty();
 
-  /** Records what {@code readErrors} reports. */
-  MetricsModule(OperatorContext context, ReadErrorLog readErrors) {
+  /** Records what {@code readErrors} reports; values of custom labels come from the caches. */
+  MetricsModule(OperatorContext context, InformerCaches informerCaches, ReadErrorLog readErrors) {
     this.context = context;
+    customLabels = WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches);
     cycles =
         new SchedulerMetrics(
             context.metrics().registry(),
             context::role,
             context.isEnabled(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
-            BuildInfo.ofThisProcess());
+            BuildInfo.ofThisProcess(),
+            customLabels);
     readErrors.listen(
         new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
   }
@@ -45,8 +50,8 @@ final class MetricsModule implements OperatorModule {
   }
 
   /** Records that a Workload was created for a job of this kind, as it was created itself. */
-  void recordWorkloadCreation(String jobKind, Duration sinceJobCreation) {
-    cycles.workloadCreated(jobKind, sinceJobCreation);
+  void recordWorkloadCreation(String jobKind, LocalQueueId queue, Duration sinceJobCreation) {
+    cycles.workloadCreated(jobKind, queue, sinceJobCreation);
   }
 
   /** Records that a gate of this name was removed from a pod of an admitted Workload. */
@@ -58,8 +63,7 @@ final class MetricsModule implements OperatorModule {
   PendingGauges pending(
       SchedulerViews views,
       Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
-      PendingGauges.PendingWorkloads workloads,
-      InformerCaches informerCaches) {
+      PendingGauges.PendingWorkloads workloads) {
     PendingGauges gauges =
         new PendingGauges(
             views,
@@ -67,7 +71,7 @@ final class MetricsModule implements OperatorModule {
             context::role,
             context.clock(),
             context.configuration().metrics().enableClusterQueueResources(),
-            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches),
+            customLabels,
             workloads);
     context.metrics().include(gauges);
     return gauges;
@@ -78,11 +82,7 @@ final class MetricsModule implements OperatorModule {
       SchedulerViews views, WorkloadReader reader, InformerCaches informerCaches) {
     PodGateMetrics gates =
         new PodGateMetrics(
-            context.metrics().registry(),
-            views,
-            context::role,
-            context.clock(),
-            WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches));
+            context.metrics().registry(), views, context::role, context.clock(), customLabels);
     podGates = Optional.of(gates);
     return new WorkloadMetricsFactory(
             context.configuration(), context.metrics(), views, context::role, gates)

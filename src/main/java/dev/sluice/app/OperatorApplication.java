@@ -89,8 +89,8 @@ public final class OperatorApplication implements AutoCloseable {
    */
   private List<OperatorModule> modules(
       Operator framework, ReadErrorLog readErrors, Optional<Installer> installer) {
-    MetricsModule metrics = new MetricsModule(context, readErrors);
     InformerModule informers = new InformerModule(context);
+    MetricsModule metrics = new MetricsModule(context, informers.caches(), readErrors);
     SchedulerModule scheduler = new SchedulerModule(context, metrics, informers, workloads);
     QueueModule queues = new QueueModule(context, informers, scheduler, workloads);
     PodIndex podIndex = new PodIndex();

@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.JobEvents;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.kube.events.EventRecorder;
@@ -21,8 +22,9 @@ final class RecordedJobEvents implements JobEvents {
   }
 
   @Override
-  public void workloadCreated(JobRef job, Duration sinceJobCreation) {
-    metrics.recordWorkloadCreation(job.kind().kind(), sinceJobCreation);
+  public void workloadCreated(JobRef job, String localQueue, Duration sinceJobCreation) {
+    metrics.recordWorkloadCreation(
+        job.kind().kind(), new LocalQueueId(job.namespace(), localQueue), sinceJobCreation);
   }
 
   @Override

@@ -62,10 +62,7 @@ final class SchedulerModule implements OperatorModule {
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
     pendingGauges =
         metrics.pending(
-            engine.views(),
-            engine::pendingTotals,
-            new QueriedWorkloads(engine, workloads.cache()),
-            informers.caches());
+            engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     WorkloadTranslator translator =
         new WorkloadTranslator(

@@ -12,8 +12,12 @@ public interface JobEvents {
   /** Something that somebody should look at. */
   void warning(JobRef job, String reason, String note);
 
-  /** A Workload was created for a job that was not changed since it was created. */
-  default void workloadCreated(JobRef job, Duration sinceJobCreation) {}
+  /**
+   * A Workload was created for a job that was not changed since it was created.
+   *
+   * @param localQueue the name of the LocalQueue in the job's namespace
+   */
+  default void workloadCreated(JobRef job, String localQueue, Duration sinceJobCreation) {}
 
   /** A scheduling gate of this name was removed from a pod of an admitted Workload. */
   default void gateRemoved(CachedWorkload workload, String gate) {}

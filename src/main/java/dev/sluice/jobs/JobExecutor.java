@@ -178,7 +178,10 @@ public final class JobExecutor {
         LOG.info("job=\"{}\" workload={}/{} created", job.ref(), namespace, name);
         events.normal(job.ref(), "CreatedWorkload", "Created Workload: " + namespace + "/" + name);
         if (job.generation() <= 1) {
-          events.workloadCreated(job.ref(), Duration.between(job.createdAt(), clock.instant()));
+          events.workloadCreated(
+              job.ref(),
+              workload.path("spec").path("queueName").asText(),
+              Duration.between(job.createdAt(), clock.instant()));
         }
         yield Optional.empty();
       }

@@ -40,6 +40,9 @@ public final class CustomLabels {
             }
           });
 
+  /** The labels by which metrics tell LocalQueues apart. */
+  static final List<String> OF_LOCAL_QUEUE = List.of("name", "namespace");
+
   private static final String PREFIX = "custom_";
 
   private final List<CustomLabel> labels;

@@ -13,7 +13,7 @@ final class MetricFamilies {
 
   private final PrometheusRegistry registry;
   private final CustomLabels customLabels;
-  private final List<String> ofWorkloads;
+  private final List<String> further;
 
   MetricFamilies(PrometheusRegistry registry) {
     this(registry, CustomLabels.NONE);
@@ -25,15 +25,21 @@ final class MetricFamilies {
   }
 
   private MetricFamilies(
-      PrometheusRegistry registry, CustomLabels customLabels, List<String> ofWorkloads) {
+      PrometheusRegistry registry, CustomLabels customLabels, List<String> further) {
     this.registry = registry;
     this.customLabels = customLabels;
-    this.ofWorkloads = List.copyOf(ofWorkloads);
+    this.further = List.copyOf(further);
   }
 
   /** A counter; its name ends in {@code _total}. */
   Counter counter(String name, String help, String... labels) {
     return Counter.builder().name(name).help(help).labelNames(withRole(labels)).register(registry);
+  }
+
+  /** Families that name no LocalQueue, and take the labels that come from LocalQueues. */
+  MetricFamilies ofLocalQueues() {
+    return new MetricFamilies(
+        registry, customLabels, customLabels.names(CustomLabels.OF_LOCAL_QUEUE));
   }
 
   /** The same families with the labels that come from Workloads, too. */
@@ -82,7 +88,7 @@ final class MetricFamilies {
     List<String> all = new ArrayList<>(List.of(labels));
     all.add(ReplicaRole.LABEL);
     all.addAll(customLabels.names(List.of(labels)));
-    all.addAll(ofWorkloads);
+    all.addAll(further);
     return all.toArray(String[]::new);
   }
 }

@@ -1,11 +1,14 @@
 package dev.sluice.metrics;
 
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.Info;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Supplier;
 
 /** Metrics of scheduling cycles and other metrics without a queue. Thread-safe. */
@@ -16,6 +19,7 @@ public final class SchedulerMetrics {
   private final Histogram durations;
   private final Histogram durationsByFormerName;
   private final Histogram creationLatency;
+  private final CustomLabels customLabels;
   private final boolean measureCreation;
 
   /**
@@ -23,15 +27,18 @@ public final class SchedulerMetrics {
    *
    * @param role the current role of this replica
    * @param measureCreation whether the latency from a job to its Workload is measured
+   * @param customLabels further labels; that latency takes those of LocalQueues
    */
   public SchedulerMetrics(
       PrometheusRegistry registry,
       Supplier<ReplicaRole> role,
       boolean measureCreation,
-      BuildInfo build) {
+      BuildInfo build,
+      CustomLabels customLabels) {
     this.role = role;
+    this.customLabels = customLabels;
     this.measureCreation = measureCreation;
-    MetricFamilies metricFamilies = new MetricFamilies(registry);
+    MetricFamilies metricFamilies = new MetricFamilies(registry, customLabels);
     attempts =
         metricFamilies.counter(
             "kueue_admission_attempts_total",
@@ -50,11 +57,13 @@ public final class SchedulerMetrics {
             Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
             "result");
     creationLatency =
-        metricFamilies.histogram(
-            "kueue_workload_creation_latency_seconds",
-            "From the creation of a job to that of its Workload",
-            MetricFamilies.doubling(0.01, 11),
-            "job_kind");
+        metricFamilies
+            .ofLocalQueues()
+            .histogram(
+                "kueue_workload_creation_latency_seconds",
+                "From the creation of a job to that of its Workload",
+                MetricFamilies.doubling(0.01, 11),
+                "job_kind");
     register(build, registry);
   }
 
@@ -70,12 +79,15 @@ public final class SchedulerMetrics {
    * A Workload was created for a job that was not changed since its creation.
    *
    * @param jobKind kind of the job, such as {@code Job}
+   * @param queue its LocalQueue
    */
-  public void workloadCreated(String jobKind, Duration sinceJobCreation) {
+  public void workloadCreated(String jobKind, LocalQueueId queue, Duration sinceJobCreation) {
     if (measureCreation) {
-      creationLatency
-          .labelValues(MetricFamilies.values(role.get(), jobKind))
-          .observe(seconds(sinceJobCreation));
+      List<String> values = new ArrayList<>(List.of(MetricFamilies.values(role.get(), jobKind)));
+      values.addAll(
+          customLabels.values(
+              CustomLabels.OF_LOCAL_QUEUE, List.of(queue.name(), queue.namespace())));
+      creationLatency.labelValues(values.toArray(String[]::new)).observe(seconds(sinceJobCreation));
     }
   }
 

@@ -79,7 +79,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
           }
 
           @Override
-          public void workloadCreated(JobRef job, Duration sinceJobCreation) {
+          public void workloadCreated(JobRef job, String localQueue, Duration sinceJobCreation) {
             creationLatencies.add(sinceJobCreation);
           }
         },

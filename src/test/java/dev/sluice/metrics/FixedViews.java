@@ -8,6 +8,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.quota.DominantResourceShare;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -61,6 +62,32 @@ public final class FixedViews implements SchedulerViews {
   /** With one more, or another one of this name. */
   public FixedViews cohort(String name, String parent, FlavorUsage... usage) {
     cohorts.put(name, new CohortView(name, parent, "root", List.of(usage)));
+    return this;
+  }
+
+  /** All ClusterQueues and cohorts that are there have the share of nothing borrowed. */
+  public FixedViews sharing() {
+    clusterQueues.replaceAll(
+        (name, queue) ->
+            new ClusterQueueView(
+                name,
+                queue.cohort(),
+                queue.rootCohort(),
+                queue.problems(),
+                queue.pendingActive(),
+                queue.pendingInadmissible(),
+                queue.reserving(),
+                queue.admitted(),
+                Optional.of(DominantResourceShare.NONE),
+                queue.usage()));
+    cohorts.replaceAll(
+        (name, cohort) ->
+            new CohortView(
+                name,
+                cohort.parent(),
+                cohort.root(),
+                Optional.of(DominantResourceShare.NONE),
+                cohort.usage()));
     return this;
   }
 

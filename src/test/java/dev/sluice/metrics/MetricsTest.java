@@ -372,10 +372,11 @@ class MetricsTest {
             scrape.registry(),
             role::get,
             true,
-            new BuildInfo("v1", "abc", "2030-01-01", "java25", "HotSpot", "linux/amd64"));
+            new BuildInfo("v1", "abc", "2030-01-01", "java25", "HotSpot", "linux/amd64"),
+            CustomLabels.NONE);
 
     scheduler.cycleEnded(true, Duration.ofMillis(7));
-    scheduler.workloadCreated("Job", Duration.ofMillis(15));
+    scheduler.workloadCreated("Job", QUEUE.localQueue(), Duration.ofMillis(15));
 
     assertThat(lines())
         .contains(
