@@ -38,7 +38,9 @@ public final class MonthCommand implements Callable<Integer> {
       names = "--jobs",
       paramLabel = "NUMBER",
       defaultValue = "1000000",
-      description = "How many jobs arrive; quota is what they need (default: ${DEFAULT-VALUE}).")
+      description =
+          "How many jobs arrive; there are as many queues that each gets about as many a day (default:"
+              + " ${DEFAULT-VALUE}).")
   private int jobs = MonthSize.WHOLE.jobs();
 
   @Option(

@@ -23,9 +23,11 @@ record MonthSize(
     }
   }
 
-  /** The whole month with another number of jobs, and the quota that these need. */
+  /** Other jobs in other days, and as many queues that each has about as many jobs a day. */
   MonthSize with(int otherJobs, int otherDays, long otherSeed) {
-    return new MonthSize(otherSeed, otherDays, otherJobs, trees, teams, queues, changesPerDay);
+    double busier = ((double) otherJobs / otherDays) / ((double) jobs / days);
+    int otherQueues = (int) Math.max(1, Math.round(queues * busier));
+    return new MonthSize(otherSeed, otherDays, otherJobs, trees, teams, otherQueues, changesPerDay);
   }
 
   int allTeams() {
