@@ -59,7 +59,7 @@ public final class FairPreemption implements PreemptionStrategy {
     }
     Search search = new Search(preemptionRequest);
     preemptionRequest.reserve();
-    boolean fits = search.findsTargets();
+    boolean fits = search.mayFindTarget() && search.findsTargets();
     preemptionRequest.unreserve();
     Found found = null;
     if (fits) {
@@ -85,11 +85,56 @@ public final class FairPreemption implements PreemptionStrategy {
     private final PreemptionRequest preemptionRequest;
     private final List<PreemptionTarget> targets = new ArrayList<>();
 
-    /** The first candidate of each queue that the first strategy didn't allow. */
+    /**
+     * The first candidate of each visited queue that the first strategy didn't allow; closed sides
+     * are looked up when the second strategy visits them.
+     */
     private final Map<QuotaNode, CandidateIterator> disallowed = new HashMap<>();
+
+    /** The order of the first strategy, which closed sides whose queues it didn't visit. */
+    private @Nullable TargetQueueOrdering firstOrdering;
 
     Search(PreemptionRequest preemptionRequest) {
       this.preemptionRequest = preemptionRequest;
+    }
+
+    /**
+     * Whether there may be a first target. Shares change only by targets, so the first one is in
+     * the own queue, or in a side of the tree whose share allows it as it is.
+     */
+    boolean mayFindTarget() {
+      PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
+      if (policies.withinClusterQueue() != WithinClusterQueue.NEVER
+          && new CandidateQueue(preemptionRequest.queue(), null, false)
+              .hasCandidates(preemptionRequest)) {
+        return true;
+      }
+      if (policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
+        return false;
+      }
+      boolean ignoresShares = reclaimsWhateverTheShares();
+      QuotaNode preemptorSide = preemptionRequest.queue().node();
+      for (QuotaNode ancestor = preemptorSide.parent();
+          ancestor != null;
+          ancestor = ancestor.parent()) {
+        DominantResourceShare own = shares.of(preemptorSide);
+        for (QuotaNode side : ancestor.children()) {
+          if (side != preemptorSide) {
+            DominantResourceShare share = shares.of(side);
+            if (share.borrowing() && (ignoresShares || share.compareTo(own) >= 0)) {
+              return true;
+            }
+          }
+        }
+        preemptorSide = ancestor;
+      }
+      return false;
+    }
+
+    /** Whether the preemptor reclaims its own quota, to which shares don't matter. */
+    private boolean reclaimsWhateverTheShares() {
+      return parameters.reclaimsWithinNominal()
+          && !preemptionRequest.isBorrowing(preemptionRequest.queue().node());
     }
 
     boolean findsTargets() {
@@ -109,21 +154,19 @@ public final class FairPreemption implements PreemptionStrategy {
 
     private boolean applyFirstStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
-          TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
+          new TargetQueueOrdering(
+              shares, preemptionRequest, this::candidates, this::reclaimsWhateverTheShares);
+      firstOrdering = targetQueueOrdering;
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {
         boolean added;
         if (targetQueue.isOwn()) {
           added = addTarget(targetQueue, PreemptionReason.IN_CLUSTER_QUEUE);
-        } else if (parameters.reclaimsWithinNominal()
-            && !preemptionRequest.isBorrowing(preemptionRequest.queue().node())) {
+        } else if (reclaimsWhateverTheShares()) {
           added = addTarget(targetQueue, PreemptionReason.IN_COHORT_RECLAMATION);
         } else {
           added = addAllowedTarget(targetQueue, strategy);
-          if (!added && isExhausted(targetQueue)) {
-            return false;
-          }
         }
         if (added && fits()) {
           return true;
@@ -132,23 +175,12 @@ public final class FairPreemption implements PreemptionStrategy {
       return false;
     }
 
-    /**
-     * Whether all remaining queues have a lower share than the preemptor's queue would have: then
-     * the candidates of the preemptor's own queue were taken before, and no later candidate can be
-     * allowed.
-     */
-    private boolean isExhausted(TargetQueue targetQueue) {
-      return targetQueue.isLast()
-          && targetQueue.shareOfPreemptor().compareTo(targetQueue.share()) > 0;
-    }
-
     /** Takes the first candidate that the strategy allows, if there is one. */
     private boolean addAllowedTarget(TargetQueue targetQueue, Strategy strategy) {
       DominantResourceShare preemptorShare = targetQueue.shareOfPreemptor();
       DominantResourceShare otherShare = targetQueue.share();
       if (!mayAllow(strategy, preemptorShare, otherShare)) {
-        recordDisallowed(targetQueue);
-        targetQueue.candidates().close();
+        targetQueue.closeSide();
         return false;
       }
       for (QuotaHolder quotaHolder = targetQueue.candidates().first();
@@ -197,17 +229,30 @@ public final class FairPreemption implements PreemptionStrategy {
     /** Applies the second strategy to the first disallowed candidate of each queue. */
     private boolean applySecondStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
-          TargetQueueOrdering.of(shares, preemptionRequest, disallowed::get);
+          new TargetQueueOrdering(shares, preemptionRequest, this::firstDisallowed, () -> false);
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {
-        boolean allowed = mayAllow(strategy, targetQueue.shareOfPreemptor(), targetQueue.share());
-        if (allowed && addTarget(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
+        if (!mayAllow(strategy, targetQueue.shareOfPreemptor(), targetQueue.share())) {
+          targetQueue.closeSide();
+        } else if (addTarget(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
           return true;
+        } else {
+          targetQueue.candidates().close();
         }
-        targetQueue.candidates().close();
       }
       return false;
+    }
+
+    /** The first candidate of a queue that the first strategy didn't allow. */
+    private @Nullable CandidateIterator firstDisallowed(QuotaNode node) {
+      CandidateIterator known = disallowed.get(node);
+      if (known != null || firstOrdering == null) {
+        return known;
+      }
+      CandidateIterator left = firstOrdering.leftInClosedSide(node);
+      QuotaHolder first = left == null ? null : left.first();
+      return left == null || first == null ? null : CandidateIterator.of(left.source(), first);
     }
 
     private boolean addTarget(TargetQueue targetQueue, PreemptionReason reason) {

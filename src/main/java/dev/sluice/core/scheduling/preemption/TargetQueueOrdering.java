@@ -6,8 +6,11 @@ import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * Orders the queues with candidates: descends from the root of the tree to the child with the
  * highest share. Shares are cached until usage below changes. The preemptor's request counts as
  * used meanwhile.
+ *
+ * <p>A <i>side</i> is a child of an ancestor of the preemptor that isn't itself an ancestor.
+ * Whether its candidates are allowed depends on its share and on the share of the preemptor's side
+ * only, so a side that isn't allowed is closed as a whole; a tree of many queues is not visited
+ * queue by queue. Nodes below a side are listed when the side is visited.
  */
 final class TargetQueueOrdering {
 
@@ -23,7 +31,7 @@ final class TargetQueueOrdering {
     private final QuotaNode node;
     private final @Nullable TreeNode parent;
     private final boolean onPath;
-    private final List<TreeNode> children = new ArrayList<>();
+    private @Nullable List<TreeNode> children;
     private @Nullable CandidateIterator candidateIterator;
     private boolean candidatesKnown;
     private @Nullable TreeNode childOnPath;
@@ -82,11 +90,13 @@ final class TargetQueueOrdering {
     }
 
     /**
-     * Whether no other queue can be allowed if this one is not: it has the highest share beside the
-     * preemptor's queue, and both are children of the root.
+     * Closes the queue's side, whose share doesn't allow any candidate: all its queues would come
+     * next, and nothing changes before.
      */
-    boolean isLast() {
-      return preemptionRequest.queue().node().parent() == root.node;
+    void closeSide() {
+      TreeNode side = side();
+      closedSides.put(side.node, side);
+      children(Objects.requireNonNull(side.parent)).remove(side);
     }
 
     private TreeNode side() {
@@ -101,56 +111,82 @@ final class TargetQueueOrdering {
   private final FairShareCalculator shares;
   private final PreemptionRequest preemptionRequest;
   private final Function<QuotaNode, @Nullable CandidateIterator> candidateIterators;
+  private final BooleanSupplier ignoresShares;
+  private final Map<QuotaNode, TreeNode> closedSides = new HashMap<>(4);
   private final TreeNode root;
-
-  private TargetQueueOrdering(
-      FairShareCalculator shares,
-      PreemptionRequest preemptionRequest,
-      Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
-    this.shares = shares;
-    this.preemptionRequest = preemptionRequest;
-    this.candidateIterators = candidateIterators;
-    QuotaNode top = preemptionRequest.queue().node().root();
-    this.root = new TreeNode(top, null, true);
-    fill(root);
-  }
 
   /**
    * The order of all queues of the preemptor's tree.
    *
    * @param candidateIterators the candidates of a queue; null if there are none
+   * @param ignoresShares whether candidates are allowed at the moment whatever the shares
    */
-  static TargetQueueOrdering of(
+  TargetQueueOrdering(
       FairShareCalculator shares,
       PreemptionRequest preemptionRequest,
-      Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
-    return new TargetQueueOrdering(shares, preemptionRequest, candidateIterators);
+      Function<QuotaNode, @Nullable CandidateIterator> candidateIterators,
+      BooleanSupplier ignoresShares) {
+    this.shares = shares;
+    this.preemptionRequest = preemptionRequest;
+    this.candidateIterators = candidateIterators;
+    this.ignoresShares = ignoresShares;
+    this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true);
   }
 
-  private void fill(TreeNode treeNode) {
-    for (QuotaNode child : treeNode.node.children()) {
-      boolean onPath = treeNode.onPath && isAbovePreemptor(child);
-      if (!onPath && !shares.of(child).borrowing()) {
-        continue;
-      }
-      TreeNode below = new TreeNode(child, treeNode, onPath);
-      if (onPath) {
-        treeNode.childOnPath = below;
-      }
-      treeNode.children.add(below);
-      fill(below);
-    }
+  /** What is left of the candidates of a queue in a closed side; null if it isn't in any. */
+  @Nullable CandidateIterator leftInClosedSide(QuotaNode queue) {
+    TreeNode treeNode = inClosedSide(queue);
+    return treeNode == null ? null : candidates(treeNode);
   }
 
-  private boolean isAbovePreemptor(QuotaNode node) {
-    for (QuotaNode current = preemptionRequest.queue().node();
-        current != null;
-        current = current.parent()) {
-      if (current == node) {
-        return true;
+  private @Nullable TreeNode inClosedSide(QuotaNode node) {
+    TreeNode side = closedSides.get(node);
+    QuotaNode above = node.parent();
+    if (side != null || above == null) {
+      return side;
+    }
+    TreeNode parent = inClosedSide(above);
+    if (parent != null) {
+      for (TreeNode child : children(parent)) {
+        if (child.node == node) {
+          return child;
+        }
       }
     }
-    return false;
+    return null;
+  }
+
+  /**
+   * The children that may have candidates, listed at the first call: a child that borrows nothing
+   * then doesn't borrow later, as targets only reduce usage.
+   */
+  private List<TreeNode> children(TreeNode treeNode) {
+    List<TreeNode> known = treeNode.children;
+    if (known == null) {
+      known = new ArrayList<>();
+      QuotaNode path = treeNode.onPath ? childOnPath(treeNode.node) : null;
+      for (QuotaNode child : treeNode.node.children()) {
+        boolean onPath = child == path;
+        if (onPath || shares.of(child).borrowing()) {
+          TreeNode below = new TreeNode(child, treeNode, onPath);
+          if (onPath) {
+            treeNode.childOnPath = below;
+          }
+          known.add(below);
+        }
+      }
+      treeNode.children = known;
+    }
+    return known;
+  }
+
+  /** The child of an ancestor of the preemptor's queue that is on the path to it. */
+  private QuotaNode childOnPath(QuotaNode ancestor) {
+    QuotaNode current = preemptionRequest.queue().node();
+    while (current.parent() != ancestor) {
+      current = Objects.requireNonNull(current.parent());
+    }
+    return current;
   }
 
   private DominantResourceShare share(TreeNode treeNode) {
@@ -178,7 +214,7 @@ final class TargetQueueOrdering {
       } else if (current.parent == null) {
         return null;
       } else {
-        current.parent.children.remove(current);
+        children(current.parent).remove(current);
         current = root;
       }
     }
@@ -186,18 +222,42 @@ final class TargetQueueOrdering {
 
   /** The child with the highest share; a cohort before a queue with an equal share. */
   private @Nullable TreeNode highestShare(TreeNode cohort) {
-    while (true) {
+    List<TreeNode> children = children(cohort);
+    while (!children.isEmpty()) {
+      DominantResourceShare highest = share(children.getFirst());
+      for (int i = 1; i < children.size(); i++) {
+        DominantResourceShare share = share(children.get(i));
+        highest = share.compareTo(highest) > 0 ? share : highest;
+      }
+      if (isExhausted(cohort, highest)) {
+        children.forEach(side -> closedSides.put(side.node, side));
+        children.clear();
+        return null;
+      }
+      // Candidates decide among equal shares only.
       TreeNode best = null;
-      for (TreeNode child : cohort.children) {
-        if (best == null || comesBefore(child, best)) {
+      for (TreeNode child : children) {
+        if (share(child).compareTo(highest) == 0 && (best == null || isPreferred(child, best))) {
           best = child;
         }
       }
       if (best == null || !isDone(best)) {
         return best;
       }
-      cohort.children.remove(best);
+      children.remove(best);
     }
+    return null;
+  }
+
+  /**
+   * Whether no remaining side can be allowed: all have lower shares than the preemptor's side,
+   * which has no candidates left.
+   */
+  private boolean isExhausted(TreeNode cohort, DominantResourceShare highest) {
+    TreeNode preemptorSide = cohort.childOnPath;
+    return preemptorSide != null
+        && share(preemptorSide).compareTo(highest) > 0
+        && !ignoresShares.getAsBoolean();
   }
 
   private boolean isDone(TreeNode treeNode) {
@@ -205,11 +265,8 @@ final class TargetQueueOrdering {
         || (!treeNode.onPath && !share(treeNode).borrowing());
   }
 
-  private boolean comesBefore(TreeNode one, TreeNode two) {
-    int byShare = share(one).compareTo(share(two));
-    if (byShare != 0) {
-      return byShare > 0;
-    }
+  /** Whether a node comes before another one with an equal share. */
+  private boolean isPreferred(TreeNode one, TreeNode two) {
     if (!one.node.isQueue() || !two.node.isQueue()) {
       return !one.node.isQueue() && two.node.isQueue();
     }
