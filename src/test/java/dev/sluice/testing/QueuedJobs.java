@@ -75,6 +75,13 @@ public final class QueuedJobs {
     resource(kind, name).patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
   }
 
+  /** Merges JSON, written with single quotes, into the status of an object. */
+  public void patchStatus(String kind, String name, String json) {
+    resource(kind, name)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
   /** Replaces the value at a pointer into an object by JSON. */
   public void replace(String kind, String name, String pointer, String json) {
     resource(kind, name)

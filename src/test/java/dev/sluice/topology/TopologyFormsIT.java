@@ -2,7 +2,6 @@ package dev.sluice.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.NodeAuditor;
 import dev.sluice.lab.audit.WatchRecorder;
@@ -18,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -154,6 +152,7 @@ class TopologyFormsIT {
                   + " ElasticJobsViaWorkloadSlicesWithTAS: true}\n")) {
         run(racked, BALANCED);
         growAndShrink(cluster, racked);
+        growOnProvisionedNodes(cluster, racked);
         runGroup(cluster, racked);
       }
       assertThat(recorder.catchUp(LIMIT)).isTrue();
@@ -240,41 +239,25 @@ class TopologyFormsIT {
    * they are. When it shrinks, others get exactly the nodes that its pods have left.
    */
   private static void growAndShrink(TestCluster cluster, RackedCluster racked) {
-    cluster.applyText(
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata:
-          name: elastic
-          labels: {kueue.x-k8s.io/queue-name: lq}
-          annotations: {kueue.x-k8s.io/elastic-job: "true"}
-        spec:
-          parallelism: 3
-          completions: 100
-          template:
-            metadata: {annotations: {sluice.dev/run-for: "60m"}}
-            spec:
-              restartPolicy: Never
-              containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
-        """);
-    Map<String, String> three = awaitPods(racked, 3);
+    ElasticJob elastic = new ElasticJob(cluster, racked, "elastic").submit("lq", 3, 4);
+    Map<String, String> three = elastic.awaitPods(3);
     String anywhere = "kueue.x-k8s.io/podset-unconstrained-topology: 'true',";
     racked.job("neighbour", "lq", anywhere, 4, 4);
     racked.awaitRunning("neighbour", 4);
 
-    scale(racked, 5);
-    String larger = awaitSlice(racked, 5);
+    elastic.scale(5);
+    String larger = elastic.awaitSlice(5);
     racked.jobs().awaitCondition(QueuedJobs.WORKLOAD, larger, "QuotaReserved", "False");
-    assertThat(awaitPods(racked, 3)).as("one node is free, two are needed").isEqualTo(three);
+    assertThat(elastic.awaitPods(3)).as("one node is free, two are needed").isEqualTo(three);
     racked.jobs().delete(RackedCluster.JOB, "neighbour");
-    Map<String, String> five = awaitPods(racked, 5);
+    Map<String, String> five = elastic.awaitPods(5);
     assertThat(five).containsAllEntriesOf(three);
     assertThat(five.values()).doesNotHaveDuplicates();
     assertThat(racked.placesOf(larger).get("main"))
         .containsExactlyInAnyOrderElementsOf(five.values());
 
-    scale(racked, 2);
-    Map<String, String> two = awaitPods(racked, 2);
+    elastic.scale(2);
+    Map<String, String> two = elastic.awaitPods(2);
     assertThat(five).containsAllEntriesOf(two);
     RackedCluster.eventually(
         "places of the smaller job",
@@ -285,58 +268,50 @@ class TopologyFormsIT {
     assertThat(racked.awaitRunning("second", 6).values())
         .doesNotHaveDuplicates()
         .doesNotContainAnyElementsOf(two.values());
-    assertThat(awaitPods(racked, 2)).isEqualTo(two);
+    assertThat(elastic.awaitPods(2)).isEqualTo(two);
     racked.jobs().delete(RackedCluster.JOB, "second");
     racked.jobs().delete(RackedCluster.JOB, "elastic");
     RackedCluster.eventually("empty nodes", () -> assertThat(racked.jobs().workloads()).isEmpty());
   }
 
-  private static void scale(RackedCluster racked, int pods) {
-    racked
-        .jobs()
-        .patch(RackedCluster.JOB, "elastic", "{'spec': {'parallelism': %d}}".formatted(pods));
-  }
-
-  /** Awaits that so many pods of the elastic job run, and no others are there without gates. */
-  private static Map<String, String> awaitPods(RackedCluster racked, int pods) {
-    Map<String, String> nodes = new TreeMap<>();
+  /**
+   * Places are found when the nodes of a provisioning request are there, which the test plays: for
+   * the first pods of an elastic job, and for those it grows by, which leave the first ones where
+   * they are.
+   */
+  private static void growOnProvisionedNodes(TestCluster cluster, RackedCluster racked) {
+    PlayedAutoscaler autoscaler = new PlayedAutoscaler(cluster, racked).withQueue();
+    ElasticJob job = new ElasticJob(cluster, racked, "provisioned").submit("lq-new", 2, 4);
+    String first = job.awaitSlice(2);
+    autoscaler.awaitRequest(first);
+    assertThat(racked.placesOf(first).get("main")).isEmpty();
+    assertThat(racked.jobs().pods()).isEmpty();
+    autoscaler.approve(first);
     RackedCluster.eventually(
-        pods + " pods of the elastic job",
-        () -> {
-          nodes.clear();
-          for (JsonNode pod : racked.jobs().pods()) {
-            boolean open = pod.at("/spec/schedulingGates").isEmpty();
-            if (open
-                && pod.at("/metadata/labels/batch.kubernetes.io~1job-name")
-                    .asText()
-                    .equals("elastic")) {
-              String node = pod.at("/spec/nodeName").asText();
-              nodes.put(pod.at("/metadata/name").asText(), node);
-              assertThat(pod.at("/status/phase").asText()).isEqualTo("Running");
-            }
-          }
-          assertThat(nodes).as(() -> racked.jobs().workloads().toString()).hasSize(pods);
-        });
-    return nodes;
-  }
-
-  /** Awaits the slice of so many pods that has not finished. */
-  private static String awaitSlice(RackedCluster racked, int pods) {
-    List<String> names = new ArrayList<>();
+        "places are awaited",
+        () ->
+            assertThat(racked.condition(first, "Admitted").path("reason").asText())
+                .isEqualTo("PendingDelayedTopologyRequests"));
     RackedCluster.eventually(
-        "a slice of " + pods,
-        () -> {
-          names.clear();
-          for (JsonNode workload : racked.jobs().workloads()) {
-            String name = workload.at("/metadata/name").asText();
-            if (workload.at("/spec/podSets/0/count").asInt() == pods
-                && !racked.condition(name, "Finished").path("status").asText().equals("True")) {
-              names.add(name);
-            }
-          }
-          assertThat(names).hasSize(1);
-        });
-    return names.getFirst();
+        "a search in vain", () -> assertThat(racked.eventsOf(first)).contains("SecondPassFailed"));
+    autoscaler.addNodes("r1", 2);
+    Map<String, String> two = job.awaitPods(2);
+    assertThat(racked.placesOf(first).get("main"))
+        .containsExactlyInAnyOrderElementsOf(two.values());
+    assertThat(autoscaler.delayed(first)).isEqualTo("Ready");
+
+    job.scale(3);
+    String second = job.awaitSlice(3);
+    autoscaler.awaitRequest(second);
+    autoscaler.addNodes("r2", 1);
+    assertThat(job.awaitPods(2)).isEqualTo(two);
+    autoscaler.approve(second);
+    Map<String, String> three = job.awaitPods(3);
+    assertThat(three).containsAllEntriesOf(two);
+    assertThat(racked.placesOf(second).get("main"))
+        .doesNotHaveDuplicates()
+        .containsExactlyInAnyOrderElementsOf(three.values());
+    job.delete();
   }
 
   /** Three workers of two CPUs and a leader of one, in the same rack: plain pods of one group. */
