@@ -154,6 +154,16 @@ final class JobSlices {
             .orElse(List.of());
   }
 
+  /** Whether the replacement of a Workload has quota, and keeps its places. */
+  boolean passesPlacesOn(WorkloadEntry entry) {
+    WorkloadEntry replacement = replacementOf(entry);
+    return replacement != null
+        && replacement.reservation != null
+        && replacedBy(replacement) == entry
+        && replacement.reservation.podSets().stream()
+            .anyMatch(podSet -> podSet.topology().assignment().isPresent());
+  }
+
   /**
    * Whether a replacement has to wait because the slice that it replaces is pending, or is being
    * evicted: its job stops then, and continues with that slice.

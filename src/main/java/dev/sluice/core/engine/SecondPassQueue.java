@@ -136,8 +136,8 @@ final class SecondPassQueue {
     List<PodSetAssignment> before = workload.podSets();
     Set<String> lost = lacking.lostNodes();
     List<PodSetAssignment> replaced = slices.sharedBy(each.entry);
-    if (!replaced.isEmpty() && !lost.isEmpty()) {
-      // The usage of the lost nodes is shared with a slice that ends any moment.
+    if (!lost.isEmpty() && (!replaced.isEmpty() || slices.passesPlacesOn(each.entry))) {
+      // Two slices have these places; the one that stays replaces them when the other one is gone.
       each.backOff(now);
       return;
     }

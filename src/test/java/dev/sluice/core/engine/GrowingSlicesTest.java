@@ -24,6 +24,7 @@ import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -304,6 +305,33 @@ class GrowingSlicesTest {
     submit("b", "a", 3);
     assertThat(scheduler.admitted()).containsExactly("b");
     assertThat(places("b")).containsExactly("r1-n2=1", "r2-n1=1", "r1-n1=1");
+  }
+
+  @Test
+  void theSliceThatStaysReplacesLostNodes() {
+    Optional<SecondPass> lost =
+        Optional.of(new SecondPass(List.of(podSet("main", 1, ANYWHERE)), Set.of("r1-n1")));
+    reserving(scheduler, "a", "", on("r1-n1"), Optional.empty());
+    reserving(scheduler, "b", "a", on("r1-n1", "r1-n2"), Optional.empty());
+    scheduler.decisions.clear();
+    scheduler.engine.apply(new SchedulerEvent.NodeRemoved("r1-n1"));
+    reserving(scheduler, "a", "", on("r1-n1"), lost);
+    scheduler.engine.cycle();
+    assertThat(scheduler.decisions).as("b keeps the place of a").isEmpty();
+    reserving(scheduler, "b", "a", on("r1-n1", "r1-n2"), lost);
+    scheduler.engine.cycle();
+    assertThat(scheduler.decisions).as("a has the place, too").isEmpty();
+    scheduler.finish("a");
+    scheduler.passed(Duration.ofSeconds(1));
+    scheduler.engine.cycle();
+    assertThat(scheduler.decisions)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            PlacementDecision.Place.class,
+            place -> {
+              assertThat(place.id().name()).isEqualTo("b");
+              assertThat(places(place.podSets())).containsExactly("r1-n2=1", "r2-n1=1");
+            });
   }
 
   @Test
