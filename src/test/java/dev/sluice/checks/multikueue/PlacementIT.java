@@ -5,12 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
+import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
+import dev.sluice.testing.Workload;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -119,5 +131,128 @@ class PlacementIT {
         .until(() -> clusters.workload("third").getMetadata().getResourceVersion().equals(version));
     clusters.endPods(clusters.worker("onsite"), "job-name", "first");
     runsIn("third", "onsite");
+  }
+
+  /** A Topology, a flavor of it, and a queue: in the manager and in a worker. */
+  private static final String RACKED =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Topology
+      metadata: {name: "racks-${suffix}"}
+      spec: {levels: [{nodeLabel: example.com/rack}, {nodeLabel: kubernetes.io/hostname}]}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "racked-${suffix}"}
+      spec:
+        nodeLabels: {pool: "racked-${suffix}"}
+        tolerations: [{key: pool, operator: Exists, effect: NoSchedule}]
+        topologyName: "racks-${suffix}"
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: "racked-${suffix}"}
+      spec:
+        namespaceSelector: {}
+        CHECKS
+        resourceGroups:
+        - coveredResources: [cpu]
+          flavors:
+          - name: "racked-${suffix}"
+            resources: [{name: cpu, nominalQuota: "100"}]
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: LocalQueue
+      metadata: {name: racked, namespace: "${namespace}"}
+      spec: {clusterQueue: "racked-${suffix}"}
+      """;
+
+  /** The nodes of one rack: two of four CPUs, for this test alone. */
+  private List<Node> rack(String rack) {
+    return FakeNodes.of(
+        NodeGroup.plentiful(clusters.name(rack), 2)
+            .withCapacity("cpu", "4")
+            .withLabel("pool", clusters.name("racked"))
+            .withLabel("example.com/rack", rack)
+            .withTaint(new NodeTaint("pool", clusters.name("racked"), "NoSchedule")));
+  }
+
+  @Test
+  void aWorkerWithATopologyPlacesThePodsAndTheManagerDoesNot() {
+    KubernetesClient worker = clusters.worker(ManagerAndWorkers.REMOTE);
+    List<Node> nodes = new ArrayList<>(rack("r1"));
+    nodes.addAll(rack("r2"));
+    nodes.forEach(node -> worker.resource(node).create());
+    try {
+      clusters.apply(worker, RACKED.replace("CHECKS", ""));
+      clusters.apply(
+          clusters.manager(),
+          RACKED.replace(
+              "CHECKS",
+              "admissionChecksStrategy: {admissionChecks: [{name: \"%s\"}]}"
+                  .formatted(clusters.name("clusters"))));
+      clusters.apply(
+          clusters.manager(),
+          """
+          apiVersion: batch/v1
+          kind: Job
+          metadata:
+            name: racked
+            namespace: "${namespace}"
+            labels: {kueue.x-k8s.io/queue-name: racked}
+          spec:
+            managedBy: kueue.x-k8s.io/multikueue
+            parallelism: 2
+            completions: 2
+            completionMode: Indexed
+            template:
+              metadata:
+                annotations:
+                  kueue.x-k8s.io/podset-required-topology: example.com/rack
+                  sluice.dev/run-for: 10m
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
+          """);
+      eventually(() -> assertThat(clusters.job("racked").getStatus().getActive()).isEqualTo(2));
+
+      assertThat(clusters.cluster("racked")).isEqualTo(ManagerAndWorkers.REMOTE);
+      Workload here = clusters.workload("racked");
+      JsonNode shown = podSet(here);
+      assertThat(shown.path("delayedTopologyRequest").asText()).isEqualTo("Ready");
+      assertThat(shown.has("topologyAssignment")).isFalse();
+      Workload there =
+          worker
+              .resources(Workload.class)
+              .inNamespace(clusters.namespace())
+              .withName(here.getMetadata().getName())
+              .require();
+      List<String> assigned = hostsOf(podSet(there).path("topologyAssignment"));
+      assertThat(podSet(there).has("delayedTopologyRequest")).isFalse();
+      assertThat(assigned).hasSize(2).doesNotHaveDuplicates();
+      assertThat(assigned.stream().map(host -> host.substring(0, 2)).distinct()).hasSize(1);
+      eventually(
+          () ->
+              assertThat(worker.pods().inNamespace(clusters.namespace()).list().getItems())
+                  .extracting(pod -> pod.getSpec().getNodeName())
+                  .containsExactlyInAnyOrderElementsOf(assigned));
+      assertThat(clusters.manager().pods().inNamespace(clusters.namespace()).list().getItems())
+          .isEmpty();
+      clusters.manager().resource(clusters.job("racked")).delete();
+      eventually(
+          () -> assertThat(clusters.podsOf(worker, "racked")).as("pods of a deleted Job").isZero());
+    } finally {
+      nodes.forEach(node -> worker.resource(node).delete());
+    }
+  }
+
+  private static JsonNode podSet(Workload workload) {
+    return Objects.requireNonNull(workload.getStatus().admission()).at("/podSetAssignments/0");
+  }
+
+  private static List<String> hostsOf(JsonNode assignment) {
+    return TopologyAssignmentCodec.decode(assignment).domains().stream()
+        .map(domain -> domain.values().getLast())
+        .toList();
   }
 }
