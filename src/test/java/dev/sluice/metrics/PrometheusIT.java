@@ -65,8 +65,14 @@ class PrometheusIT {
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new SecureRandom())
           .withLeases(Duration.ofMinutes(10), Duration.ofMinutes(9), Duration.ofSeconds(2))
-          .withMetrics("enableClusterQueueResources: true")
-          .with("fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}\n");
+          .withMetrics(
+              "enableClusterQueueResources: true, customLabels: [{name: size, sourceKind: Workload,"
+                  + " sourceLabelKey: example.com/size, trackedValues: [big]}]")
+          .with(
+              """
+              featureGates: {CustomMetricLabels: true}
+              fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
+              """);
 
   @SuppressWarnings("NullAway.Init") // set by the test
   private TestCluster cluster;
@@ -195,6 +201,10 @@ class PrometheusIT {
     awaitFiring("SluiceClusterQueueInactive " + cluster.name("broken"));
     awaitFiring("SluiceQueueStuck " + cluster.name("crowded"));
     awaitFiring("SluiceManyPendingWorkloads " + cluster.name("crowded"));
+    String big =
+        "kueue_pending_workloads{cluster_queue=\"%s\", status=\"inadmissible\", custom_size=\"big\"} == 101"
+            .formatted(cluster.name("crowded"));
+    await(big).atMost(LIMIT).until(() -> !prometheus.query(big).isEmpty());
   }
 
   private void preempt() {
@@ -290,7 +300,7 @@ class PrometheusIT {
     return """
     apiVersion: kueue.x-k8s.io/v1beta2
     kind: Workload
-    metadata: {name: %s, namespace: "${namespace}"}
+    metadata: {name: %s, namespace: "${namespace}", labels: {example.com/size: big}}
     spec:
       queueName: %s
       podSets:
