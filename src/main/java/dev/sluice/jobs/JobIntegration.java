@@ -59,7 +59,7 @@ public interface JobIntegration extends JobKindDescription {
   default List<RbacRule> roles() {
     return Stream.concat(
             JobKindDescription.super.roles().stream(),
-            references().stream().flatMap(it -> RbacRule.ofWatch(it.kind()).stream()))
+            references().stream().map(it -> RbacRule.of(it.kind(), "list", "watch")))
         .toList();
   }
 

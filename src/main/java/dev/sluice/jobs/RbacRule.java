@@ -42,7 +42,14 @@ public record RbacRule(String group, String resource, List<String> verbs) {
         ofSubresource(kind, "finalizers", "update"));
   }
 
-  /** What it needs to watch the objects of a kind. */
+  /** The same for a kind whose status is never written, because its jobs aren't sent to workers. */
+  public static List<RbacRule> ofControllerWithoutStatus(JobKind kind, String... further) {
+    return ofController(kind, further).stream()
+        .filter(rule -> !rule.resource().endsWith("/status"))
+        .toList();
+  }
+
+  /** What it needs to watch the objects of a kind, and to read one. */
   public static List<RbacRule> ofWatch(JobKind kind) {
     return List.of(of(kind, "get", "list", "watch"));
   }

@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.certificates.CertificateAuthority;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AuditedOperators;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
@@ -54,7 +56,9 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * The operator with the service account and the configuration of the shipped manifest: what it may
  * do is enough, and it serves what the manifest says.
  */
-@ControlPlaneTest(exclusive = true, apiServerArguments = "--enable-aggregator-routing=true")
+@ControlPlaneTest(
+    exclusive = true,
+    apiServerArguments = {"--enable-aggregator-routing=true", ControlPlaneTest.AUDIT})
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.SAME_THREAD)
@@ -382,6 +386,18 @@ class InstalledOperatorIT {
                 .getHolderIdentity())
         .as("the lease is given up")
         .isNullOrEmpty();
+  }
+
+  @Test
+  @Order(6)
+  void eachRequestHadAPermissionAndNoneOfThoseSaidToBeUnused(ControlPlane controlPlane) {
+    PermissionUse use = new PermissionUse();
+    use.read(AuditedOperators.log(controlPlane.name()));
+
+    assertThat(use.missing()).as("asked for without a permission").isEmpty();
+    assertThat(use.used())
+        .hasSizeGreaterThan(40)
+        .doesNotContainAnyElementsOf(UnusedPermissions.all(use));
   }
 
   private static Job probe(TestCluster cluster) {

@@ -21,6 +21,12 @@ import org.junit.jupiter.api.extension.ExtendWith;
 public @interface ControlPlaneTest {
 
   /**
+   * One of the {@link #apiServerArguments}: the API server writes what the operator's service
+   * account asks for to {@link AuditedOperators#log}.
+   */
+  String AUDIT = "audit the operator";
+
+  /**
    * False: the control plane is shared with all tests of the run, so a test disturbs nothing and
    * gives cluster-wide objects names from {@link TestCluster#name}. True: the class has one of its
    * own, and its methods may also have a parameter of type {@link

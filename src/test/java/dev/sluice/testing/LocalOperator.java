@@ -68,7 +68,10 @@ public final class LocalOperator implements AutoCloseable {
       OperatorApplication application =
           OperatorRunner.start(
               new OperatorRunner.Options(
-                  Optional.of(kubeconfig),
+                  Optional.of(
+                      AuditedOperators.directory().isPresent()
+                          ? AuditedOperators.kubeconfig(kubeconfig)
+                          : kubeconfig),
                   Optional.of(file),
                   Optional.empty(),
                   true,

@@ -12,6 +12,7 @@ import dev.sluice.lab.controlplane.binaries.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -49,10 +50,15 @@ record RunningControlPlane(
   }
 
   private static ControlPlaneSpec spec(String stem, String... apiServerArguments) {
-    return ControlPlaneSpec.named(stem + "-" + Suffixes.next())
+    String name = stem + "-" + Suffixes.next();
+    List<String> arguments = new ArrayList<>(List.of(apiServerArguments));
+    if (arguments.remove(ControlPlaneTest.AUDIT) || AuditedOperators.directory().isPresent()) {
+      arguments.addAll(AuditedOperators.apiServerArguments(AuditedOperators.log(name)));
+    }
+    return ControlPlaneSpec.named(name)
         .withoutSyncedWrites()
         .withNodes(List.of(NodeGroup.plentiful("node", 2)))
-        .withApiServerArguments(List.of(apiServerArguments));
+        .withApiServerArguments(arguments);
   }
 
   private static RunningControlPlane start(

@@ -10,6 +10,7 @@ import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.WebhookRules;
 import dev.sluice.kube.json.JsonMergePatch;
@@ -54,6 +55,11 @@ public final class Workflow implements JobIntegration {
   @Override
   public JobKind kind() {
     return KIND;
+  }
+
+  @Override
+  public List<RbacRule> roles() {
+    return RbacRule.ofControllerWithoutStatus(kind(), "delete");
   }
 
   @Override

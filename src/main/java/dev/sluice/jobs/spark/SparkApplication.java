@@ -8,6 +8,7 @@ import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.ReviewedPodSet;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.SuspendableJob;
@@ -42,6 +43,12 @@ public final class SparkApplication extends SuspendableJob {
   @Override
   public List<String> managedByField() {
     return List.of();
+  }
+
+  /** The status of an application is never written: none is sent to worker clusters. */
+  @Override
+  public List<RbacRule> roles() {
+    return RbacRule.ofControllerWithoutStatus(KIND, "delete");
   }
 
   @Override
