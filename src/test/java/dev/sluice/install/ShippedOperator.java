@@ -6,12 +6,11 @@ import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.ProcessLauncher;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
-import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -21,7 +20,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import org.opentest4j.TestAbortedException;
@@ -134,38 +132,9 @@ final class ShippedOperator implements AutoCloseable {
   }
 
   private Path kubeconfig(String serviceAccount) throws IOException {
-    Config config = cluster.client().getConfiguration();
-    Map<String, Object> text =
-        Map.of(
-            "apiVersion",
-            "v1",
-            "kind",
-            "Config",
-            "current-context",
-            "shipped",
-            "clusters",
-            List.of(
-                Map.of(
-                    "name",
-                    "shipped",
-                    "cluster",
-                    Map.of(
-                        "server",
-                        config.getMasterUrl(),
-                        "certificate-authority-data",
-                        config.getCaCertData()))),
-            "users",
-            List.of(Map.of("name", "shipped", "user", Map.of("token", token(serviceAccount)))),
-            "contexts",
-            List.of(
-                Map.of(
-                    "name",
-                    "shipped",
-                    "context",
-                    Map.of("cluster", "shipped", "user", "shipped"))));
-    Path file = directory.resolve("kubeconfig");
-    Files.writeString(file, new KubernetesSerialization().asYaml(text));
-    return file;
+    return Files.writeString(
+        directory.resolve("kubeconfig"),
+        OperatorAccount.kubeconfig(cluster.client(), token(serviceAccount)));
   }
 
   /** No kubelet runs pods here: the Services lead to this machine. */

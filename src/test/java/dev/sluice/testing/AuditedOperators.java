@@ -1,22 +1,12 @@
 package dev.sluice.testing;
 
 import dev.sluice.install.InstallManifests;
-import dev.sluice.lab.controlplane.ApiClients;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
-import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
-import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
-import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import dev.sluice.lab.process.OperatorAccount;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,8 +16,6 @@ import java.util.Optional;
  * may do everything there, because it installs, too.
  */
 public final class AuditedOperators {
-
-  private static final Duration VALIDITY = Duration.ofDays(1);
 
   private static final String POLICY =
       """
@@ -71,77 +59,13 @@ public final class AuditedOperators {
 
   /** The kubeconfig of the operator's service account in a cluster. */
   static Path kubeconfig(Path administrator) {
-    try (KubernetesClient client = ApiClients.patient(administrator)) {
-      for (HasMetadata object : account()) {
-        client.resource(object).fieldManager("test").forceConflicts().serverSideApply();
-      }
-      Config config = client.getConfiguration();
-      Map<String, Object> kubeconfig =
-          Map.of(
-              "apiVersion",
-              "v1",
-              "kind",
-              "Config",
-              "current-context",
-              "a",
-              "clusters",
-              List.of(
-                  Map.of(
-                      "name",
-                      "a",
-                      "cluster",
-                      Map.of(
-                          "server",
-                          config.getMasterUrl(),
-                          "certificate-authority-data",
-                          config.getCaCertData()))),
-              "users",
-              List.of(Map.of("name", "a", "user", Map.of("token", token(client)))),
-              "contexts",
-              List.of(Map.of("name", "a", "context", Map.of("cluster", "a", "user", "a"))));
-      Path file = Files.createTempFile("operator", ".kubeconfig");
+    try {
+      Path file = Files.createTempDirectory("operator").resolve("kubeconfig");
       file.toFile().deleteOnExit();
-      return Files.writeString(file, new KubernetesSerialization().asYaml(kubeconfig));
+      OperatorAccount.create(administrator, file);
+      return file;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-  }
-
-  private static List<HasMetadata> account() {
-    return List.of(
-        new NamespaceBuilder()
-            .withNewMetadata()
-            .withName(InstallManifests.NAMESPACE)
-            .endMetadata()
-            .build(),
-        new ServiceAccountBuilder()
-            .withNewMetadata()
-            .withName(InstallManifests.SERVICE_ACCOUNT)
-            .withNamespace(InstallManifests.NAMESPACE)
-            .endMetadata()
-            .build(),
-        new ClusterRoleBindingBuilder()
-            .withNewMetadata()
-            .withName("sluice-audited")
-            .endMetadata()
-            .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "cluster-admin")
-            .addNewSubject(
-                "", "ServiceAccount", InstallManifests.SERVICE_ACCOUNT, InstallManifests.NAMESPACE)
-            .build());
-  }
-
-  private static String token(KubernetesClient client) {
-    return client
-        .serviceAccounts()
-        .inNamespace(InstallManifests.NAMESPACE)
-        .withName(InstallManifests.SERVICE_ACCOUNT)
-        .tokenRequest(
-            new TokenRequestBuilder()
-                .withNewSpec()
-                .withExpirationSeconds(VALIDITY.toSeconds())
-                .endSpec()
-                .build())
-        .getStatus()
-        .getToken();
   }
 }

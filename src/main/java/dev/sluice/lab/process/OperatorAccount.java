@@ -2,6 +2,7 @@ package dev.sluice.lab.process;
 
 import dev.sluice.install.InstallManifests;
 import dev.sluice.lab.controlplane.ApiClients;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
@@ -34,49 +35,44 @@ public final class OperatorAccount {
   private OperatorAccount() {}
 
   /**
-   * Makes the account, lets it do everything, because it is to install, and writes a kubeconfig
-   * with a token of it that is good for a day.
+   * Makes the account where there is none, lets it do everything, because it is to install, and
+   * writes a kubeconfig with a token of it that is good for a day.
    *
    * @param administrator the kubeconfig of somebody who may do this
    * @param file is created, and readable for its owner only
    */
   public static void create(Path administrator, Path file) {
     try (KubernetesClient client = ApiClients.patient(administrator)) {
-      client
-          .resource(
-              new NamespaceBuilder()
-                  .withNewMetadata()
-                  .withName(InstallManifests.NAMESPACE)
-                  .endMetadata()
-                  .build())
-          .create();
-      client
-          .resource(
-              new ServiceAccountBuilder()
-                  .withNewMetadata()
-                  .withName(InstallManifests.SERVICE_ACCOUNT)
-                  .withNamespace(InstallManifests.NAMESPACE)
-                  .endMetadata()
-                  .build())
-          .create();
-      client
-          .resource(
-              new ClusterRoleBindingBuilder()
-                  .withNewMetadata()
-                  .withName("sluice-laboratory")
-                  .endMetadata()
-                  .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "cluster-admin")
-                  .addNewSubject(
-                      "",
-                      "ServiceAccount",
-                      InstallManifests.SERVICE_ACCOUNT,
-                      InstallManifests.NAMESPACE)
-                  .build())
-          .create();
-      write(file, new KubernetesSerialization().asYaml(kubeconfig(client, token(client))));
+      for (HasMetadata object : account()) {
+        client.resource(object).fieldManager("laboratory").forceConflicts().serverSideApply();
+      }
+      write(file, kubeconfig(client, token(client)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  private static List<HasMetadata> account() {
+    return List.of(
+        new NamespaceBuilder()
+            .withNewMetadata()
+            .withName(InstallManifests.NAMESPACE)
+            .endMetadata()
+            .build(),
+        new ServiceAccountBuilder()
+            .withNewMetadata()
+            .withName(InstallManifests.SERVICE_ACCOUNT)
+            .withNamespace(InstallManifests.NAMESPACE)
+            .endMetadata()
+            .build(),
+        new ClusterRoleBindingBuilder()
+            .withNewMetadata()
+            .withName("sluice-laboratory")
+            .endMetadata()
+            .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "cluster-admin")
+            .addNewSubject(
+                "", "ServiceAccount", InstallManifests.SERVICE_ACCOUNT, InstallManifests.NAMESPACE)
+            .build());
   }
 
   private static String token(KubernetesClient client) {
@@ -94,30 +90,27 @@ public final class OperatorAccount {
         .getToken();
   }
 
-  private static Map<String, Object> kubeconfig(KubernetesClient client, String token) {
+  /** The text of a kubeconfig for the cluster of a client, with a token of somebody else. */
+  public static String kubeconfig(KubernetesClient client, String token) {
     Config config = client.getConfiguration();
-    return Map.of(
-        "apiVersion",
-        "v1",
-        "kind",
-        "Config",
-        "current-context",
-        NAME,
-        "clusters",
-        List.of(
+    Map<String, Object> cluster =
+        Map.of(
+            "server", config.getMasterUrl(), "certificate-authority-data", config.getCaCertData());
+    return new KubernetesSerialization()
+        .asYaml(
             Map.of(
-                "name",
+                "apiVersion",
+                "v1",
+                "kind",
+                "Config",
+                "current-context",
                 NAME,
-                "cluster",
-                Map.of(
-                    "server",
-                    config.getMasterUrl(),
-                    "certificate-authority-data",
-                    config.getCaCertData()))),
-        "users",
-        List.of(Map.of("name", NAME, "user", Map.of("token", token))),
-        "contexts",
-        List.of(Map.of("name", NAME, "context", Map.of("cluster", NAME, "user", NAME))));
+                "clusters",
+                List.of(Map.of("name", NAME, "cluster", cluster)),
+                "users",
+                List.of(Map.of("name", NAME, "user", Map.of("token", token))),
+                "contexts",
+                List.of(Map.of("name", NAME, "context", Map.of("cluster", NAME, "user", NAME)))));
   }
 
   private static void write(Path file, String text) throws IOException {
