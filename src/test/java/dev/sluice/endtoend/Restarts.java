@@ -9,6 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
@@ -25,6 +28,9 @@ final class Restarts implements AutoCloseable {
   private final OperatorSettings settings;
   private final Path directory;
   private final List<String> jvmOptions;
+  private final ScheduledExecutorService keeper =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("keeper").factory());
   private OperatorProcess operator;
   private int kills;
   private int ends;
@@ -44,6 +50,8 @@ final class Restarts implements AutoCloseable {
     this.directory = directory;
     this.jvmOptions = jvmOptions;
     this.operator = start();
+    keeper.scheduleWithFixedDelay(
+        this::keep, INTERVAL.toMillis(), INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   private OperatorProcess start() {
@@ -57,7 +65,18 @@ final class Restarts implements AutoCloseable {
         jvmOptions);
   }
 
-  /** Starts it again if it has ended by itself. */
+  private void keep() {
+    try {
+      watch();
+    } catch (RuntimeException e) {
+      LOG.warn("the operator was not started again", e);
+    }
+  }
+
+  /**
+   * Starts it again if it has ended by itself, as one does that couldn't renew its lease. It is
+   * watched all the time; who calls this doesn't wait for that.
+   */
   synchronized void watch() {
     peak = Math.max(peak, operator.peakResidentBytes());
     if (!closed && !operator.isAlive()) {
@@ -121,6 +140,7 @@ final class Restarts implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
+    keeper.shutdownNow();
     operator.close();
   }
 }

@@ -3,7 +3,9 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -64,6 +66,11 @@ public final class InlineScheduler {
   public SchedulerViews views() {
     viewPublisher.publish(engine);
     return viewPublisher;
+  }
+
+  /** Why a Workload is pending; empty if it isn't. */
+  public Optional<SchedulerQueries.Waiting> pendingReason(WorkloadId id) {
+    return engine.queries().pendingReason(id);
   }
 
   /** Takes the explanations that were not reported yet. */

@@ -49,6 +49,9 @@ final class MonthSimulation {
   /** How long an evicted job's pods take to stop. */
   private static final long GRACE = 30 * SECOND;
 
+  /** How long after the last arrival all jobs must have ended. */
+  private static final long PATIENCE_DAYS = 30;
+
   private static final double FAILS = 0.04;
   private static final int MOST_FAILURES = 3;
   private static final double REFUSED = 0.003;
@@ -164,14 +167,26 @@ final class MonthSimulation {
         throw new BenchException(live.size() + " jobs wait, and nothing happens any more");
       }
       decide();
-      if (now > 4 * size.days() * DAY) {
-        throw new BenchException(live.size() + " jobs have not ended long after the month");
+      if (now > (size.days() + PATIENCE_DAYS) * DAY) {
+        throw new BenchException(unended());
       }
     }
     // The last hours: nothing is live, and the hours since the last one are told.
     hour();
     figures.admissions = ledger.admissions();
     return figures;
+  }
+
+  private String unended() {
+    SimulatedJob one = live.values().iterator().next();
+    return "%d jobs have not ended %d days after the last arrived; of these %s in %s is %s: %s"
+        .formatted(
+            live.size(),
+            PATIENCE_DAYS,
+            one.id,
+            queues.get(one.submission.queue()).name,
+            one.phase,
+            scheduler.pendingReason(one.id));
   }
 
   private void declare() {
