@@ -199,10 +199,13 @@ final class ReferencePlacer {
   /** Whether a pod set may be in a flavor beside those of its pods that run. */
   boolean mayStay(String flavor, PodSetRequest podSet, boolean alone, RequestShape shape) {
     TopologySpec spec = nodes.topologyOf(flavor).orElse(null);
-    if (shape.replaced().isEmpty() || !nodes.isTopologyFlavor(flavor) || spec == null) {
+    if (shape.replaced().isEmpty() || !nodes.isTopologyFlavor(flavor)) {
       return true;
     }
     Optional<PodSetAssignment> running = running(shape, podSet);
+    if (spec == null) {
+      return podSet.count() > 0 || running.isEmpty();
+    }
     List<String> levels = spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels();
     boolean same =
         running

@@ -429,4 +429,15 @@ class GrowingSlicesTest {
     scheduler.finish("a");
     assertThat(used(scheduler)).containsExactly("3/1", "3/1", "3/1", "0/0");
   }
+
+  @Test
+  void placesInATopologyThatIsGoneAreNotKept() {
+    submit("a", "", 1);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    scheduler.engine.apply(new SchedulerEvent.TopologyRemoved("t"));
+
+    submit("b", "a", 0);
+
+    assertThat(scheduler.admitted()).isEmpty();
+  }
 }

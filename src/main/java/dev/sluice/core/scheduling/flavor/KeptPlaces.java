@@ -56,9 +56,15 @@ final class KeptPlaces {
       ResourceDemand demand,
       ResourceDemand.Bundle bundle,
       @Nullable Flavor flavor) {
-    TopologySpec spec = flavor == null ? null : topologies.topology(flavor.topology());
-    if (!demand.replaces() || flavor == null || spec == null) {
+    if (!demand.replaces() || flavor == null) {
       return true;
+    }
+    TopologySpec spec = topologies.topology(flavor.topology());
+    if (spec == null) {
+      // Pods that are asked for are refused later, for the topology that is missing.
+      return bundle.members().stream()
+          .map(member -> demand.podSets().get(member))
+          .allMatch(each -> each.count() > 0 || of(demand.replaced(), each.name()) == null);
     }
     if (!topologies.options().grows()) {
       return false;
