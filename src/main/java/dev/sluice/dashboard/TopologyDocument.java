@@ -3,6 +3,7 @@ package dev.sluice.dashboard;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.core.topology.TopologyView.Amounts;
@@ -62,7 +63,7 @@ final class TopologyDocument {
     ObjectNode document = JsonMappers.JSON.createObjectNode();
     ArrayNode items = document.putArray("items");
     sources.caches().flavors().all().stream()
-        .filter(flavor -> flavor.getSpec() != null && flavor.getSpec().topologyName() != null)
+        .filter(TopologyDocument::hasTopology)
         .sorted(Comparator.comparing(flavor -> flavor.getMetadata().getName()))
         .forEach(
             flavor ->
@@ -71,6 +72,10 @@ final class TopologyDocument {
                     .put("flavor", flavor.getMetadata().getName())
                     .put("topology", flavor.getSpec().topologyName()));
     return document;
+  }
+
+  private static boolean hasTopology(ResourceFlavor flavor) {
+    return flavor.getSpec() != null && flavor.getSpec().topologyName() != null;
   }
 
   /**
@@ -92,12 +97,7 @@ final class TopologyDocument {
    */
   private Optional<TopologyView> view(String flavor) throws EngineAnswer.MissingException {
     boolean known =
-        sources
-            .caches()
-            .flavors()
-            .find(flavor)
-            .filter(each -> each.getSpec() != null && each.getSpec().topologyName() != null)
-            .isPresent();
+        sources.caches().flavors().find(flavor).filter(TopologyDocument::hasTopology).isPresent();
     if (!known) {
       memories.remove(flavor);
       return Optional.empty();

@@ -51,13 +51,8 @@ class GrowingSlicesTest {
   private final SchedulerFixture scheduler = withGrowth(true);
 
   static SchedulerFixture withGrowth(boolean grows) {
-    return new SchedulerFixture(
-        new EngineOptions(
-            EngineOptions.DEFAULT.fairSharing(),
-            EngineOptions.DEFAULT.blockAdmission(),
-            EngineOptions.DEFAULT.admissionFairSharing(),
-            EngineOptions.DEFAULT.order(),
-            new TopologyOptions(true, true, false, false, true, true, true, true, grows)));
+    return SchedulerFixture.withTopology(
+        new TopologyOptions(true, true, false, false, true, true, true, true, grows));
   }
 
   @BeforeEach

@@ -26,6 +26,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -53,6 +54,18 @@ final class SchedulerFixture {
   /** One whose queues share fairly, if so. */
   SchedulerFixture(Optional<FairSharing> sharing) {
     this(new EngineOptions(sharing, false));
+  }
+
+  /** With the defaults of the engine, and these of topologies. */
+  static SchedulerFixture withTopology(TopologyOptions topology) {
+    EngineOptions defaults = EngineOptions.DEFAULT;
+    return new SchedulerFixture(
+        new EngineOptions(
+            defaults.fairSharing(),
+            defaults.blockAdmission(),
+            defaults.admissionFairSharing(),
+            defaults.order(),
+            topology));
   }
 
   /** One whose engine decides by these rules. */

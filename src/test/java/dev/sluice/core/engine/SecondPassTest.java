@@ -217,13 +217,8 @@ class SecondPassTest {
   }
 
   private static SchedulerFixture withOptions(boolean replaces, boolean failsFast) {
-    return new SchedulerFixture(
-        new EngineOptions(
-            EngineOptions.DEFAULT.fairSharing(),
-            EngineOptions.DEFAULT.blockAdmission(),
-            EngineOptions.DEFAULT.admissionFairSharing(),
-            EngineOptions.DEFAULT.order(),
-            new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true)));
+    return SchedulerFixture.withTopology(
+        new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true));
   }
 
   @Test

@@ -32,8 +32,11 @@ final class KeptPlaces {
    * @param replaced the pod sets of the slice that is replaced; empty if none is
    */
   static @Nullable TopologyAssignment of(List<PodSetAssignment> replaced, String podSet) {
-    PodSetAssignment before = find(replaced, podSet);
-    return before == null ? null : before.topology().assignment().orElse(null);
+    return placesOf(find(replaced, podSet));
+  }
+
+  private static @Nullable TopologyAssignment placesOf(@Nullable PodSetAssignment podSet) {
+    return podSet == null ? null : podSet.topology().assignment().orElse(null);
   }
 
   private static @Nullable PodSetAssignment find(List<PodSetAssignment> replaced, String podSet) {
@@ -72,7 +75,7 @@ final class KeptPlaces {
     for (int member : bundle.members()) {
       PodSetRequest podSet = demand.podSets().get(member);
       PodSetAssignment before = find(demand.replaced(), podSet.name());
-      TopologyAssignment kept = before == null ? null : before.topology().assignment().orElse(null);
+      TopologyAssignment kept = placesOf(before);
       if (before != null
           && kept != null
           && !(kept.levels().equals(spec.assignedLevels())
