@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -47,6 +48,9 @@ public final class BenchCommand implements Callable<Integer> {
   private static final String FLOOR = "floor";
   private static final String WEBHOOKS = "webhooks";
   private static final int REVIEWS_PER_SECOND = 200;
+
+  /** Enough for 99 % of a run of minutes, and few enough that they don't make it slower. */
+  private static final int BARE_PER_SECOND = 20;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -162,7 +166,10 @@ public final class BenchCommand implements Callable<Integer> {
       PrintWriter err)
       throws IOException {
     int rate = reviewsPerSecond == 0 && isWebhooks() ? REVIEWS_PER_SECOND : reviewsPerSecond;
-    try (ReviewLoad load = rate == 0 ? null : ReviewLoad.of(installation.kubeconfig(), rate)) {
+    try (ReviewLoad load = rate == 0 ? null : ReviewLoad.of(installation.kubeconfig(), rate);
+        ImmediateAnswers answers = rate == 0 ? null : ImmediateAnswers.start();
+        ReviewLoad bare =
+            answers == null ? null : ReviewLoad.at(answers.address(), BARE_PER_SECOND)) {
       Figures figures =
           new Benchmark(
                   chosen,
@@ -172,16 +179,18 @@ public final class BenchCommand implements Callable<Integer> {
                     err.println(line);
                     err.flush();
                   },
-                  Optional.ofNullable(load))
+                  Stream.of(load, bare).flatMap(Stream::ofNullable).toList())
               .run(apiVersion, run);
       out.print(
           ratios
               .map(denominators -> FiguresText.of(figures, denominators))
               .orElseGet(() -> FiguresText.of(figures)));
       ObjectNode document = FiguresJson.of(figures);
-      if (load != null) {
-        out.print(load.figures().text());
+      if (load != null && bare != null) {
+        out.print(load.figures().text("webhooks"));
+        out.print(bare.figures().text("a process that answers at once"));
         load.figures().into(document.putObject("webhooks"));
+        bare.figures().into(document.putObject("immediateAnswers"));
       }
       out.flush();
       if (json != null) {

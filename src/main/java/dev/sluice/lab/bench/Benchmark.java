@@ -1,8 +1,8 @@
 package dev.sluice.lab.bench;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Consumer;
 
 /** Runs one scenario against one installation and measures it. */
@@ -12,21 +12,21 @@ final class Benchmark {
   private final Installation installation;
   private final Duration limit;
   private final Consumer<String> tell;
-  private final Optional<ReviewLoad> load;
+  private final List<ReviewLoad> loads;
 
   /** Creates a benchmark that fails after {@code limit}; {@code tell} receives progress lines. */
   Benchmark(Scenario scenario, Installation installation, Duration limit, Consumer<String> tell) {
-    this(scenario, installation, limit, tell, Optional.empty());
+    this(scenario, installation, limit, tell, List.of());
   }
 
-  /** The same with a load that lasts as long as the run. */
+  /** The same with loads that last as long as the run. */
   Benchmark(
       Scenario scenario,
       Installation installation,
       Duration limit,
       Consumer<String> tell,
-      Optional<ReviewLoad> load) {
-    this.load = load;
+      List<ReviewLoad> loads) {
+    this.loads = List.copyOf(loads);
     this.scenario = scenario;
     this.installation = installation;
     this.limit = limit;
@@ -71,9 +71,9 @@ final class Benchmark {
         new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
       Figures.Reading before = read(benchmarkApiClient);
       var unused = installation.ended().thenAccept(benchmarkRun::abort);
-      load.ifPresent(ReviewLoad::start);
+      loads.forEach(ReviewLoad::start);
       Timings timings = benchmarkRun.run(limit, this::tell);
-      load.ifPresent(ReviewLoad::stop);
+      loads.forEach(ReviewLoad::stop);
       return Figures.of(scenario, timings, before, read(benchmarkApiClient));
     }
   }

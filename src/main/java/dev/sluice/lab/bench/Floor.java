@@ -8,9 +8,11 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A process that admits every Workload at once with one bare status patch, and does nothing else:
@@ -19,6 +21,8 @@ import java.util.concurrent.Semaphore;
 public final class Floor {
 
   private static final int IN_FLIGHT = 32;
+  private static final int NOT_FOUND = 404;
+  private static final int PAUSE_MILLIS = 100;
   private static final RequestKey ADMISSION =
       new RequestKey("PATCH", BenchmarkTarget.GROUP, "workloads", "status");
 
@@ -55,20 +59,27 @@ public final class Floor {
       return;
     }
     slots.acquireUninterruptibly();
-    String path =
+    admit(
         "/apis/%s/v1beta2/namespaces/%s/workloads/%s/status"
             .formatted(
                 BenchmarkTarget.GROUP,
                 metadata.path("namespace").asText(),
-                metadata.path("name").asText());
+                metadata.path("name").asText()),
+        admission(workload, clock.instant()).toString());
+  }
+
+  /** Repeats a write that failed: the Workload isn't seen a second time without a change. */
+  private void admit(String path, String patch) {
     var unused =
         client
-            .send(ADMISSION, path, admission(workload, clock.instant()).toString())
+            .send(ADMISSION, path, patch)
             .whenComplete(
                 (answer, failure) -> {
-                  slots.release();
-                  if (answer == null || !answer.successful()) {
-                    admitted.remove(metadata.path("uid").asText());
+                  if (answer != null && (answer.successful() || answer.code() == NOT_FOUND)) {
+                    slots.release();
+                  } else {
+                    CompletableFuture.delayedExecutor(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+                        .execute(() -> admit(path, patch));
                   }
                 });
   }

@@ -69,17 +69,16 @@ record ReviewFigures(
     return errors.values().stream().mapToInt(Integer::intValue).sum();
   }
 
-  /** Two lines, or more if there were errors. */
-  String text() {
+  /**
+   * Two lines, or more if there were errors.
+   *
+   * @param name what was sent to
+   */
+  String text(String name) {
     StringBuilder text = new StringBuilder();
     text.append(
         String.format(
-            Locale.ROOT,
-            "%-36s%d reviews, %.1f /s, %d errors%n",
-            "webhooks",
-            sent,
-            perSecond,
-            failed()));
+            Locale.ROOT, "%-36s%d reviews, %.1f /s, %d errors%n", name, sent, perSecond, failed()));
     text.append(
         String.format(
             Locale.ROOT,

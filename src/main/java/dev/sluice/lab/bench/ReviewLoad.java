@@ -3,6 +3,7 @@ package dev.sluice.lab.bench;
 import dev.sluice.lab.bench.ReviewSamples.Review;
 import dev.sluice.lab.controlplane.ApiClients;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -43,15 +44,10 @@ final class ReviewLoad implements AutoCloseable {
   private long start;
   private volatile long end = Long.MAX_VALUE;
 
-  private ReviewLoad(ReviewSamples samples, int perSecond) {
-    this.reviews = samples.reviews();
+  private ReviewLoad(List<Review> reviews, HttpClient.Builder http, int perSecond) {
+    this.reviews = List.copyOf(reviews);
     this.perSecond = perSecond;
-    this.http =
-        HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .sslContext(samples.tls())
-            .connectTimeout(LIMIT)
-            .build();
+    this.http = http.version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
     this.sender = Thread.ofPlatform().daemon().name("bench-reviews").unstarted(this::send);
   }
 
@@ -62,8 +58,16 @@ final class ReviewLoad implements AutoCloseable {
    */
   static ReviewLoad of(Path kubeconfig, int perSecond) {
     try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
-      return new ReviewLoad(ReviewSamples.of(client), perSecond);
+      ReviewSamples samples = ReviewSamples.of(client);
+      return new ReviewLoad(
+          samples.reviews(), HttpClient.newBuilder().sslContext(samples.tls()), perSecond);
     }
+  }
+
+  /** A load for one address, which need not read what it is sent. */
+  static ReviewLoad at(URI address, int perSecond) {
+    byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
+    return new ReviewLoad(List.of(new Review(address, body)), HttpClient.newBuilder(), perSecond);
   }
 
   /** Starts to send; to be called once. */

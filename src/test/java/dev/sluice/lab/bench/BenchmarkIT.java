@@ -43,6 +43,8 @@ class BenchmarkIT {
     assertThat(figures.at("/webhooks/errors").asInt())
         .as("a busy machine may answer some too late, but the samples are allowed: " + out)
         .isLessThan(figures.at("/webhooks/reviews").asInt());
+    assertThat(figures.at("/immediateAnswers/reviews").asInt()).isPositive();
+    assertThat(figures.at("/immediateAnswers/errors").asInt()).isZero();
     assertThat(figures.at("/webhooks/p99Millis").asDouble())
         .isLessThanOrEqualTo(figures.at("/webhooks/maxMillis").asDouble());
     assertThat(figures.path("workloads").asInt()).isEqualTo(60);

@@ -23,7 +23,7 @@ class ReviewFiguresTest {
     assertThat(figures)
         .isEqualTo(new ReviewFigures(200, 100, 100, 198, 200, 1.98, Map.of("refused", 3)));
     assertThat(figures.failed()).isEqualTo(3);
-    assertThat(figures.text())
+    assertThat(figures.text("webhooks"))
         .contains("200 reviews, 100.0 /s, 3 errors", "p99 198.00 ms", "3 times: refused");
     ObjectNode json = JsonNodeFactory.instance.objectNode();
     figures.into(json);
