@@ -17,7 +17,9 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The dashboard of the real operator for a real cluster, in a real browser. */
@@ -179,6 +181,55 @@ class DashboardIT {
       browser.picture(IMAGES.resolve("real-tenant.png"));
       assertThat(browser.complaints()).isEmpty();
     }
+  }
+
+  @Test
+  @Tag("faults")
+  void tenThousandWorkloadsScrollAndOneMoreComesByItself(TestCluster cluster) throws Exception {
+    int port = FreePorts.choose(1, new SecureRandom()).getFirst();
+    String address = "https://127.0.0.1:" + port + "/";
+    try (Chromium browser = Chromium.startOrSkip();
+        LocalOperator operator =
+            LocalOperator.start(
+                "dashboard-10000",
+                cluster.kubeconfig(),
+                "dashboard: {enabled: true, bindAddress: 127.0.0.1, bindPort: " + port + "}")) {
+      queues(cluster, cluster.createNamespace("other"));
+      IntStream.range(0, 10_000).parallel().forEach(number -> workload(cluster, "many-" + number));
+      logIn(browser, address, token(cluster, "admin", "kueue-batch-admin-role", true));
+      browser.awaitText(cluster.name("wide"));
+      browser.evaluate("location.hash = '#/workloads'");
+      browser.awaitText("10,000 found");
+      RowScrolling.through(browser, 10_000);
+      browser.evaluate("scrollTo(0, 0)");
+      workload(cluster, "one-more");
+      browser.awaitText("10,001 found");
+      browser.picture(IMAGES.resolve("real-10000.png"));
+      assertThat(browser.complaints()).isEmpty();
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
+  private static void workload(TestCluster cluster, String name) {
+    cluster
+        .client()
+        .resource(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: Workload
+            metadata: {name: %s, namespace: %s}
+            spec:
+              queueName: mine
+              podSets:
+              - name: main
+                count: 1
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+            """
+                .formatted(name, cluster.namespace()))
+        .create();
   }
 
   /** The nodes of a topology fill while an administrator looks at them. */

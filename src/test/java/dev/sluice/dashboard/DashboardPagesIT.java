@@ -2,9 +2,7 @@ package dev.sluice.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.file.Path;
-import java.util.Locale;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
@@ -41,36 +39,7 @@ class DashboardPagesIT {
       browser.press("g");
       browser.press("w");
       browser.awaitText("10,000 found");
-      JsonNode frames =
-          browser.evaluate(
-              """
-              (async () => {
-                const times = [];
-                const end = document.documentElement.scrollHeight - innerHeight;
-                let before = performance.now();
-                for (let step = 1; step <= 100; step++) {
-                  scrollTo(0, end * step / 100);
-                  await new Promise(requestAnimationFrame);
-                  times.push(performance.now() - before);
-                  before = performance.now();
-                }
-                times.sort((a, b) => a - b);
-                return {median: times[50], most: times[99], end};
-              })()
-              """);
-      System.out.printf(
-          Locale.ROOT,
-          "dashboard: 10,000 rows in 100 steps over %,d pixels: a frame took %.0f ms (median), %.0f"
-              + " ms (longest)%n",
-          frames.path("end").asInt(),
-          frames.path("median").asDouble(),
-          frames.path("most").asDouble());
-      assertThat(frames.path("end").asInt()).isGreaterThan(500_000);
-      browser.await(
-          "[...document.querySelectorAll('a.row')].some(r => r.ariaRowIndex === '10001')");
-      assertThat(browser.evaluate("document.querySelectorAll('.row').length").asInt())
-          .as("rows that exist")
-          .isLessThan(80);
+      RowScrolling.through(browser, 10_000);
 
       browser.evaluate("scrollTo(0, 0)");
       browser.await("document.querySelector('a.row[aria-rowindex=\"2\"]')");
