@@ -4,13 +4,20 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.RequestConfigBuilder;
+import io.fabric8.kubernetes.client.Watcher;
+import io.fabric8.kubernetes.client.WatcherException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A lease in the API server. Requests are short and not repeated: the elector repeats them. */
 public final class KubernetesLeaseStore implements LeaseStore {
+
+  private static final Logger LOG = LoggerFactory.getLogger(KubernetesLeaseStore.class);
 
   private final KubernetesClient client;
   private final String namespace;
@@ -55,5 +62,28 @@ public final class KubernetesLeaseStore implements LeaseStore {
       }
       throw e;
     }
+  }
+
+  /** Without it the lease is read a little later, so that its end is no fault. */
+  @Override
+  public AutoCloseable watch(Consumer<Lease> changed) {
+    return client
+        .leases()
+        .inNamespace(namespace)
+        .withName(name)
+        .watch(
+            new Watcher<Lease>() {
+              @Override
+              public void eventReceived(Action action, Lease lease) {
+                if (action == Action.ADDED || action == Action.MODIFIED) {
+                  changed.accept(lease);
+                }
+              }
+
+              @Override
+              public void onClose(WatcherException cause) {
+                LOG.debug("lease watched=false reason=\"{}\"", cause.getMessage());
+              }
+            });
   }
 }

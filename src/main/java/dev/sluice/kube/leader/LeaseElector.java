@@ -12,25 +12,29 @@ import java.time.temporal.ChronoUnit;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Election of a leader by a Lease. A follower takes the lease when its holder let go of it, or when
- * it was not renewed for its duration, by the follower's own clock since it last saw a change:
- * clocks of different machines are not compared. A leader that can't renew before the deadline has
- * lost, at that moment, whatever its requests are still waiting for. Whoever has lost doesn't try
- * again: the process is to end.
+ * Election of a leader by a Lease. A follower watches the lease and takes it at once when its
+ * holder lets go of it, or when it was not renewed for its duration, by the follower's own clock
+ * since it last saw a change: clocks of different machines are not compared. A leader that can't
+ * renew before the deadline has lost, at that moment, whatever its requests are still waiting for.
+ * Whoever has lost doesn't try again: the process is to end.
  */
 public final class LeaseElector implements Leadership, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(LeaseElector.class);
   private static final Duration JUST_AFTER = Duration.ofMillis(50);
+
+  private static final AutoCloseable NO_WATCH = () -> {};
 
   /** How long a renewal that is under way is waited for at the end. */
   private static final Duration SETTLING = Duration.ofSeconds(2);
@@ -75,6 +79,8 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   private final ScheduledExecutorService executor =
       Executors.newScheduledThreadPool(
           2, Thread.ofPlatform().daemon().name("leader-election-", 0).factory());
+  private final ReentrantLock turns = new ReentrantLock();
+  private final AtomicReference<AutoCloseable> watch = new AtomicReference<>(NO_WATCH);
   private volatile long leadsUntil;
   private @Nullable Lease seen;
   private long seenAt;
@@ -102,6 +108,51 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   /** Takes part in the election from now on. */
   public void start() {
     executor.execute(this::runAndReschedule);
+    executor.execute(this::watchLease);
+  }
+
+  /** A follower that can't watch finds out at its next look. */
+  private void watchLease() {
+    try {
+      watch.set(store.watch(this::leaseChanged));
+    } catch (RuntimeException e) {
+      LOG.debug("lease watched=false reason=\"{}\"", ApiErrorText.of(e));
+    }
+    if (stage.get() != Stage.FOLLOWING) {
+      endWatch();
+    }
+  }
+
+  /** A follower looks at once at a lease that nobody holds any more. */
+  private void leaseChanged(Lease lease) {
+    if (holder(lease).isEmpty() && stage.get() == Stage.FOLLOWING) {
+      try {
+        executor.execute(this::lookAtFreeLease);
+      } catch (RejectedExecutionException e) {
+        LOG.debug("lease free=true taken=false reason=\"the election is over here\"");
+      }
+    }
+  }
+
+  /** Does nothing while another look is under way, which finds the same. */
+  private void lookAtFreeLease() {
+    if (turns.tryLock()) {
+      try {
+        if (stage.get() == Stage.FOLLOWING) {
+          var unused = turn();
+        }
+      } finally {
+        turns.unlock();
+      }
+    }
+  }
+
+  private void endWatch() {
+    try {
+      watch.getAndSet(NO_WATCH).close();
+    } catch (Exception e) {
+      LOG.debug("lease watch closed=false reason=\"{}\"", ApiErrorText.of(e));
+    }
   }
 
   @Override
@@ -110,7 +161,13 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   }
 
   private void runAndReschedule() {
-    Duration pause = turn();
+    Duration pause;
+    turns.lock();
+    try {
+      pause = turn();
+    } finally {
+      turns.unlock();
+    }
     if (stage.get() != Stage.OVER && !executor.isShutdown()) {
       executor.schedule(this::runAndReschedule, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
@@ -211,6 +268,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     if (stage.compareAndSet(Stage.FOLLOWING, Stage.LEADING)) {
       LOG.info("leading identity={}", settings.identity());
       listener.started();
+      endWatch();
     }
   }
 
@@ -236,6 +294,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     executor.shutdownNow();
     boolean led = leading();
     stage.set(Stage.OVER);
+    endWatch();
     Lease last = led && completed() ? seen : null;
     if (last != null && !release(last)) {
       // A renewal may have been cut off after it was written.
@@ -250,6 +309,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   public void abandon() {
     executor.shutdownNow();
     stage.set(Stage.OVER);
+    endWatch();
   }
 
   private void retryRelease() {

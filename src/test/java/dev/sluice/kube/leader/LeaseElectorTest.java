@@ -2,6 +2,7 @@ package dev.sluice.kube.leader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
@@ -10,8 +11,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -37,6 +40,13 @@ class LeaseElectorTest {
     private Optional<Lease> lease = Optional.empty();
     private long version;
     private boolean broken;
+    private final List<Consumer<Lease>> watchers = new CopyOnWriteArrayList<>();
+
+    @Override
+    public AutoCloseable watch(Consumer<Lease> changed) {
+      watchers.add(changed);
+      return () -> watchers.remove(changed);
+    }
 
     @Override
     public Optional<Lease> read() {
@@ -60,6 +70,7 @@ class LeaseElectorTest {
                   .withResourceVersion(Long.toString(version))
                   .endMetadata()
                   .build());
+      watchers.forEach(watcher -> watcher.accept(lease.orElseThrow()));
       return lease;
     }
 
@@ -75,9 +86,14 @@ class LeaseElectorTest {
   }
 
   private LeaseElector elector(String identity) {
+    return elector(new LeaseElector.Settings(identity, LEASE, DEADLINE, RETRY));
+  }
+
+  private LeaseElector elector(LeaseElector.Settings settings) {
+    String identity = settings.identity();
     LeaseElector elector =
         new LeaseElector(
-            new LeaseElector.Settings(identity, LEASE, DEADLINE, RETRY),
+            settings,
             store,
             wall::get,
             nanos::get,
@@ -240,6 +256,26 @@ class LeaseElectorTest {
 
     assertThat(b.leading()).isTrue();
     assertThat(told).containsExactly("a leads", "b leads");
+  }
+
+  @Test
+  void aFollowerTakesALeaseThatIsReleasedBeforeItsNextLook() {
+    var unused = a.turn();
+    Duration never = Duration.ofDays(1);
+    LeaseElector patient =
+        elector(
+            new LeaseElector.Settings(
+                "patient", never.multipliedBy(3), never.multipliedBy(2), never));
+    patient.start();
+    await().until(() -> !store.watchers.isEmpty());
+    unused = a.turn();
+    assertThat(patient.leading()).as("a renewal is no reason to look").isFalse();
+
+    a.close();
+
+    await().until(patient::leading);
+    assertThat(store.holder()).isEqualTo("patient");
+    await().untilAsserted(() -> assertThat(store.watchers).as("a leader watches").isEmpty());
   }
 
   @Test
