@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -25,6 +26,8 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -102,7 +105,7 @@ public final class EngineScenario {
   /** Whom the queues may preempt, and how many priorities there are for that. */
   public enum Policies {
     /** Nobody; all have the same priority. */
-    NONE(PreemptionPolicies.NEVER, 1, Optional.empty()),
+    NONE(PreemptionPolicies.NEVER, 1, Optional.empty(), 1, Optional.empty()),
     /** Whoever the API lets them, with five priorities. */
     ALL(
         new PreemptionPolicies(
@@ -111,6 +114,8 @@ public final class EngineScenario {
             true,
             OptionalInt.empty()),
         5,
+        Optional.empty(),
+        1,
         Optional.empty()),
     /** The same, and queues share by weight. */
     FAIR(
@@ -126,16 +131,41 @@ public final class EngineScenario {
                     FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
                     FairSharing.Strategy.LESS_THAN_INITIAL_SHARE),
                 true,
-                true)));
+                true)),
+        1,
+        Optional.empty()),
+    /** Nobody; each ClusterQueue has four LocalQueues, and time passes. */
+    TEAMS(PreemptionPolicies.NEVER, 1, Optional.empty(), 4, Optional.empty()),
+    /** The same, and these LocalQueues take turns: who used least lately comes first. */
+    TURNS(
+        PreemptionPolicies.NEVER,
+        1,
+        Optional.empty(),
+        4,
+        Optional.of(
+            new AdmissionFairSharing(Duration.ofMinutes(10), Duration.ofMinutes(5), Map.of())));
 
     private final PreemptionPolicies preemption;
     private final int priorities;
     private final Optional<FairSharing> sharing;
+    private final int localQueues;
+    private final Optional<AdmissionFairSharing> turns;
 
-    Policies(PreemptionPolicies preemption, int priorities, Optional<FairSharing> sharing) {
+    Policies(
+        PreemptionPolicies preemption,
+        int priorities,
+        Optional<FairSharing> sharing,
+        int localQueues,
+        Optional<AdmissionFairSharing> turns) {
       this.preemption = preemption;
       this.priorities = priorities;
       this.sharing = sharing;
+      this.localQueues = localQueues;
+      this.turns = turns;
+    }
+
+    private boolean preempts() {
+      return !preemption.equals(PreemptionPolicies.NEVER);
     }
   }
 
@@ -143,7 +173,9 @@ public final class EngineScenario {
   public EngineScenario(Size size, Policies policies) {
     this.size = size;
     this.policies = policies;
-    this.engine = new EngineProbe(new EngineOptions(policies.sharing, false));
+    this.engine =
+        new EngineProbe(
+            new EngineOptions(policies.sharing, false, policies.turns, OrderingRules.DEFAULT));
     fold(new SchedulerEvent.TimePassed(START));
     fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
     fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
@@ -154,34 +186,43 @@ public final class EngineScenario {
       fold(
           new SchedulerEvent.ClusterQueueChanged(
               queue("queue-" + i, "cohort-" + i / size.perCohort)));
-      fold(
-          new SchedulerEvent.LocalQueueChanged(
-              new LocalQueueSpec(
-                  new LocalQueueId("team", "queue-" + i), "queue-" + i, StopPolicy.NONE)));
+      for (int j = 0; j < policies.localQueues; j++) {
+        fold(
+            new SchedulerEvent.LocalQueueChanged(
+                new LocalQueueSpec(
+                    new LocalQueueId("team", localQueue(i, j)), "queue-" + i, StopPolicy.NONE)));
+      }
     }
+  }
+
+  /** The first LocalQueue has the name of its ClusterQueue. */
+  private static String localQueue(int queue, int number) {
+    return "queue-" + queue + (number == 0 ? "" : "-" + number);
   }
 
   private ClusterQueueSpec queue(String name, String cohort) {
     Quota cpu = new Quota(CPU_OF_QUEUE, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
     Quota memory =
         new Quota(CPU_OF_QUEUE << 20, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        List.of(
-            new ResourceGroup(
-                List.of("cpu", "memory"),
-                List.of(
-                    new ResourceGroup.FlavorQuotas(
-                        "default", Map.of("cpu", cpu, "memory", memory))))),
-        QueueingStrategy.BEST_EFFORT_FIFO,
-        new LabelSelector.Requirements(List.of()),
-        StopPolicy.NONE,
-        false,
-        policies.preemption,
-        FlavorFungibility.DEFAULT,
-        List.of(),
-        List.of());
+    ClusterQueueSpec spec =
+        new ClusterQueueSpec(
+            name,
+            cohort,
+            List.of(
+                new ResourceGroup(
+                    List.of("cpu", "memory"),
+                    List.of(
+                        new ResourceGroup.FlavorQuotas(
+                            "default", Map.of("cpu", cpu, "memory", memory))))),
+            QueueingStrategy.BEST_EFFORT_FIFO,
+            new LabelSelector.Requirements(List.of()),
+            StopPolicy.NONE,
+            false,
+            policies.preemption,
+            FlavorFungibility.DEFAULT,
+            List.of(),
+            List.of());
+    return policies.turns.isPresent() ? spec.orderedByUsage() : spec;
   }
 
   private void fold(SchedulerEvent schedulerEvent) {
@@ -194,7 +235,7 @@ public final class EngineScenario {
     fold(new SchedulerEvent.DecidingEnabled(false));
     for (int i = 0; i < workloads; i++) {
       int queue = random.nextInt(size.queues);
-      arrive(policies == Policies.NONE || queue % 5 != 0 ? queue : queue + 1);
+      arrive(!policies.preempts() || queue % 5 != 0 ? queue : queue + 1);
     }
     fold(new SchedulerEvent.DecidingEnabled(true));
     decide();
@@ -203,7 +244,8 @@ public final class EngineScenario {
   private void arrive(int queue) {
     long number = arrivals++;
     int shape = random.nextInt(size.shapes);
-    boolean sizesDiffer = policies == Policies.NONE;
+    boolean sizesDiffer = !policies.preempts();
+    int team = policies.localQueues == 1 ? 0 : random.nextInt(policies.localQueues);
     long cpu = sizesDiffer ? 1_000L + 4_000L * shape / size.shapes : 2_000L;
     long memory = sizesDiffer ? 500L << 20 : (500L + shape) << 20;
     RequestShape requests =
@@ -222,7 +264,7 @@ public final class EngineScenario {
         new PendingWorkload(
             new WorkloadId(uid.toString(), "team", "job-sample-" + number),
             version++,
-            "queue-" + queue,
+            localQueue(queue, team),
             requests,
             random.nextInt(policies.priorities),
             created,
@@ -233,7 +275,7 @@ public final class EngineScenario {
   }
 
   private void wait(PendingWorkload workload) {
-    if (policies != Policies.NONE) {
+    if (policies.preempts()) {
       waiting.put(workload.id(), workload);
     }
     fold(new SchedulerEvent.WorkloadPending(workload));
@@ -309,6 +351,9 @@ public final class EngineScenario {
       eldest.remove();
       fold(new SchedulerEvent.WorkloadReleased(ended, version++));
       arrive(cohort * size.perCohort + random.nextInt(size.perCohort));
+    }
+    if (policies.localQueues > 1) {
+      fold(new SchedulerEvent.TimePassed(START.plusMillis(100 * rounds)));
     }
     decide();
     return decisions - before;

@@ -52,7 +52,9 @@ public final class EngineTable {
     line(100_000, new Size(1_000, 10, 10_000), Policies.NONE);
     line(100_000, new Size(1_000, 1_000, 20), Policies.NONE);
     for (Policies policies : Policies.values()) {
-      line(50_000, new Size(1_000, 100, 20), policies);
+      for (int perCohort : new int[] {10, 100, 1_000}) {
+        line(50_000, new Size(1_000, perCohort, 20), policies);
+      }
     }
   }
 

@@ -49,6 +49,7 @@ public final class ClusterQueueCache {
     this.node = node;
     this.pending = pending;
     this.quotaHolders = quotaHolders;
+    quotaHolders.node(node);
     this.groups = numbered(spec, pairs);
     this.queueing = QueueingPolicies.of(spec.strategy());
     this.priority = spec.rules().priority();

@@ -1,7 +1,9 @@
 package dev.sluice.core.queue;
 
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -30,6 +32,24 @@ public final class QuotaHolders {
   private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private boolean countsGuaranteed;
   private int size;
+  private @Nullable QuotaNode node;
+
+  /** The least positive amount by pair of all candidates; null after a change of the holders. */
+  private long @Nullable [] least;
+
+  /** Sets the node of the queue, which is told when candidates come or go. */
+  void node(QuotaNode ofQueue) {
+    node = ofQueue;
+    changed();
+  }
+
+  private void changed() {
+    least = null;
+    QuotaNode told = node;
+    if (told != null) {
+      told.reservationsChanged();
+    }
+  }
 
   /** Adds a holder. */
   public void add(QuotaHolder quotaHolder) {
@@ -42,6 +62,7 @@ public final class QuotaHolders {
             .computeIfAbsent(
                 usage(quotaHolder), usage -> new TreeSet<>(QuotaHolder.PREEMPTION_ORDER));
     if (group.add(quotaHolder)) {
+      changed();
       size++;
       byPriority.add(quotaHolder);
     }
@@ -56,6 +77,7 @@ public final class QuotaHolders {
     LocalQueueUsage usage = usage(quotaHolder);
     NavigableSet<QuotaHolder> group = of(quotaHolder.evicted()).get(usage);
     if (group != null && group.remove(quotaHolder)) {
+      changed();
       size--;
       byPriority.remove(quotaHolder);
       if (group.isEmpty()) {
@@ -75,6 +97,44 @@ public final class QuotaHolders {
    */
   public long amountOfNewerEquals(long priority, int pair, long queuedAtMicros) {
     return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEachCandidate);
+  }
+
+  /** The least positive amount of a pair that a candidate reserves; 0 if none reserves it. */
+  public long leastAmount(int pair) {
+    long[] known = least;
+    if (known == null) {
+      known = leastAmounts();
+      least = known;
+    }
+    return pair < known.length ? known[pair] : 0;
+  }
+
+  private long[] leastAmounts() {
+    LeastAmounts amounts = new LeastAmounts();
+    for (NavigableSet<QuotaHolder> group : evicted.values()) {
+      group.forEach(amounts::add);
+    }
+    for (NavigableSet<QuotaHolder> group : notEvicted.values()) {
+      group.forEach(amounts::add);
+    }
+    return amounts.byPair;
+  }
+
+  private static final class LeastAmounts {
+    private long[] byPair = {};
+
+    void add(QuotaHolder quotaHolder) {
+      for (int i = 0; i < quotaHolder.size(); i++) {
+        int pair = quotaHolder.pair(i);
+        long amount = quotaHolder.amount(i);
+        if (pair >= byPair.length) {
+          byPair = Arrays.copyOf(byPair, pair + 1);
+        }
+        if (amount > 0 && (byPair[pair] == 0 || amount < byPair[pair])) {
+          byPair[pair] = amount;
+        }
+      }
+    }
   }
 
   /** Whether a holder that nobody can evict reserves an amount of one of these pairs. */
@@ -136,6 +196,7 @@ public final class QuotaHolders {
     notEvicted.clear();
     notEvictable.clear();
     size = 0;
+    changed();
     byPriority.clear();
     change.run();
     all.forEach(this::add);

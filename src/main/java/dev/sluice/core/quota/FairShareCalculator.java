@@ -2,6 +2,7 @@ package dev.sluice.core.quota;
 
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Computes shares from the current usage. Confined to one thread. */
 public final class FairShareCalculator {
@@ -23,10 +24,65 @@ public final class FairShareCalculator {
   public DominantResourceShare of(QuotaNode node) {
     DominantResourceShare known = node.knownShare();
     if (known == null) {
-      known = compute(node);
+      known = compute(node, -1, 0);
       node.knownShare(known);
     }
     return known;
+  }
+
+  /** The highest shares among the children of a cohort, with its current usage. */
+  public ShareRanking ranking(QuotaNode cohort) {
+    ShareRanking known = cohort.knownRanking();
+    if (known == null) {
+      known = new ShareRanking(cohort, this);
+      cohort.knownRanking(known);
+    }
+    return known;
+  }
+
+  /**
+   * A bound on the share that a node has left when a Workload below it is evicted that reserves a
+   * pair; null if no queue below that borrows has such a Workload.
+   */
+  public @Nullable DominantResourceShare highestWithout(
+      QuotaNode node, int pair, ShareRanking.LeastReservations least) {
+    return highestWithout(node, node, pair, least, null);
+  }
+
+  private @Nullable DominantResourceShare highestWithout(
+      QuotaNode node,
+      QuotaNode below,
+      int pair,
+      ShareRanking.LeastReservations least,
+      @Nullable DominantResourceShare highest) {
+    DominantResourceShare most = highest;
+    if (below.isQueue()) {
+      long amount = of(below).borrowing() ? least.of(below, pair) : 0;
+      if (amount > 0) {
+        DominantResourceShare share = without(node, below, pair, amount);
+        most = most == null || share.compareTo(most) > 0 ? share : most;
+      }
+    }
+    for (QuotaNode child : below.children) {
+      most = highestWithout(node, child, pair, least, most);
+    }
+    return most;
+  }
+
+  /**
+   * The share of a node if a queue below it used less of a pair; the share as it is where usage is
+   * beyond the range of amounts.
+   */
+  public DominantResourceShare without(QuotaNode node, QuotaNode queue, int pair, long amount) {
+    long less = amount;
+    for (QuotaNode below = queue; below != node; below = below.parentOrSelf()) {
+      long used = below.usage(pair);
+      if (used == ResourceAmounts.UNLIMITED) {
+        return of(node);
+      }
+      less = Math.min(less, Math.max(0, used - below.local(pair)));
+    }
+    return compute(node, pair, less);
   }
 
   /**
@@ -47,9 +103,10 @@ public final class FairShareCalculator {
         : DominantResourceShare.NONE;
   }
 
-  private DominantResourceShare compute(QuotaNode node) {
+  /** The share of a node that uses less of a pair than it does. */
+  private DominantResourceShare compute(QuotaNode node, int lessOf, long less) {
     QuotaNode parent = node.parent();
-    if (parent == null || !gatherBorrowed(node)) {
+    if (parent == null || !gatherBorrowed(node, lessOf, less)) {
       return DominantResourceShare.NONE;
     }
     long[] lendable = parent.lendable(pairs);
@@ -70,7 +127,7 @@ public final class FairShareCalculator {
    * Computes the usage beyond the own quota by resource; returns whether any resource has such
    * usage.
    */
-  private boolean gatherBorrowed(QuotaNode node) {
+  private boolean gatherBorrowed(QuotaNode node, int lessOf, long less) {
     if (borrowed.length < pairs.resources()) {
       borrowed = new long[pairs.resources()];
     } else {
@@ -78,7 +135,11 @@ public final class FairShareCalculator {
     }
     boolean any = false;
     for (int pair = 0; pair < pairs.count(); pair++) {
-      long beyond = ResourceAmounts.subtract(node.usage(pair), node.subtreeQuota(pair));
+      long used = node.usage(pair);
+      if (pair == lessOf) {
+        used = ResourceAmounts.subtract(used, less);
+      }
+      long beyond = ResourceAmounts.subtract(used, node.subtreeQuota(pair));
       if (beyond > 0) {
         any = true;
         int resource = pairs.resource(pair);

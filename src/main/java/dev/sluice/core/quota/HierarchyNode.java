@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The position of a ClusterQueue or a cohort in the quota tree: its name, parent and children. The
- * quota of the position is in {@link QuotaNode}. Confined to one thread.
+ * The position of a ClusterQueue or a cohort in the quota tree: its name, parent and children, and
+ * what is known of its share. The quota of the position is in {@link QuotaNode}. Confined to one
+ * thread.
  */
 abstract sealed class HierarchyNode permits QuotaNode {
 
@@ -20,6 +21,10 @@ abstract sealed class HierarchyNode permits QuotaNode {
   int maxWorkloads = Integer.MAX_VALUE;
   boolean cohortGuarantee;
   private int workloads;
+  private @Nullable DominantResourceShare dominantResourceShare;
+  private @Nullable ShareRanking ranking;
+  private @Nullable DominantResourceShare keptShare;
+  private @Nullable ShareRanking keptRanking;
 
   HierarchyNode(String name, boolean queue) {
     this.name = name;
@@ -181,5 +186,75 @@ abstract sealed class HierarchyNode permits QuotaNode {
   /** Forgets the usage of guaranteed Workloads of this queue, before it is counted anew. */
   public final void clearGuaranteed() {
     guaranteed.used().clear();
+  }
+
+  /**
+   * The share that was computed last; null after a change of usage, quota or position in the tree.
+   */
+  final @Nullable DominantResourceShare knownShare() {
+    return dominantResourceShare;
+  }
+
+  final void knownShare(DominantResourceShare computed) {
+    dominantResourceShare = computed;
+  }
+
+  /** The ranking of the children that was made last; null after a change below. */
+  final @Nullable ShareRanking knownRanking() {
+    return ranking;
+  }
+
+  final void knownRanking(ShareRanking made) {
+    ranking = made;
+  }
+
+  /** Forgets the share of this node, and so the ranking that it is part of. */
+  final void forgetShare() {
+    dominantResourceShare = null;
+    HierarchyNode above = parent;
+    if (above != null) {
+      above.ranking = null;
+    }
+  }
+
+  /** Forgets the shares of this node and of its children. */
+  final void forgetShares() {
+    dominantResourceShare = null;
+    ranking = null;
+  }
+
+  /**
+   * Records that Workloads of this queue got or lost a reservation, or may be evicted or not, even
+   * if the usage stays the same.
+   */
+  public final void reservationsChanged() {
+    for (HierarchyNode node = parent; node != null; node = node.parent) {
+      node.ranking = null;
+    }
+  }
+
+  /**
+   * Keeps what is known of shares from here to the root, for {@link #restoreShares}. What is kept
+   * holds again as soon as the usage of the whole tree is what it was.
+   */
+  public final void keepShares() {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      node.keptShare = node.dominantResourceShare;
+      node.keptRanking = node.ranking;
+    }
+  }
+
+  /** Restores what {@link #keepShares} kept; the usage of the whole tree must be what it was. */
+  public final void restoreShares() {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
+      node.dominantResourceShare = node.keptShare;
+      node.ranking = node.keptRanking;
+    }
+  }
+
+  /** The node above; the node itself for a root. */
+  final QuotaNode parentOrSelf() {
+    QuotaNode above = parent;
+    return above == null ? self() : above;
   }
 }

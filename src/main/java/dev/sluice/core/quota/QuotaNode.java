@@ -19,7 +19,6 @@ public final class QuotaNode extends HierarchyNode {
 
   private BigDecimal weight = BigDecimal.ONE;
   private long @Nullable [] lendable;
-  private @Nullable DominantResourceShare dominantResourceShare;
   private long[] nominal = NO_AMOUNTS;
   private long[] borrowingLimit = NO_AMOUNTS;
   private long[] lendingLimit = NO_AMOUNTS;
@@ -47,18 +46,7 @@ public final class QuotaNode extends HierarchyNode {
 
   void weight(BigDecimal newWeight) {
     weight = newWeight;
-    dominantResourceShare = null;
-  }
-
-  /**
-   * The share that was computed last; null after a change of usage, quota or position in the tree.
-   */
-  @Nullable DominantResourceShare knownShare() {
-    return dominantResourceShare;
-  }
-
-  void knownShare(DominantResourceShare computed) {
-    dominantResourceShare = computed;
+    forgetShare();
   }
 
   /** The potential quota at this node by the number of the resource, summed over all flavors. */
@@ -173,7 +161,7 @@ public final class QuotaNode extends HierarchyNode {
    * Adds {@code amount} to the usage: the part beyond the free local quota is added to the parent.
    */
   public void add(int pair, long amount) {
-    dominantResourceShare = null;
+    forgetShare();
     long before = usage.get(pair);
     if (!queue && before == ResourceAmounts.UNLIMITED) {
       recomputeUsage(pair);
@@ -199,7 +187,7 @@ public final class QuotaNode extends HierarchyNode {
    * from the parent first.
    */
   public void remove(int pair, long amount) {
-    dominantResourceShare = null;
+    forgetShare();
     long before = usage.get(pair);
     if (!queue && before == ResourceAmounts.UNLIMITED) {
       recomputeUsage(pair);
@@ -225,7 +213,7 @@ public final class QuotaNode extends HierarchyNode {
    * usage of a child is saturated.
    */
   private void recomputeUsage(int pair) {
-    dominantResourceShare = null;
+    forgetShare();
     usage.set(pair, usedByChildren(pair));
     QuotaNode parentNode = parent;
     if (parentNode != null) {
@@ -362,7 +350,7 @@ public final class QuotaNode extends HierarchyNode {
     weight = BigDecimal.ONE;
     rules(QuotaRules.DEFAULT, false);
     lendable = null;
-    dominantResourceShare = null;
+    forgetShares();
     Arrays.fill(nominal, 0);
     Arrays.fill(borrowingLimit, ResourceAmounts.UNLIMITED);
     Arrays.fill(lendingLimit, ResourceAmounts.UNLIMITED);
@@ -375,7 +363,7 @@ public final class QuotaNode extends HierarchyNode {
   /** Recomputes height, subtree quota and (for cohorts) usage, from the children up. */
   void rebuild(int pairs) {
     lendable = null;
-    dominantResourceShare = null;
+    forgetShares();
     for (QuotaNode child : children) {
       child.rebuild(pairs);
     }

@@ -92,6 +92,7 @@ public final class FairSharingOrdering implements WorkloadOrdering {
   private Contender contender(NominatedWorkload entry, QuotaNode child, @Nullable Contest below) {
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
+    node.keepShares();
     for (PairAmount request : usage) {
       node.add(request.pair(), request.amount());
     }
@@ -103,6 +104,7 @@ public final class FairSharingOrdering implements WorkloadOrdering {
     for (PairAmount request : usage) {
       node.remove(request.pair(), request.amount());
     }
+    node.restoreShares();
     return new Contender(entry, dominantResourceShare, borrowing, below);
   }
 

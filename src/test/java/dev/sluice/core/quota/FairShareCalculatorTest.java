@@ -172,4 +172,85 @@ class FairShareCalculatorTest {
     assertThat(new DominantResourceShare(1_000_000_000_001L, 3, BigDecimal.ONE, true))
         .isGreaterThan(new DominantResourceShare(1_000_000_000_000L, 3, BigDecimal.ONE, true));
   }
+
+  @Test
+  void aRankingHasTheHighestShareBesideEachChild() {
+    queue("lender", "co", 100, "1");
+    queue("a", "co", 0, "1");
+    queue("b", "co", 0, "2");
+    queue("c", "co", 0, "1");
+    QuotaNode a = use("a", cpu, 10);
+    QuotaNode b = use("b", cpu, 16);
+    QuotaNode c = use("c", cpu, 4);
+    ShareRanking ranking = shares.ranking(Objects.requireNonNull(c.parent()));
+
+    assertThat(ranking.highestBeside(c)).isEqualByComparingTo(shares.of(a));
+    assertThat(ranking.highestBeside(a)).isEqualByComparingTo(shares.of(b));
+    assertThat(shares.ranking(Objects.requireNonNull(c.parent()))).isSameAs(ranking);
+  }
+
+  @Test
+  void aRankingHoldsUntilUsageOrReservationsBelowChange() {
+    queue("lender", "co", 100, "1");
+    queue("a", "co", 0, "1");
+    QuotaNode a = use("a", cpu, 10);
+    QuotaNode lender = use("lender", cpu, 0);
+    QuotaNode cohort = Objects.requireNonNull(a.parent());
+    assertThat(shares.ranking(cohort).highestBeside(lender)).isEqualByComparingTo(shares.of(a));
+
+    a.remove(cpu, 10);
+    assertThat(shares.ranking(cohort).highestBeside(lender)).isNull();
+    a.add(cpu, 30);
+    ShareRanking before = shares.ranking(cohort);
+    assertThat(before.highestBeside(lender)).isEqualByComparingTo(shares.of(a));
+    a.reservationsChanged();
+    assertThat(shares.ranking(cohort)).isNotSameAs(before);
+  }
+
+  @Test
+  void whatIsKeptOfSharesHoldsAgainAfterATrial() {
+    queue("lender", "co", 100, "1");
+    queue("a", "co", 0, "1");
+    QuotaNode a = use("a", cpu, 10);
+    DominantResourceShare before = shares.of(a);
+    ShareRanking ranking = shares.ranking(Objects.requireNonNull(a.parent()));
+
+    a.keepShares();
+    a.add(cpu, 5);
+    assertThat(shares.of(a)).isGreaterThan(before);
+    a.remove(cpu, 5);
+    a.restoreShares();
+
+    assertThat(shares.of(a)).isSameAs(before);
+    assertThat(shares.ranking(Objects.requireNonNull(a.parent()))).isSameAs(ranking);
+  }
+
+  @Test
+  void theBoundOnWhatIsLeftIsTheShareWithoutTheLeastReservation() {
+    // a and b in left, which keeps 3 of its 10 for itself.
+    forest.declareCohort("left", "root", cpu(new Quota(10, ResourceAmounts.UNLIMITED, 7)));
+    forest.declareCohort("right", "root", cpu(quota(30)));
+    queue("a", "left", 0, "1");
+    queue("b", "left", 0, "1");
+    QuotaNode a = use("a", cpu, 12);
+    QuotaNode b = use("b", cpu, 4);
+    QuotaNode left = Objects.requireNonNull(forest.cohort("left"));
+    QuotaNode right = Objects.requireNonNull(forest.cohort("right"));
+    ShareRanking ranking = shares.ranking(Objects.requireNonNull(left.parent()));
+
+    DominantResourceShare bound =
+        ranking.highestFinalBeside(right, cpu, (queue, pair) -> queue == a ? 5 : 2);
+
+    b.remove(cpu, 2);
+    assertThat(bound).isEqualTo(shares.of(left));
+    b.add(cpu, 2);
+    a.remove(cpu, 5);
+    assertThat(bound).isGreaterThan(shares.of(left));
+    a.add(cpu, 5);
+    assertThat(
+            shares
+                .ranking(Objects.requireNonNull(left.parent()))
+                .highestFinalBeside(right, cpu, (queue, pair) -> 0))
+        .isNull();
+  }
 }

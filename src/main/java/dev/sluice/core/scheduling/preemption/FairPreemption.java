@@ -11,11 +11,13 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.quota.ShareRanking;
 import dev.sluice.core.scheduling.preemption.TargetQueueOrdering.TargetQueue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -30,6 +32,7 @@ public final class FairPreemption implements PreemptionStrategy {
   private final FairSharing parameters;
   private final FairShareCalculator shares;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final ShareRanking.LeastReservations least;
 
   /**
    * Creates the strategy.
@@ -43,6 +46,11 @@ public final class FairPreemption implements PreemptionStrategy {
     this.parameters = parameters;
     this.shares = shares;
     this.queues = queues;
+    this.least =
+        (node, pair) -> {
+          ClusterQueueCache queue = queues.apply(node);
+          return queue == null ? 0 : queue.holders().leastAmount(pair);
+        };
   }
 
   @Override
@@ -58,8 +66,13 @@ public final class FairPreemption implements PreemptionStrategy {
       return Optional.empty();
     }
     Search search = new Search(preemptionRequest);
+    if (!search.mayFindTarget()) {
+      return Optional.empty();
+    }
+    QuotaNode node = preemptionRequest.queue().node();
+    node.keepShares();
     preemptionRequest.reserve();
-    boolean fits = search.mayFindTarget() && search.findsTargets();
+    boolean fits = search.findsTargets();
     preemptionRequest.unreserve();
     Found found = null;
     if (fits) {
@@ -67,6 +80,7 @@ public final class FairPreemption implements PreemptionStrategy {
       found = new Found(search.targets, preemptionRequest.borrowLevel());
     }
     search.targets.reversed().forEach(PreemptionTarget::restoreUsage);
+    node.restoreShares();
     return Optional.ofNullable(found);
   }
 
@@ -78,6 +92,36 @@ public final class FairPreemption implements PreemptionStrategy {
   @Override
   public PreemptionUpperBound upperBound(QuotaNode root) {
     return new FairUpperBound(root, this, shares, queues);
+  }
+
+  /**
+   * Whether a strategy may allow a candidate of another side than the preemptor's, with the shares
+   * as they are.
+   *
+   * @param ranking the shares on the level of the sides
+   * @param share the share of the preemptor's side, with its request
+   * @param needed the pairs of which every candidate reserves at least one
+   */
+  boolean mayAllowAny(
+      ShareRanking ranking, QuotaNode preemptorSide, DominantResourceShare share, int[] needed) {
+    DominantResourceShare highest = ranking.highestBeside(preemptorSide);
+    int compared = highest == null ? 1 : share.compareTo(highest);
+    if (compared > 0) {
+      return false;
+    }
+    if (parameters.strategies().contains(Strategy.LESS_THAN_INITIAL_SHARE) && compared < 0) {
+      return true;
+    }
+    if (parameters.strategies().getFirst() == Strategy.LESS_THAN_INITIAL_SHARE) {
+      return parameters.strategies().size() > 1;
+    }
+    for (int pair : needed) {
+      DominantResourceShare left = ranking.highestFinalBeside(preemptorSide, pair, least);
+      if (left != null && share.compareTo(left) <= 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** One search; meanwhile the preemptor's request counts as used. */
@@ -109,24 +153,32 @@ public final class FairPreemption implements PreemptionStrategy {
               .hasCandidates(preemptionRequest)) {
         return true;
       }
-      if (policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
-        return false;
-      }
+      return policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER
+          && preemptionRequest.queue().node().parent() != null
+          && sideMayHaveTarget();
+    }
+
+    private boolean sideMayHaveTarget() {
+      QuotaNode node = preemptionRequest.queue().node();
+      List<DominantResourceShare> withRequest = new ArrayList<>(2);
+      node.keepShares();
+      preemptionRequest.reserve();
       boolean ignoresShares = reclaimsWhateverTheShares();
-      QuotaNode preemptorSide = preemptionRequest.queue().node();
-      for (QuotaNode ancestor = preemptorSide.parent();
-          ancestor != null;
-          ancestor = ancestor.parent()) {
-        DominantResourceShare own = shares.of(preemptorSide);
-        for (QuotaNode side : ancestor.children()) {
-          if (side != preemptorSide) {
-            DominantResourceShare share = shares.of(side);
-            if (share.borrowing() && (ignoresShares || share.compareTo(own) >= 0)) {
-              return true;
-            }
-          }
+      for (QuotaNode side = node; side.parent() != null; side = side.parent()) {
+        withRequest.add(shares.of(side));
+      }
+      preemptionRequest.unreserve();
+      node.restoreShares();
+      QuotaNode side = node;
+      for (DominantResourceShare share : withRequest) {
+        QuotaNode ancestor = Objects.requireNonNull(side.parent());
+        ShareRanking ranking = shares.ranking(ancestor);
+        if (ignoresShares
+            ? ranking.highestBeside(side) != null
+            : mayAllowAny(ranking, side, share, preemptionRequest.needed())) {
+          return true;
         }
-        preemptorSide = ancestor;
+        side = ancestor;
       }
       return false;
     }
@@ -155,7 +207,14 @@ public final class FairPreemption implements PreemptionStrategy {
     private boolean applyFirstStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
           new TargetQueueOrdering(
-              shares, preemptionRequest, this::candidates, this::reclaimsWhateverTheShares);
+              shares,
+              preemptionRequest,
+              this::candidates,
+              this::reclaimsWhateverTheShares,
+              (side, preemptorShare, sideShare) ->
+                  mayAllow(strategy, preemptorShare, sideShare)
+                      && (strategy == Strategy.LESS_THAN_INITIAL_SHARE
+                          || mayLeave(side, preemptorShare)));
       firstOrdering = targetQueueOrdering;
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
@@ -183,6 +242,13 @@ public final class FairPreemption implements PreemptionStrategy {
         targetQueue.closeSide();
         return false;
       }
+      if (strategy == Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE
+          && !mayLeave(targetQueue, preemptorShare)) {
+        // None is allowed.
+        recordDisallowed(targetQueue);
+        targetQueue.candidates().close();
+        return false;
+      }
       for (QuotaHolder quotaHolder = targetQueue.candidates().first();
           quotaHolder != null;
           quotaHolder = targetQueue.candidates().first()) {
@@ -208,6 +274,34 @@ public final class FairPreemption implements PreemptionStrategy {
       };
     }
 
+    /**
+     * Whether the other side may have at least the preemptor's share without one of the queue's
+     * candidates: each of them reserves at least the least amount of a needed pair.
+     */
+    private boolean mayLeave(TargetQueue targetQueue, DominantResourceShare preemptorShare) {
+      QuotaNode queue = targetQueue.candidates().source().queue().node();
+      for (int pair : preemptionRequest.needed()) {
+        long amount = least.of(queue, pair);
+        if (amount > 0
+            && preemptorShare.compareTo(shares.without(targetQueue.side(), queue, pair, amount))
+                <= 0) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** Whether a side may have at least the preemptor's share without one of its candidates. */
+    private boolean mayLeave(QuotaNode side, DominantResourceShare preemptorShare) {
+      for (int pair : preemptionRequest.needed()) {
+        DominantResourceShare left = shares.highestWithout(side, pair, least);
+        if (left != null && preemptorShare.compareTo(left) <= 0) {
+          return true;
+        }
+      }
+      return false;
+    }
+
     private static DominantResourceShare shareWithout(
         QuotaHolder quotaHolder, TargetQueue targetQueue) {
       ClusterQueueCache queue = targetQueue.candidates().source().queue();
@@ -229,7 +323,12 @@ public final class FairPreemption implements PreemptionStrategy {
     /** Applies the second strategy to the first disallowed candidate of each queue. */
     private boolean applySecondStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
-          new TargetQueueOrdering(shares, preemptionRequest, this::firstDisallowed, () -> false);
+          new TargetQueueOrdering(
+              shares,
+              preemptionRequest,
+              this::firstDisallowed,
+              () -> false,
+              (side, preemptorShare, sideShare) -> mayAllow(strategy, preemptorShare, sideShare));
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {

@@ -37,11 +37,26 @@ final class TargetQueueOrdering {
     private @Nullable TreeNode childOnPath;
     private @Nullable DominantResourceShare dominantResourceShare;
 
+    /** Whether the node is no longer among the children that may have candidates. */
+    private boolean removed;
+
+    /** Whether the children that are not allowed were closed, which is done once. */
+    private boolean closedDisallowed;
+
     TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath) {
       this.node = node;
       this.parent = parent;
       this.onPath = onPath;
     }
+  }
+
+  /** Whether the shares of a side and of the preemptor's side may allow a candidate of the side. */
+  @FunctionalInterface
+  interface SideCheck {
+
+    /** False only if no candidate is allowed, now or when usage of the side is lower. */
+    boolean mayAllow(
+        QuotaNode side, DominantResourceShare preemptorShare, DominantResourceShare sideShare);
   }
 
   /** The queue that provides the next target. */
@@ -75,17 +90,17 @@ final class TargetQueueOrdering {
      * preemptor.
      */
     DominantResourceShare share() {
-      return TargetQueueOrdering.this.share(side());
+      return TargetQueueOrdering.this.share(treeSide());
     }
 
     /** The share of the queue's side with the current usage, not cached. */
     DominantResourceShare shareNow() {
-      return shares.of(side().node);
+      return shares.of(side());
     }
 
     /** The share of the preemptor's side. */
     DominantResourceShare shareOfPreemptor() {
-      TreeNode common = Objects.requireNonNull(side().parent);
+      TreeNode common = Objects.requireNonNull(treeSide().parent);
       return TargetQueueOrdering.this.share(Objects.requireNonNull(common.childOnPath));
     }
 
@@ -94,12 +109,17 @@ final class TargetQueueOrdering {
      * next, and nothing changes before.
      */
     void closeSide() {
-      TreeNode side = side();
+      TreeNode side = treeSide();
       closedSides.put(side.node, side);
-      children(Objects.requireNonNull(side.parent)).remove(side);
+      remove(Objects.requireNonNull(side.parent), side);
     }
 
-    private TreeNode side() {
+    /** The side that the queue belongs to. */
+    QuotaNode side() {
+      return treeSide().node;
+    }
+
+    private TreeNode treeSide() {
       TreeNode current = treeNode;
       while (current.parent != null && !current.parent.onPath) {
         current = current.parent;
@@ -112,6 +132,7 @@ final class TargetQueueOrdering {
   private final PreemptionRequest preemptionRequest;
   private final Function<QuotaNode, @Nullable CandidateIterator> candidateIterators;
   private final BooleanSupplier ignoresShares;
+  private final SideCheck sideCheck;
   private final Map<QuotaNode, TreeNode> closedSides = new HashMap<>(4);
   private final TreeNode root;
 
@@ -120,16 +141,19 @@ final class TargetQueueOrdering {
    *
    * @param candidateIterators the candidates of a queue; null if there are none
    * @param ignoresShares whether candidates are allowed at the moment whatever the shares
+   * @param sideCheck whether a side may have a candidate that is allowed
    */
   TargetQueueOrdering(
       FairShareCalculator shares,
       PreemptionRequest preemptionRequest,
       Function<QuotaNode, @Nullable CandidateIterator> candidateIterators,
-      BooleanSupplier ignoresShares) {
+      BooleanSupplier ignoresShares,
+      SideCheck sideCheck) {
     this.shares = shares;
     this.preemptionRequest = preemptionRequest;
     this.candidateIterators = candidateIterators;
     this.ignoresShares = ignoresShares;
+    this.sideCheck = sideCheck;
     this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true);
   }
 
@@ -214,7 +238,7 @@ final class TargetQueueOrdering {
       } else if (current.parent == null) {
         return null;
       } else {
-        children(current.parent).remove(current);
+        remove(current.parent, current);
         current = root;
       }
     }
@@ -223,6 +247,7 @@ final class TargetQueueOrdering {
   /** The child with the highest share; a cohort before a queue with an equal share. */
   private @Nullable TreeNode highestShare(TreeNode cohort) {
     List<TreeNode> children = children(cohort);
+    closeDisallowed(cohort, children);
     while (!children.isEmpty()) {
       DominantResourceShare highest = share(children.getFirst());
       for (int i = 1; i < children.size(); i++) {
@@ -244,9 +269,44 @@ final class TargetQueueOrdering {
       if (best == null || !isDone(best)) {
         return best;
       }
-      children.remove(best);
+      remove(cohort, best);
     }
     return null;
+  }
+
+  private void remove(TreeNode cohort, TreeNode child) {
+    children(cohort).remove(child);
+    child.removed = true;
+  }
+
+  /**
+   * Closes the sides whose shares don't allow any candidate, once the preemptor's side has no
+   * candidates left. From then on the preemptor's share stays the same and the others only fall, so
+   * these sides would all be visited in vain; without them, the order of the others is the same.
+   */
+  private void closeDisallowed(TreeNode cohort, List<TreeNode> children) {
+    TreeNode preemptorSide = cohort.childOnPath;
+    if (preemptorSide == null
+        || cohort.closedDisallowed
+        || !hasNoCandidates(preemptorSide)
+        || ignoresShares.getAsBoolean()) {
+      return;
+    }
+    cohort.closedDisallowed = true;
+    DominantResourceShare own = share(preemptorSide);
+    children.removeIf(
+        side -> {
+          boolean closes =
+              side != preemptorSide && !sideCheck.mayAllow(side.node, own, share(side));
+          if (closes) {
+            closedSides.put(side.node, side);
+          }
+          return closes;
+        });
+  }
+
+  private boolean hasNoCandidates(TreeNode preemptorSide) {
+    return preemptorSide.removed || (preemptorSide.node.isQueue() && first(preemptorSide) == null);
   }
 
   /**
