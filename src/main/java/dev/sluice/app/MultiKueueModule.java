@@ -26,6 +26,10 @@ import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
+import dev.sluice.queues.cache.CachedQueues;
+import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
@@ -33,6 +37,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Predicate;
 
 /**
  * Dispatch to worker clusters, where the gate {@code MultiKueue} is on; and fencing, the worker's
@@ -44,6 +49,7 @@ final class MultiKueueModule implements OperatorModule {
 
   private final OperatorContext context;
   private final InformerModule informers;
+  private final SchedulerModule scheduler;
   private final WorkloadModule workloads;
   private final PodIndex podIndex;
   private final MultiKueue configuration;
@@ -56,11 +62,13 @@ final class MultiKueueModule implements OperatorModule {
   MultiKueueModule(
       OperatorContext context,
       InformerModule informers,
+      SchedulerModule scheduler,
       QueueModule queues,
       WorkloadModule workloads,
       PodIndex podIndex) {
     this.context = context;
     this.informers = informers;
+    this.scheduler = scheduler;
     this.workloads = workloads;
     this.podIndex = podIndex;
     configuration = context.configuration().multiKueue();
@@ -155,7 +163,19 @@ final class MultiKueueModule implements OperatorModule {
         informers.localClusters(),
         new IndexedLocalPods(podIndex),
         events,
+        new CheckedAdmission(
+            new CachedQueues(informers.caches()),
+            context.options().lifecycle().evicting(new AttendedKinds(context)),
+            scheduler.events(),
+            context.clock()),
+        awaitsPods(),
         context.isEnabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION));
+  }
+
+  private Predicate<CachedWorkload> awaitsPods() {
+    boolean always = context.options().lifecycle().podsReady().isPresent();
+    CachedStartRules startRules = new CachedStartRules(informers.caches());
+    return workload -> always || startRules.apply(workload).awaitPods();
   }
 
   private Optional<ClusterProfileValidator> clusterProfiles() {

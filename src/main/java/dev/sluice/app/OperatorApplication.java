@@ -95,7 +95,7 @@ public final class OperatorApplication implements AutoCloseable {
     QueueModule queues = new QueueModule(context, informers, scheduler, workloads);
     PodIndex podIndex = new PodIndex();
     MultiKueueModule multiKueue =
-        new MultiKueueModule(context, informers, queues, workloads, podIndex);
+        new MultiKueueModule(context, informers, scheduler, queues, workloads, podIndex);
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
     JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);

@@ -72,7 +72,7 @@ final class OperatorContext implements AutoCloseable {
             new KubernetesEventSink(client),
             clock,
             process.identity(),
-            EventRecorder.Budget.DEFAULT,
+            EventRecorder.Budget.DEFAULT.with(RoutineEvents.BUDGET),
             () -> Math.max(LEAST_SHARE_OF_EVENTS, latency.share()),
             new EventCounts(metrics.registry(), this::role));
   }

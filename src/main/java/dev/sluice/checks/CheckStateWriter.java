@@ -32,46 +32,82 @@ public final class CheckStateWriter {
    */
   public static ObjectNode patch(
       CachedWorkload workload, String check, Answer answer, Instant now) {
-    return patch(
-        workload,
-        check,
-        known ->
-            new CheckState(
-                known.name(),
-                answer.state(),
-                answer.message(),
-                now.truncatedTo(ChronoUnit.SECONDS),
-                -1,
-                known.retryCount(),
-                List.of()));
+    return patch(states(workload, check, known -> answered(known, answer, now)));
+  }
+
+  /**
+   * The Workload as it is after {@link #patch}, if it then runs in this worker cluster.
+   *
+   * @param cluster empty if it runs in no worker cluster
+   */
+  public static CachedWorkload patched(
+      CachedWorkload workload, String check, Answer answer, String cluster, Instant now) {
+    CachedWorkload.Status status = workload.status();
+    return new CachedWorkload(
+        workload.id(),
+        workload.version(),
+        workload.generation(),
+        workload.createdAt(),
+        workload.deleting(),
+        workload.finalizers(),
+        workload.owned(),
+        workload.owner(),
+        workload.coOwners(),
+        workload.labels(),
+        workload.annotations(),
+        workload.spec(),
+        new CachedWorkload.Status(
+            status.conditions(),
+            status.admission(),
+            states(workload, check, known -> answered(known, answer, now)),
+            status.reclaimablePods(),
+            status.requeueState(),
+            status.history(),
+            status.requestsWritten(),
+            new CachedWorkload.RemotePlacement(cluster, List.of()),
+            status.gates(),
+            status.unhealthyNodes()));
+  }
+
+  private static CheckState answered(CheckState known, Answer answer, Instant now) {
+    return new CheckState(
+        known.name(),
+        answer.state(),
+        answer.message(),
+        now.truncatedTo(ChronoUnit.SECONDS),
+        -1,
+        known.retryCount(),
+        List.of());
   }
 
   /** A patch of the status that changes the message of one check, and not its state. */
   public static ObjectNode patchOfMessage(CachedWorkload workload, String check, String message) {
     return patch(
-        workload,
-        check,
-        known ->
-            new CheckState(
-                known.name(),
-                known.state(),
-                message,
-                known.lastTransitionTime(),
-                known.requeueAfterSeconds(),
-                known.retryCount(),
-                known.podSetUpdates()));
+        states(
+            workload,
+            check,
+            known ->
+                new CheckState(
+                    known.name(),
+                    known.state(),
+                    message,
+                    known.lastTransitionTime(),
+                    known.requeueAfterSeconds(),
+                    known.retryCount(),
+                    known.podSetUpdates())));
   }
 
-  private static ObjectNode patch(
-      CachedWorkload workload, String check, UnaryOperator<CheckState> change) {
+  private static ObjectNode patch(List<CheckState> states) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set(
-        "admissionChecks",
-        CheckStates.json(
-            workload.status().admissionChecks().stream()
-                .map(known -> known.name().equals(check) ? change.apply(known) : known)
-                .toList()));
+    status.set("admissionChecks", CheckStates.json(states));
     return status;
+  }
+
+  private static List<CheckState> states(
+      CachedWorkload workload, String check, UnaryOperator<CheckState> change) {
+    return workload.status().admissionChecks().stream()
+        .map(known -> known.name().equals(check) ? change.apply(known) : known)
+        .toList();
   }
 
   /** Writes a patch of the status of a Workload. */

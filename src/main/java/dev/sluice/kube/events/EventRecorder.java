@@ -16,6 +16,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.DoubleSupplier;
@@ -25,7 +26,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Tells people what happened, as events of the API. Events are advice: recording one never blocks
  * and never fails, a thread of its own writes them within a budget, what is told again soon only
- * raises a count, and what doesn't fit is dropped and counted.
+ * raises a count, and what doesn't fit is dropped and counted. Events that nobody waits for, the
+ * routine ones, have a smaller budget besides, and give way to all others.
  */
 public final class EventRecorder implements AutoCloseable {
 
@@ -51,10 +53,11 @@ public final class EventRecorder implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
   private final Deque<Key> waiting = new ArrayDeque<>();
+  private final Deque<Key> routineWaiting = new ArrayDeque<>();
   private final Map<Key, EventState> eventState = new LinkedHashMap<>(16, 0.75f, true);
+  private final TokenBucket tokens;
+  private final TokenBucket routineTokens;
   private boolean closed;
-  private double tokens;
-  private Instant filled;
   private long sequence;
 
   /** Whether something went as it should. */
@@ -78,11 +81,47 @@ public final class EventRecorder implements AutoCloseable {
    * @param burst writes at once after a quiet time
    * @param waiting events that may wait to be written; more are dropped
    * @param window how long the same event, told again, only raises the count of the first
+   * @param routine what of that may be used by events that nobody waits for
    */
-  public record Budget(double perSecond, int burst, int waiting, Duration window) {
+  public record Budget(double perSecond, int burst, int waiting, Duration window, Routine routine) {
+
+    /** A budget in which no event is routine. */
+    public Budget(double perSecond, int burst, int waiting, Duration window) {
+      this(perSecond, burst, waiting, window, Routine.NONE);
+    }
 
     /** Some writes per second: a fraction of what admissions take of the API server. */
     public static final Budget DEFAULT = new Budget(10, 100, 1000, Duration.ofMinutes(6));
+
+    /** The same budget, of which routine events may use this part. */
+    public Budget with(Routine part) {
+      return new Budget(perSecond, burst, waiting, window, part);
+    }
+  }
+
+  /**
+   * How many of the events may be written that nobody waits for: those that repeat what the status
+   * of an object says.
+   *
+   * @param reasons their reasons; warnings are never routine
+   * @param perSecond writes per second in the long run
+   * @param burst writes at once after a quiet time
+   * @param waiting events that may wait to be written; more are dropped
+   * @param patience how long an event may wait; then it is dropped
+   */
+  public record Routine(
+      Set<String> reasons, double perSecond, int burst, int waiting, Duration patience) {
+
+    /** No event is routine. */
+    public static final Routine NONE = new Routine(Set.of(), 0, 0, 0, Duration.ZERO);
+
+    public Routine {
+      reasons = Set.copyOf(reasons);
+    }
+
+    private boolean has(Key key) {
+      return key.type() == Type.NORMAL && reasons.contains(key.reason());
+    }
   }
 
   /** An event without its time and count. */
@@ -135,8 +174,8 @@ public final class EventRecorder implements AutoCloseable {
     this.instance = instance;
     this.budget = budget;
     this.counts = counts;
-    this.tokens = budget.burst();
-    this.filled = clock.instant();
+    this.tokens = new TokenBucket(budget.burst(), clock.instant());
+    this.routineTokens = new TokenBucket(budget.routine().burst(), clock.instant());
     this.writer = Thread.ofVirtual().name("events").start(this::writeAll);
   }
 
@@ -157,7 +196,7 @@ public final class EventRecorder implements AutoCloseable {
       EventState known = eventState.get(key);
       if (known != null) {
         again(key, known, now);
-      } else if (waiting.size() >= budget.waiting() || closed) {
+      } else if (!fits(key) || closed) {
         counts.dropped();
       } else {
         eventState.put(key, new EventState(now));
@@ -173,14 +212,20 @@ public final class EventRecorder implements AutoCloseable {
     known.last = now;
     counts.aggregated();
     boolean due = !known.written.plus(REFRESH).isAfter(now);
-    if (due && !known.queued && waiting.size() < budget.waiting() && !closed) {
+    if (due && !known.queued && fits(key) && !closed) {
       known.queued = true;
       enqueue(key);
     }
   }
 
+  private boolean fits(Key key) {
+    return budget.routine().has(key)
+        ? routineWaiting.size() < budget.routine().waiting()
+        : waiting.size() < budget.waiting();
+  }
+
   private void enqueue(Key key) {
-    waiting.add(key);
+    (budget.routine().has(key) ? routineWaiting : waiting).add(key);
     arrived.signal();
   }
 
@@ -238,30 +283,53 @@ public final class EventRecorder implements AutoCloseable {
   private Optional<Write> next() throws InterruptedException {
     lock.lock();
     try {
-      while (waiting.isEmpty() || !allowed()) {
+      Optional<Key> next = permitted();
+      while (next.isEmpty()) {
         if (closed) {
           waiting.forEach(any -> counts.dropped());
+          routineWaiting.forEach(any -> counts.dropped());
           return Optional.empty();
         }
-        if (waiting.isEmpty()) {
+        if (waiting.isEmpty() && routineWaiting.isEmpty()) {
           arrived.await();
         } else {
           arrived.awaitNanos((long) (NANOS_PER_SECOND / perSecond()));
         }
+        next = permitted();
       }
-      tokens--;
-      return Optional.of(prepared(waiting.remove()));
+      return next.map(this::prepared);
     } finally {
       lock.unlock();
     }
   }
 
-  private boolean allowed() {
+  /** Takes the next event that may be written now. */
+  private Optional<Key> permitted() {
     Instant now = clock.instant();
-    double gained = Duration.between(filled, now).toNanos() / NANOS_PER_SECOND * perSecond();
-    tokens = Math.min(budget.burst(), tokens + Math.max(0, gained));
-    filled = now;
-    return tokens >= 1;
+    dropLate(now);
+    double part = share.getAsDouble();
+    tokens.refill(now, budget.perSecond() * part);
+    routineTokens.refill(now, budget.routine().perSecond() * part);
+    if (!waiting.isEmpty()) {
+      return tokens.take() ? Optional.of(waiting.remove()) : Optional.empty();
+    }
+    return !routineWaiting.isEmpty() && routineTokens.has() && tokens.take() && routineTokens.take()
+        ? Optional.of(routineWaiting.remove())
+        : Optional.empty();
+  }
+
+  /** Drops the routine events that have waited so long that they are no news any more. */
+  private void dropLate(Instant now) {
+    while (!routineWaiting.isEmpty()) {
+      Key oldest = routineWaiting.element();
+      EventState known = eventState.get(oldest);
+      if (known != null && !known.last.plus(budget.routine().patience()).isBefore(now)) {
+        return;
+      }
+      routineWaiting.remove();
+      eventState.remove(oldest);
+      counts.dropped();
+    }
   }
 
   private double perSecond() {

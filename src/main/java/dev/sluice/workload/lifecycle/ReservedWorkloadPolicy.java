@@ -27,6 +27,9 @@ final class ReservedWorkloadPolicy {
   /** The reason of the deactivation of a Workload that exceeded its maximum execution time. */
   static final String TIME_EXCEEDED = "MaximumExecutionTimeExceeded";
 
+  /** The change of the status that admits a Workload. */
+  static final String ADMITTED = "admitted";
+
   private final CachedWorkload workload;
   private final QueueLookup queueLookup;
   private final LifecycleOptions rules;
@@ -201,7 +204,7 @@ final class ReservedWorkloadPolicy {
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     return LifecyclePolicy.action(
         patch,
-        "admitted",
+        ADMITTED,
         List.of(
             new EventSpec(
                 false,

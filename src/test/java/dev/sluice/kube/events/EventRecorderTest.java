@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
@@ -182,6 +183,74 @@ class EventRecorderTest {
     await().untilAsserted(() -> assertThat(written.created).hasSize(5));
     recorder.close();
     assertThat(written.created).hasSize(5);
+  }
+
+  /** A budget of plenty, of which two writes at once and one per second are for routine events. */
+  private void withRoutine() {
+    recorder.close();
+    recorder =
+        recorder(
+            new Budget(
+                1000,
+                100,
+                100,
+                Duration.ofMinutes(6),
+                new EventRecorder.Routine(Set.of("Admitted"), 1, 2, 4, Duration.ofSeconds(30))));
+  }
+
+  private void evicted(String note) {
+    recorder.record(WORKLOAD, Type.NORMAL, "Evicted", "Evict", note);
+  }
+
+  private List<String> notes() {
+    return written.created.stream().map(Event::getNote).toList();
+  }
+
+  @Test
+  void routineEventsHaveABudgetOfTheirOwnAndAreDroppedFirst() {
+    withRoutine();
+    written.heldUp = new CountDownLatch(1);
+    evicted("first");
+    for (int i = 0; i < 9; i++) {
+      say("routine " + i);
+    }
+    for (int i = 0; i < 5; i++) {
+      evicted("told " + i);
+    }
+    written.heldUp.countDown();
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(8));
+    assertThat(notes())
+        .containsExactly(
+            "first", "told 0", "told 1", "told 2", "told 3", "told 4", "routine 0", "routine 1");
+    assertThat(metrics()).contains("result=\"dropped\"} 5.0");
+
+    now.set(START.plusSeconds(1));
+    await().untilAsserted(() -> assertThat(notes()).endsWith("routine 2"));
+  }
+
+  @Test
+  void aWarningIsNeverRoutine() {
+    withRoutine();
+    for (int i = 0; i < 10; i++) {
+      recorder.record(WORKLOAD, Type.WARNING, "Admitted", "Admit", "note " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(10));
+  }
+
+  @Test
+  void routineEventsThatComeTooLateAreDropped() {
+    withRoutine();
+    for (int i = 0; i < 4; i++) {
+      say("early " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(2));
+    now.set(START.plusSeconds(31));
+    say("late");
+
+    await().untilAsserted(() -> assertThat(notes()).endsWith("late"));
+    assertThat(notes()).containsExactly("early 0", "early 1", "late");
+    assertThat(metrics()).contains("result=\"dropped\"} 2.0");
   }
 
   @Test

@@ -18,6 +18,7 @@ import java.util.Set;
  * @param nominated the nominated workers ({@code status.nominatedClusterNames})
  * @param lastRound when clusters were last added to {@code nominated}
  * @param fitting the workers that would admit it at once, as far as is known
+ * @param reservedSince since when it holds quota, if it does and that is known
  */
 public record ManagerState(
     boolean over,
@@ -29,7 +30,8 @@ public record ManagerState(
     Optional<String> cluster,
     List<String> nominated,
     Optional<Instant> lastRound,
-    Set<String> fitting) {
+    Set<String> fitting,
+    Optional<Instant> reservedSince) {
 
   /** Creates a state without capacity information. */
   public ManagerState(
@@ -43,7 +45,17 @@ public record ManagerState(
       List<String> nominated,
       Optional<Instant> lastRound) {
     this(
-        over, reserving, evicted, check, othersReady, job, cluster, nominated, lastRound, Set.of());
+        over,
+        reserving,
+        evicted,
+        check,
+        othersReady,
+        job,
+        cluster,
+        nominated,
+        lastRound,
+        Set.of(),
+        Optional.empty());
   }
 
   /** Copies the collections. */
@@ -64,7 +76,8 @@ public record ManagerState(
         cluster,
         nominated,
         lastRound,
-        fitting);
+        fitting,
+        reservedSince);
   }
 
   /** State of an admission check. */

@@ -5,11 +5,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +47,8 @@ final class ActionExecutor {
       OriginLabel originLabel,
       LeaseHeartbeat leaseHeartbeat,
       DispatchListener dispatchListener,
+      CheckedAdmission checkedAdmission,
+      Predicate<CachedWorkload> awaitsPods,
       PodStatusSync.Pods pods,
       ObjectAdapter.RemoteJobs remoteJobs,
       JobGroups jobGroups,
@@ -52,7 +57,8 @@ final class ActionExecutor {
     this.elasticSlices = elasticSlices;
     this.manager = manager;
     this.remoteClients = remoteClients;
-    this.admissionCheckWriter = new AdmissionCheckWriter(writer, dispatchListener);
+    this.admissionCheckWriter =
+        new AdmissionCheckWriter(writer, checkedAdmission, dispatchListener);
     this.originLabel = originLabel;
     this.leaseHeartbeat = leaseHeartbeat;
     this.dispatchListener = dispatchListener;
@@ -68,6 +74,7 @@ final class ActionExecutor {
             remoteClients,
             admissionCheckWriter,
             originLabel,
+            new JobStatusSync(this.manager, awaitsPods),
             podStatusSync,
             new SharedJobs(this.manager, remoteClients, originLabel, jobGroups),
             elasticSlices,
@@ -150,8 +157,9 @@ final class ActionExecutor {
     Optional<Duration> fence = leaseHeartbeat.stopAfter(cluster, worker, workload.get());
     ObjectNode copy = RemoteWorkloadFactory.copy(workload.get(), originLabel, orchestrated, fence);
     remoteJob.ifPresent(job -> RemoteWorkloadFactory.own(copy, job));
-    boolean made = worker.create(RemoteWorkloadFactory.path(namespace), copy);
-    if (made) {
+    Optional<ObjectNode> made = worker.created(RemoteWorkloadFactory.path(namespace), copy);
+    if (made.isPresent()) {
+      workloadGroup.notes().offered(cluster, made.get().path("metadata").path("uid").asText());
       LOG.info("workload={} cluster={} offered=true", workloadGroup.local().id(), cluster);
       dispatchListener.dispatched(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
     }
@@ -265,12 +273,17 @@ final class ActionExecutor {
   private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish)
       throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
-    Optional<Duration> heldBack =
-        owner.isEmpty()
-            ? Optional.empty()
-            : adapter(owner.get()).conclude(workloadGroup, owner.get(), finish.cluster());
+    Optional<Duration> again = Optional.empty();
+    if (owner.isPresent()) {
+      MultiKueueAdapter.Conclusion conclusion =
+          adapter(owner.get()).conclude(workloadGroup, owner.get(), finish);
+      if (conclusion.finishesLater()) {
+        return conclusion.again();
+      }
+      again = conclusion.again();
+    }
     admissionCheckWriter.finish(workloadGroup, finish);
-    return heldBack;
+    return again;
   }
 
   private MultiKueueAdapter adapter(WorkloadGroup.Owner owner) {

@@ -10,6 +10,8 @@ import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -27,10 +29,13 @@ final class AdmissionCheckWriter {
   private static final Logger LOG = LoggerFactory.getLogger(AdmissionCheckWriter.class);
 
   private final CheckStateWriter states;
+  private final CheckedAdmission checkedAdmission;
   private final DispatchListener dispatchListener;
 
-  AdmissionCheckWriter(WorkloadWriter writer, DispatchListener dispatchListener) {
+  AdmissionCheckWriter(
+      WorkloadWriter writer, CheckedAdmission checkedAdmission, DispatchListener dispatchListener) {
     this.states = new CheckStateWriter(writer);
+    this.checkedAdmission = checkedAdmission;
     this.dispatchListener = dispatchListener;
   }
 
@@ -102,9 +107,7 @@ final class AdmissionCheckWriter {
   Optional<Duration> runHere(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message =
         "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
-    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
-    status.putNull("nominatedClusterNames");
-    write(workloadGroup, status);
+    ready(workloadGroup, "", message);
     LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
     dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
     dispatchListener.reported(workloadGroup.local(), false, message);
@@ -117,12 +120,28 @@ final class AdmissionCheckWriter {
    */
   void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
-    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
-    status.put("clusterName", cluster).putNull("nominatedClusterNames");
-    write(workloadGroup, status);
+    ready(workloadGroup, cluster, message);
     LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);
     dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
     dispatchListener.reported(workloadGroup.local(), false, message);
+  }
+
+  /**
+   * Sets the check to Ready, and admits the Workload if it was the last one.
+   *
+   * @param cluster the worker in which the Workload runs; empty if it runs in the manager
+   */
+  private void ready(WorkloadGroup workloadGroup, String cluster, String message)
+      throws IOException {
+    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
+    status.putNull("nominatedClusterNames");
+    if (!cluster.isEmpty()) {
+      status.put("clusterName", cluster);
+    }
+    Optional<PatchStatus> admission =
+        checkedAdmission.add(workloadGroup.runningIn(cluster, message), status);
+    write(workloadGroup, status);
+    admission.ifPresent(it -> checkedAdmission.written(workloadGroup.local(), it));
   }
 
   /** Finishes a Workload that finished in a worker. */

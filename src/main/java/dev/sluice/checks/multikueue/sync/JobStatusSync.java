@@ -4,9 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.placement.RemoteStatusAnnotation;
+import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Copies the status of a remote job to the manager's job: to its status, or to an annotation if a
@@ -17,9 +19,16 @@ final class JobStatusSync {
   private static final Duration UNTIL_RELEASED = Duration.ofSeconds(2);
 
   private final RemoteClient manager;
+  private final Predicate<CachedWorkload> awaitsPods;
 
-  JobStatusSync(RemoteClient manager) {
+  /**
+   * Creates a copier of statuses.
+   *
+   * @param awaitsPods whether somebody waits for the pods of a Workload to be ready
+   */
+  JobStatusSync(RemoteClient manager, Predicate<CachedWorkload> awaitsPods) {
     this.manager = manager;
+    this.awaitsPods = awaitsPods;
   }
 
   /**
@@ -32,6 +41,40 @@ final class JobStatusSync {
       ObjectNode nothing = JsonNodeFactory.instance.objectNode();
       write(workloadGroup, owner, local, RemoteStatus.annotated(nothing));
     }
+  }
+
+  /**
+   * Copies the status of a remote job that runs, together with the changes of the next seconds
+   * unless somebody waits for it.
+   *
+   * @return the delay before the next attempt, if the status is not written now
+   */
+  Optional<Duration> follow(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      throws IOException {
+    RemoteJobFactory.StatusUpdate statusUpdate =
+        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
+    StatusThrottle throttle = workloadGroup.notes().statusThrottle();
+    if (statusUpdate.patch().isEmpty()) {
+      throttle.equal();
+    } else if (mayWait(workloadGroup, owner, local, there)) {
+      Optional<Duration> left = throttle.hold(workloadGroup.now());
+      if (left.isPresent()) {
+        return statusUpdate.heldBack() && UNTIL_RELEASED.compareTo(left.get()) < 0
+            ? Optional.of(UNTIL_RELEASED)
+            : left;
+      }
+      throttle.equal();
+    }
+    return sync(workloadGroup, owner, local, there);
+  }
+
+  private boolean mayWait(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there) {
+    return !RemoteStatus.isFor(owner.kind(), local)
+        && !RemoteJobFactory.ended(owner.kind(), there)
+        && !workloadGroup.local().elastic()
+        && !awaitsPods.test(workloadGroup.local());
   }
 
   /**

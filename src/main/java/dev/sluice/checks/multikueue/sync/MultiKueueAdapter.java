@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.sync;
 
+import dev.sluice.checks.multikueue.placement.PlacementAction;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,9 +20,29 @@ interface MultiKueueAdapter {
   Optional<Duration> syncStatus(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
-  /** Copies the status of a job that has ended in the worker. */
-  Optional<Duration> conclude(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  /** Copies the status of a job whose Workload has finished in the worker. */
+  Conclusion conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, PlacementAction.Finish finish)
+      throws IOException;
+
+  /**
+   * The result of copying the status of a job that has ended.
+   *
+   * @param again the delay before the next call if work is left
+   * @param finishesLater whether the Workload is not to be finished before that call
+   */
+  record Conclusion(Optional<Duration> again, boolean finishesLater) {
+
+    /** The Workload is finished now. */
+    static Conclusion now(Optional<Duration> again) {
+      return new Conclusion(again, false);
+    }
+
+    /** The Workload is not finished before the next call. */
+    static Conclusion after(Duration delay) {
+      return new Conclusion(Optional.of(delay), true);
+    }
+  }
 
   /** Deletes the objects of this manager in the worker. */
   void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)

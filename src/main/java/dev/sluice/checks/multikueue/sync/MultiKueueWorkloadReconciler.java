@@ -22,6 +22,7 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,6 +80,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
    * @param localClusters where this cluster is also a worker
    * @param localPods the pods in this cluster
    * @param dispatchListener listener for dispatch events
+   * @param checkedAdmission admits Workloads whose check is Ready
+   * @param awaitsPods whether somebody waits for the pods of a Workload to be ready
    * @param orchestrated whether workers may preempt only after the manager opened their gate
    */
   public record Options(
@@ -92,6 +96,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       LocalClusters localClusters,
       LocalPods localPods,
       DispatchListener dispatchListener,
+      CheckedAdmission checkedAdmission,
+      Predicate<CachedWorkload> awaitsPods,
       boolean orchestrated) {}
 
   /** Creates a reconciler that does nothing before {@link #leadershipStarted}. */
@@ -136,6 +142,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.originLabel(),
             leaseHeartbeat,
             options.dispatchListener(),
+            options.checkedAdmission(),
+            options.awaitsPods(),
             new PodStatusSync.Pods(options.localPods(), jobs),
             jobs,
             jobGroups,
@@ -208,7 +216,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     queue.enqueue(key);
   }
 
-  private boolean reconcileOrForget(Key key, WorkloadStateReader.ReconcileNotes notes) {
+  private boolean reconcileOrForget(Key key, ReconcileNotes notes) {
     boolean known = reconcile(key, notes);
     if (!known) {
       conflictBackoff.reset(key);
@@ -217,7 +225,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** One reconciliation; false if no state must be kept for the Workload. */
-  private boolean reconcile(Key key, WorkloadStateReader.ReconcileNotes notes) {
+  private boolean reconcile(Key key, ReconcileNotes notes) {
     if (!open || !leadership.leading()) {
       return false;
     }
@@ -233,9 +241,10 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             local,
             local.flatMap(this::check),
             there,
-            connectionContext.clock().instant());
+            connectionContext.clock().instant(),
+            notes);
     try {
-      executeExclusively(workloadGroup, notes);
+      executeExclusively(workloadGroup);
     } catch (IOException | RuntimeException e) {
       failed(workloadGroup, "look", e);
     }
@@ -243,31 +252,29 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Workloads of the same job are reconciled one after the other. */
-  private void executeExclusively(
-      WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes) throws IOException {
+  private void executeExclusively(WorkloadGroup workloadGroup) throws IOException {
     Optional<JobGroups.GroupedJob> job = JobGroups.job(workloadGroup);
     if (job.isEmpty()) {
-      execute(workloadGroup, notes);
+      execute(workloadGroup);
       return;
     }
     ReentrantLock lock = jobGroups.lock(job.get());
     lock.lock();
     try {
-      execute(workloadGroup, notes);
+      execute(workloadGroup);
     } finally {
       lock.unlock();
     }
   }
 
-  private void execute(WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes)
-      throws IOException {
+  private void execute(WorkloadGroup workloadGroup) throws IOException {
     if ((workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty())
         || workloadGroup.workload().filter(elasticSlices::isSuperseded).isPresent()) {
       return;
     }
     Consumer<Duration> again =
         delay -> queue.requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay));
-    ManagerState managerState = workloadStateReader.local(workloadGroup, notes);
+    ManagerState managerState = workloadStateReader.local(workloadGroup);
     ClusterCandidates clusterCandidates =
         groupLimits.of(
             workloadGroup,
@@ -283,9 +290,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
     placementPlan.requeueAt().ifPresent(at -> queue.requeueAt(workloadGroup.key(), at));
-    if (execute(workloadGroup, notes, placementPlan)) {
+    if (execute(workloadGroup, placementPlan)) {
       conflictBackoff.reset(workloadGroup.key());
-      report(workloadGroup, notes.telling(), planned.answers());
+      report(workloadGroup, workloadGroup.notes().telling(), planned.answers());
     }
   }
 
@@ -303,15 +310,12 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Whether all actions were completed and none changed the manager's Workload. */
-  private boolean execute(
-      WorkloadGroup workloadGroup,
-      WorkloadStateReader.ReconcileNotes notes,
-      PlacementPlan placementPlan) {
+  private boolean execute(WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
-          notes.began(workloadGroup.now());
+          workloadGroup.notes().began(workloadGroup.now());
           queue.requeueAt(workloadGroup.key(), workloadGroup.now());
           return false;
         }

@@ -1,7 +1,9 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import java.io.IOException;
 import java.time.Duration;
@@ -46,6 +48,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       RemoteClients remoteClients,
       AdmissionCheckWriter admissionCheckWriter,
       OriginLabel originLabel,
+      JobStatusSync jobStatusSync,
       PodStatusSync podStatusSync,
       SharedJobs sharedJobs,
       ElasticSlices elasticSlices,
@@ -56,7 +59,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = admissionCheckWriter;
     this.originLabel = originLabel;
-    this.jobStatusSync = new JobStatusSync(manager);
+    this.jobStatusSync = jobStatusSync;
     this.podStatusSync = podStatusSync;
     this.sharedJobs = sharedJobs;
     this.remoteJobs = remoteJobs;
@@ -70,6 +73,10 @@ final class ObjectAdapter implements MultiKueueAdapter {
     Optional<ObjectNode> local = manager.get(owner.path(namespace));
     if (local.isEmpty()) {
       return Optional.of(DELETION_RETRY_DELAY);
+    }
+    Optional<Duration> unseen = untilSeen(workloadGroup, owner, cluster);
+    if (unseen.isPresent()) {
+      return unseen;
     }
     RemoteClient worker = remoteClients.of(cluster);
     Optional<ObjectNode> there = remoteJob(workloadGroup, owner, cluster, any -> true);
@@ -112,7 +119,17 @@ final class ObjectAdapter implements MultiKueueAdapter {
     }
     return tellsByPods(owner)
         ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
-        : jobStatusSync.sync(workloadGroup, owner, local.get(), there.get());
+        : jobStatusSync.follow(workloadGroup, owner, local.get(), there.get());
+  }
+
+  /** How long to wait for the watch to show a remote job that was just created. */
+  private Optional<Duration> untilSeen(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) {
+    return AdmissionCheckWriter.runsIn(workloadGroup, cluster)
+            && !owner.kind().hasWorkloadPerGroup()
+            && seen(workloadGroup, owner, cluster).isEmpty()
+        ? workloadGroup.notes().untilJobSeen(cluster, workloadGroup.now())
+        : Optional.empty();
   }
 
   /**
@@ -173,22 +190,35 @@ final class ObjectAdapter implements MultiKueueAdapter {
       throws IOException {
     RemoteClient worker = remoteClients.of(cluster);
     String namespace = workloadGroup.key().namespace();
-    Optional<ObjectNode> copy =
-        worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
-    if (copy.isEmpty()) {
-      return Optional.of(DELETION_RETRY_DELAY);
-    }
-    if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
-      return gone(workloadGroup, cluster);
+    if (!isFirst(workloadGroup, cluster)) {
+      Optional<ObjectNode> copy =
+          worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
+      if (copy.isEmpty()) {
+        return Optional.of(DELETION_RETRY_DELAY);
+      }
+      if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
+        return gone(workloadGroup, cluster);
+      }
     }
     jobStatusSync.announce(workloadGroup, owner, local);
     boolean made =
         worker.create(
             owner.kind().path(namespace),
             RemoteJobFactory.copy(owner.kind(), local, workloadGroup.key().name(), originLabel));
+    if (made) {
+      workloadGroup.notes().created(cluster, workloadGroup.now());
+    }
     LOG.info(
         "workload={} cluster={} job=created made={}", workloadGroup.local().id(), cluster, made);
     return made ? Optional.empty() : Optional.of(DELETION_RETRY_DELAY);
+  }
+
+  /** Whether it is certain without asking the worker that the remote Workload never had a job. */
+  private static boolean isFirst(WorkloadGroup workloadGroup, String cluster) {
+    JsonNode copy = workloadGroup.copies().getOrDefault(cluster, MissingNode.getInstance());
+    JsonNode metadata = copy.path("metadata");
+    return metadata.path("ownerReferences").isEmpty()
+        && workloadGroup.notes().beginsFirstJob(cluster, metadata.path("uid").asText());
   }
 
   /**
@@ -214,14 +244,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       throws IOException {
     RemoteClient worker = remoteClients.of(cluster);
     String namespace = workloadGroup.key().namespace();
-    Optional<ObjectNode> seen =
-        owner.kind().hasWorkloadPerGroup()
-            ? Optional.empty()
-            : remoteJobs
-                .lastSeen(cluster, owner.kind(), new Key(namespace, owner.name()))
-                .filter(job -> originLabel.isOn(job, workloadGroup.key()))
-                .filter(job -> !OriginLabel.isDeleting(job))
-                .filter(enough);
+    Optional<ObjectNode> seen = seen(workloadGroup, owner, cluster).filter(enough);
     return seen.isPresent() ? seen : worker.get(owner.path(namespace));
   }
 
@@ -257,13 +280,48 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> conclude(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    return tellsByPods(owner)
-        ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
-        // The worker's Workload ends after its job, but may be seen before.
-        : syncStatus(
-            workloadGroup, owner, cluster, job -> RemoteJobFactory.ended(owner.kind(), job));
+  public Conclusion conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, PlacementAction.Finish finish)
+      throws IOException {
+    String cluster = finish.cluster();
+    if (tellsByPods(owner)) {
+      return Conclusion.now(
+          podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING));
+    }
+    // The worker's Workload ends after its job, but may be seen before.
+    Optional<JsonNode> seen = seen(workloadGroup, owner, cluster).map(JsonNode.class::cast);
+    if (seen.filter(job -> isRunning(owner, job)).isPresent()) {
+      Optional<Duration> left = workloadGroup.notes().untilEndSeen(workloadGroup.now());
+      if (left.isPresent()) {
+        return Conclusion.after(left.get());
+      }
+    }
+    Optional<Duration> again =
+        syncStatus(workloadGroup, owner, cluster, job -> RemoteJobFactory.ended(owner.kind(), job));
+    return seen.filter(job -> RemoteJobFactory.finishesAs(owner.kind(), job, finish)).isPresent()
+        ? workloadGroup
+            .notes()
+            .untilFinished(workloadGroup.now())
+            .map(Conclusion::after)
+            .orElse(Conclusion.now(again))
+        : Conclusion.now(again);
+  }
+
+  /** Whether a job that would tell of its end doesn't. */
+  private static boolean isRunning(WorkloadGroup.Owner owner, JsonNode job) {
+    return !owner.kind().status().ends().isEmpty() && !RemoteJobFactory.ended(owner.kind(), job);
+  }
+
+  /** The remote job of the Workload as a watch showed it last. */
+  private Optional<ObjectNode> seen(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) {
+    Key key = new Key(workloadGroup.key().namespace(), owner.name());
+    return owner.kind().hasWorkloadPerGroup()
+        ? Optional.empty()
+        : remoteJobs
+            .lastSeen(cluster, owner.kind(), key)
+            .filter(job -> originLabel.isOn(job, workloadGroup.key()))
+            .filter(job -> !OriginLabel.isDeleting(job));
   }
 
   @Override

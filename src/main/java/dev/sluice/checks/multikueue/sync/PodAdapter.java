@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.sync.LocalPods.LocalPod;
 import java.io.IOException;
@@ -198,9 +199,11 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> conclude(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
+  public Conclusion conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, PlacementAction.Finish finish)
+      throws IOException {
+    return Conclusion.now(
+        podStatusSync.sync(workloadGroup, owner, finish.cluster(), PodStatusSync.Course.ENDING));
   }
 
   @Override

@@ -27,7 +27,7 @@ final class ReconcileQueue {
   interface Reconciliation {
 
     /** Reconciles a Workload; false if no notes must be kept for the Workload. */
-    boolean run(Key key, WorkloadStateReader.ReconcileNotes notes);
+    boolean run(Key key, ReconcileNotes notes);
   }
 
   /** State of a Workload between reconciliations; guarded by the map that contains it. */
@@ -35,8 +35,7 @@ final class ReconcileQueue {
     private boolean running;
     private boolean again;
     private Optional<Instant> nextReconcile = Optional.empty();
-    private final WorkloadStateReader.ReconcileNotes reconcileNotes =
-        new WorkloadStateReader.ReconcileNotes();
+    private final ReconcileNotes reconcileNotes = new ReconcileNotes();
   }
 
   /**

@@ -69,15 +69,19 @@ final class RemoteClient {
 
   /** Makes an object in a collection; false when there is one of its name. */
   boolean create(String collection, JsonNode object) throws IOException {
+    return created(collection, object).isPresent();
+  }
+
+  /** Makes an object in a collection, and returns it; empty when there is one of its name. */
+  Optional<ObjectNode> created(String collection, JsonNode object) throws IOException {
     ApiOutcome outcome = send(ApiRequest.create(collection, object));
     if (outcome instanceof ApiOutcome.Conflict) {
-      return false;
+      return Optional.empty();
     }
     if (outcome instanceof ApiOutcome.Gone gone) {
       throw new RefusedException(gone.message());
     }
-    object(outcome);
-    return true;
+    return object(outcome);
   }
 
   /** Patches what is at this path; empty when there is nothing. */

@@ -6,6 +6,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.jobs.JobConditions;
 import dev.sluice.jobs.MultiKueueRules.Entry;
 import dev.sluice.jobs.MultiKueueRules.StatusRules;
 import dev.sluice.kube.json.JsonMergePatch;
@@ -174,6 +176,24 @@ final class RemoteJobFactory {
   static ObjectNode statusPatch(JsonNode object, JsonNode status) {
     ObjectNode changes = JsonMergePatch.between(object.path("status"), status);
     return changes.isEmpty() ? nothing() : status(changes);
+  }
+
+  /**
+   * Whether the manager's controller of a job with this end finishes the Workload with the same
+   * reason and message.
+   */
+  static boolean finishesAs(MultiKueueKind kind, JsonNode job, PlacementAction.Finish finish) {
+    return kind.status().ends().stream()
+        .anyMatch(
+            type ->
+                JobConditions.whenTrue(job, type)
+                    .filter(end -> finish.reason().equals(reasonOf(type)))
+                    .filter(end -> finish.message().equals(end.path("message").asText()))
+                    .isPresent());
+  }
+
+  private static String reasonOf(String end) {
+    return end.equals("Failed") ? "Failed" : "Succeeded";
   }
 
   /** Whether the job has ended. */

@@ -22,6 +22,7 @@ import java.util.Optional;
  * @param check the name of its MultiKueue check; empty if it has none
  * @param copies the copies by worker, as last seen
  * @param now the current time
+ * @param notes what is kept for the Workload between reconciliations
  */
 record WorkloadGroup(
     MultiKueueKinds kinds,
@@ -29,7 +30,8 @@ record WorkloadGroup(
     Optional<CachedWorkload> workload,
     Optional<String> check,
     Map<String, JsonNode> copies,
-    Instant now) {
+    Instant now,
+    ReconcileNotes notes) {
 
   private static final String KIND = ", Kind=";
 
@@ -153,6 +155,16 @@ record WorkloadGroup(
   /** A patch of the status that changes only the message of the MultiKueue check. */
   ObjectNode checksWithMessage(String message) {
     return CheckStateWriter.patchOfMessage(local(), check.orElse(""), message);
+  }
+
+  /** The manager's Workload as it is when its check is Ready and it runs in this worker. */
+  CachedWorkload runningIn(String cluster, String message) {
+    return CheckStateWriter.patched(
+        local(),
+        check.orElse(""),
+        new AdmissionCheckController.Answer(CheckState.READY, message),
+        cluster,
+        now);
   }
 
   /** A patch of the status that changes the state of the MultiKueue check. */

@@ -13,6 +13,7 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CachedWorkload.Condition;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -41,23 +42,6 @@ final class WorkloadStateReader {
     this.connections = connections;
     this.actionExecutor = actionExecutor;
     this.capacityEstimator = capacityEstimator;
-  }
-
-  /** Values kept for a Workload between reconciliations. Not thread-safe. */
-  static final class ReconcileNotes {
-    private volatile Optional<Instant> lastRound = Optional.empty();
-    private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
-    private final MessageThrottle messageThrottle = new MessageThrottle();
-
-    /** Records the time at which clusters were nominated. */
-    void began(Instant round) {
-      lastRound = Optional.of(round);
-    }
-
-    /** The throttle of the check's message. */
-    MessageThrottle telling() {
-      return messageThrottle;
-    }
   }
 
   /** The copies of the Workload by worker, as last seen. */
@@ -156,7 +140,8 @@ final class WorkloadStateReader {
   }
 
   /** The state in the manager. */
-  ManagerState local(WorkloadGroup workloadGroup, ReconcileNotes notes) throws IOException {
+  ManagerState local(WorkloadGroup workloadGroup) throws IOException {
+    ReconcileNotes notes = workloadGroup.notes();
     boolean over =
         workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
     if (over || workloadGroup.check().isEmpty()) {
@@ -173,7 +158,7 @@ final class WorkloadStateReader {
     }
     CachedWorkload workload = workloadGroup.local();
     if (workload.status().remotePlacement().nominated().isEmpty()) {
-      notes.lastRound = Optional.empty();
+      notes.withoutRound();
     }
     return new ManagerState(
         false,
@@ -183,20 +168,21 @@ final class WorkloadStateReader {
         workload.status().admissionChecks().stream()
             .filter(it -> !it.name().equals(workloadGroup.check().orElse("")))
             .allMatch(it -> it.is(CheckState.READY)),
-        sendable(workloadGroup, notes),
+        sendable(workloadGroup),
         Optional.of(workload.status().remotePlacement().cluster()).filter(name -> !name.isEmpty()),
         workload.status().remotePlacement().nominated(),
-        notes.lastRound,
+        notes.lastRound(),
         workload.quotaReserved() && workload.status().remotePlacement().nominated().isEmpty()
             ? capacityEstimator.of(workload)
-            : Set.of());
+            : Set.of(),
+        workload.status().condition("QuotaReserved").map(Condition::lastTransitionTime));
   }
 
   /** Reads the job once: its managed-by field cannot change after creation. */
-  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes notes)
-      throws IOException {
-    if (notes.sendable.isPresent() || !workloadGroup.local().quotaReserved()) {
-      return notes.sendable.orElseGet(ManagerState.Sendable.Yes::new);
+  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup) throws IOException {
+    ReconcileNotes notes = workloadGroup.notes();
+    if (notes.sendable().isPresent() || !workloadGroup.local().quotaReserved()) {
+      return notes.sendable().orElseGet(ManagerState.Sendable.Yes::new);
     }
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     if (owner.isEmpty()) {
@@ -207,7 +193,7 @@ final class WorkloadStateReader {
                   + kind
                   + "\" can't be sent to worker clusters; allowed: "
                   + workloadGroup.kinds().names());
-      notes.sendable = Optional.of(no);
+      notes.sendable(no);
       return no;
     }
     Optional<ObjectNode> job = actionExecutor.job(workloadGroup, owner.get());
@@ -215,7 +201,7 @@ final class WorkloadStateReader {
       return new ManagerState.Sendable.Yes();
     }
     ManagerState.Sendable answer = ManagedByCheck.sendable(owner.get().kind(), job.get());
-    notes.sendable = Optional.of(answer);
+    notes.sendable(answer);
     return answer;
   }
 }

@@ -70,7 +70,8 @@ class ElasticSlicesTest {
             Optional.of(slice),
             Optional.of("check"),
             Map.of(),
-            Instant.EPOCH);
+            Instant.EPOCH,
+            new ReconcileNotes());
     return slices.limit(group, BOTH, delays::add).allowed();
   }
 

@@ -29,8 +29,11 @@ class JobStatusSyncTest {
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private final ScriptedServer manager = new ScriptedServer();
+  private final ReconcileNotes notes = new ReconcileNotes();
+  private Instant now = NOW;
+  private boolean awaited;
   private final JobStatusSync sync =
-      new JobStatusSync(new RemoteClient(manager.client(), WriteGate.open()));
+      new JobStatusSync(new RemoteClient(manager.client(), WriteGate.open()), workload -> awaited);
 
   JobStatusSyncTest() throws IOException {}
 
@@ -43,7 +46,7 @@ class JobStatusSyncTest {
     return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
   }
 
-  private static WorkloadGroup group(String conditions) throws IOException {
+  private WorkloadGroup group(String conditions) throws IOException {
     String workload =
         "{'metadata': {'name': 'w', 'namespace': 'physics'}, 'status': {'conditions': [%s]}}"
             .formatted(conditions)
@@ -54,14 +57,15 @@ class JobStatusSyncTest {
         Optional.of(new WorkloadParser().parse(workload.getBytes(StandardCharsets.UTF_8))),
         Optional.of("check"),
         Map.of(),
-        NOW);
+        now,
+        notes);
   }
 
-  private static WorkloadGroup admitted() throws IOException {
+  private WorkloadGroup admitted() throws IOException {
     return group("");
   }
 
-  private static WorkloadGroup evicted() throws IOException {
+  private WorkloadGroup evicted() throws IOException {
     return group(
         "{'type': 'Evicted', 'status': 'True', 'reason': 'Preempted', 'message': '',"
             + " 'lastTransitionTime': '2026-03-01T11:00:00Z'}");
@@ -123,6 +127,75 @@ class JobStatusSyncTest {
             patch(
                 PATH + "/status",
                 "{'status': {'active': 2}, 'metadata': {'resourceVersion': '7'}}"));
+  }
+
+  private Optional<Duration> follow(ObjectNode local, ObjectNode there) throws IOException {
+    return sync.follow(admitted(), OWNER, local, there);
+  }
+
+  @Test
+  void theChangesOfFiveSecondsAreOneWriteAndTheEndIsWrittenAtOnce() throws Exception {
+    assertThat(follow(local(false, ""), there(false, "'active': 2")))
+        .contains(Duration.ofSeconds(5));
+    now = NOW.plusSeconds(4);
+    assertThat(follow(local(false, ""), there(false, "'active': 2, 'ready': 2")))
+        .contains(Duration.ofSeconds(1));
+    assertThat(asked()).isEmpty();
+    now = NOW.plusSeconds(5);
+    expect();
+    assertThat(follow(local(false, ""), there(false, "'active': 2, 'ready': 2"))).isEmpty();
+    assertThat(asked()).hasSize(1);
+    assertThat(asked().getFirst().body()).contains("\"active\":2", "\"ready\":2");
+
+    ObjectNode written = local(false, "'active': 2, 'ready': 2");
+    assertThat(follow(written, there(false, "'active': 2, 'ready': 1")))
+        .contains(StatusThrottle.MERGED_FOR);
+    expect();
+    String end = "'succeeded': 2, 'conditions': [{'type': 'Complete', 'status': 'True'}]";
+    assertThat(follow(written, there(false, end))).isEmpty();
+    assertThat(asked()).hasSize(2);
+    assertThat(asked().getLast().body()).contains("\"Complete\"");
+  }
+
+  @Test
+  void aChangeThatIsUndoneInTimeIsNotWritten() throws Exception {
+    assertThat(follow(local(false, "'active': 2"), there(false, "'active': 1"))).isPresent();
+    now = NOW.plusSeconds(3);
+    assertThat(follow(local(false, "'active': 2"), there(false, "'active': 2"))).isEmpty();
+    now = NOW.plusSeconds(6);
+    assertThat(follow(local(false, "'active': 2"), there(false, "'active': 1")))
+        .contains(Duration.ofSeconds(5));
+    assertThat(asked()).isEmpty();
+  }
+
+  @Test
+  void aJobThatIsReleasedInTimeIsNotToldToBeSuspended() throws Exception {
+    assertThat(follow(local(true, ""), there(false, "'active': 2"))).contains(SOON);
+    now = NOW.plusSeconds(2);
+    assertThat(follow(local(false, ""), there(false, "'active': 2")))
+        .contains(Duration.ofSeconds(3));
+    assertThat(asked()).isEmpty();
+  }
+
+  @Test
+  void aJobThatStaysSuspendedIsToldToBe() throws Exception {
+    assertThat(follow(local(true, ""), there(false, "'active': 2"))).contains(SOON);
+    now = NOW.plusSeconds(6);
+    expect();
+    assertThat(follow(local(true, ""), there(false, "'active': 2"))).contains(SOON);
+    assertThat(asked()).hasSize(1);
+    assertThat(asked().getFirst().body()).contains("\"Suspended\"").doesNotContain("active");
+  }
+
+  @Test
+  void whatSomebodyWaitsForIsWrittenAtOnce() throws Exception {
+    awaited = true;
+    expect();
+    assertThat(follow(local(false, ""), there(false, "'active': 2"))).isEmpty();
+    awaited = false;
+    expect();
+    assertThat(follow(mayRunHere(Optional.of("{}")), there(false, "'active': 2"))).isEmpty();
+    assertThat(asked()).hasSize(2);
   }
 
   @Test

@@ -96,7 +96,8 @@ class PodStatusSyncTest {
                             .getBytes(StandardCharsets.UTF_8))),
             Optional.of("check"),
             Map.of(),
-            Instant.parse("2026-03-01T12:00:00Z"));
+            Instant.parse("2026-03-01T12:00:00Z"),
+            new ReconcileNotes());
     sync.sync(
         group,
         new WorkloadGroup.Owner(MultiKueueKind.of(new SinglePod()).orElseThrow(), "p"),

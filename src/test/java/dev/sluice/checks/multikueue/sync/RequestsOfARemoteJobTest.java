@@ -1,0 +1,419 @@
+package dev.sluice.checks.multikueue.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.WriteGate;
+import dev.sluice.testing.PlayedApi;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.WorkloadParser;
+import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
+import dev.sluice.workload.lifecycle.LifecycleOptions;
+import dev.sluice.workload.lifecycle.QueueLookup;
+import dev.sluice.workload.lifecycle.QueueState;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What requests a Job that runs in a worker costs, step by step, at the manager and there. */
+class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+  private static final String JOB = "/apis/batch/v1/namespaces/physics/jobs/small";
+  private static final String COPY = "/apis/kueue.x-k8s.io/v1beta2/namespaces/physics/workloads/w";
+  private static final String COMPLETE =
+      "'conditions': [{'type': 'Complete', 'status': 'True', 'message': 'done'}]";
+  private static final String OF_W =
+      "'labels': {'kueue.x-k8s.io/multikueue-origin': 'here'}, 'annotations':"
+          + " {'kueue.x-k8s.io/prebuilt-workload-name': 'w'}";
+
+  private final PlayedApi manager = new PlayedApi();
+  private final PlayedApi worker = new PlayedApi();
+  private final KubernetesClient managerClient = client(manager);
+  private final KubernetesClient workerClient = client(worker);
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final WriteGate writes = WriteGate.open();
+  private final ConnectionContext connectionContext =
+      new ConnectionContext(
+          new WorkerClients("a=b", () -> NOW, () -> NOW, threads),
+          threads,
+          (delay, task) -> {},
+          () -> NOW,
+          writes);
+  private final RemoteConnections connections = new RemoteConnections(connectionContext, this);
+  private final RemoteClients remoteClients =
+      new RemoteClients(any -> Optional.of(workerClient), writes);
+
+  /** What the API servers have, by path. */
+  private final Map<String, String> here = new ConcurrentHashMap<>();
+
+  private final Map<String, String> there = new ConcurrentHashMap<>();
+
+  /** What the watches of the worker showed last: the copy of the Workload, and the Job. */
+  private Optional<ObjectNode> seenCopy = Optional.empty();
+
+  private Optional<ObjectNode> seenJob = Optional.empty();
+  private final List<JsonNode> statuses = new ArrayList<>();
+  private final List<String> events = new ArrayList<>();
+  private final TreeSet<String> required = new TreeSet<>(Set.of("check"));
+  private final ReconcileNotes notes = new ReconcileNotes();
+  private Instant now = NOW;
+  private final ActionExecutor executor = executor();
+
+  RequestsOfARemoteJobTest() throws IOException {
+    manager.play(request -> answer(here, request));
+    worker.play(request -> answer(there, request));
+    here.put(COPY, "{'metadata': {'name': 'w', 'namespace': 'physics', 'uid': 'u'}, 'spec': {}}");
+    job("'suspend': false", "");
+  }
+
+  /** The manager's Job. */
+  private void job(String spec, String status) {
+    here.put(
+        JOB,
+        "{'metadata': {'name': 'small', 'namespace': 'physics', 'resourceVersion': '7'}, 'spec':"
+            + " {'managedBy': 'kueue.x-k8s.io/multikueue', "
+            + spec
+            + "}, 'status': {"
+            + status
+            + "}}");
+  }
+
+  private static PlayedApi.Answer answer(Map<String, String> objects, PlayedApi.Asked request) {
+    String found = objects.get(request.path());
+    return switch (request.method()) {
+      case "GET" ->
+          found == null
+              ? new PlayedApi.Answer(404, "{}")
+              : new PlayedApi.Answer(200, found.replace('\'', '"'));
+      case "POST" -> new PlayedApi.Answer(201, "{\"metadata\": {\"uid\": \"made\"}}");
+      default -> new PlayedApi.Answer(200, "{}");
+    };
+  }
+
+  private static KubernetesClient client(PlayedApi api) {
+    return new KubernetesClientBuilder()
+        .withConfig(
+            new ConfigBuilder()
+                .withMasterUrl(api.address().toString())
+                .withRequestRetryBackoffLimit(0)
+                .withAutoConfigure(false)
+                .build())
+        .build();
+  }
+
+  private ActionExecutor executor() {
+    KnownWorkloads known = new KnownWorkloads(new TreeMap<>());
+    return new ActionExecutor(
+        new RemoteClient(managerClient, writes),
+        remoteClients,
+        new Statuses(),
+        new OriginLabel("here", true),
+        new LeaseHeartbeat(
+            new LeaseHeartbeat.Fence(new FenceTimeouts(Duration.ZERO), "system", "p", () -> NOW),
+            "here",
+            remoteClients,
+            connections,
+            connectionContext,
+            () -> true),
+        new Silent(),
+        new CheckedAdmission(
+            any -> new QueueLookup(QueueState.OPEN, QueueState.OPEN, Optional.of(required)),
+            LifecycleOptions.WITHOUT_LIMITS,
+            (workload, event) -> events.add(event.reason() + ": " + event.note()),
+            () -> now),
+        any -> false,
+        new PodStatusSync.Pods(new NoPods(), new NoRemotePods()),
+        (cluster, kind, job) -> seenJob,
+        new JobGroups(known),
+        new ElasticSlices(known),
+        false);
+  }
+
+  /** Records the statuses that are written. */
+  private final class Statuses implements WorkloadWriter {
+    @Override
+    public CompletableFuture<Outcome> patchStatus(
+        WorkloadId id, long version, JsonNode status, Urgency urgency) {
+      statuses.add(status);
+      return CompletableFuture.completedFuture(new Outcome.Written(version + 1));
+    }
+
+    @Override
+    public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
+      throw new AssertionError("not here");
+    }
+
+    @Override
+    public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
+      throw new AssertionError("not here");
+    }
+
+    @Override
+    public CompletableFuture<Outcome> delete(WorkloadId id) {
+      throw new AssertionError("not here");
+    }
+  }
+
+  private static final class Silent implements DispatchListener {
+    @Override
+    public void dispatched(CachedWorkload workload, String clusterQueue, String cluster) {}
+
+    @Override
+    public void admitted(CachedWorkload workload, String clusterQueue, String cluster) {}
+
+    @Override
+    public void requeued(CachedWorkload workload, String clusterQueue, String cluster) {}
+
+    @Override
+    public void reported(CachedWorkload workload, boolean warning, String note) {}
+  }
+
+  private static final class NoPods implements LocalPods {
+    @Override
+    public List<LocalPod> group(String namespace, String group) {
+      return List.of();
+    }
+
+    @Override
+    public void observe(BiConsumer<String, String> observer) {}
+  }
+
+  private static final class NoRemotePods implements PodStatusSync.RemotePods {
+    @Override
+    public Set<String> clusters() {
+      return Set.of();
+    }
+
+    @Override
+    public List<ObjectNode> of(String cluster, Key workload) {
+      return List.of();
+    }
+  }
+
+  @Override
+  public void stateChanged(String cluster) {}
+
+  @Override
+  public void workloadChanged(
+      String cluster, Key key, @Nullable JsonNode before, @Nullable JsonNode after) {}
+
+  @AfterEach
+  void close() {
+    connections.close();
+    managerClient.close();
+    workerClient.close();
+    manager.close();
+    worker.close();
+    threads.close();
+  }
+
+  private static ObjectNode json(String text) throws IOException {
+    return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
+  }
+
+  /** The manager's Workload, which has quota, with its checks. */
+  private WorkloadGroup group(String checks, String more) throws IOException {
+    String workload =
+        """
+        {'metadata': {'name': 'w', 'namespace': 'physics', 'uid': 'u', 'resourceVersion': '5',
+          'ownerReferences': [{'apiVersion': 'batch/v1', 'kind': 'Job', 'name': 'small',
+            'uid': 'j', 'controller': true}]},
+         'spec': {'active': true, 'podSets': []},
+         'status': {'admission': {'clusterQueue': 'cq', 'podSetAssignments': []},
+           'conditions': [{'type': 'QuotaReserved', 'status': 'True', 'reason': 'QuotaReserved',
+             'message': '', 'lastTransitionTime': '2026-03-01T11:59:50Z'}],
+           'admissionChecks': [%s]%s}}
+        """
+            .formatted(checks, more);
+    Map<String, JsonNode> copies = new TreeMap<>();
+    seenCopy.ifPresent(copy -> copies.put("a", copy));
+    return new WorkloadGroup(
+        MultiKueueKinds.of(List.of(), true),
+        new Key("physics", "w"),
+        Optional.of(
+            new WorkloadParser()
+                .parse(workload.replace('\'', '"').getBytes(StandardCharsets.UTF_8))),
+        Optional.of("check"),
+        copies,
+        now,
+        notes);
+  }
+
+  private static String check(String name, String state) {
+    return "{'name': '%s', 'state': '%s', 'message': '', 'lastTransitionTime': '2026-03-01T11:59:50Z'}"
+        .formatted(name, state);
+  }
+
+  private WorkloadGroup waiting() throws IOException {
+    return group(check("check", "Pending"), "");
+  }
+
+  private WorkloadGroup running() throws IOException {
+    return group(check("check", "Ready"), ", 'clusterName': 'a'");
+  }
+
+  private static String condition(JsonNode status, String type) {
+    for (JsonNode condition : status.path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return condition.path("status").asText() + " " + condition.path("reason").asText();
+      }
+    }
+    return "absent";
+  }
+
+  private void offered() throws IOException {
+    assertThat(executor.act(waiting(), new PlacementAction.Offer("a"))).isEmpty();
+    seenCopy = Optional.of(json("{'metadata': {'name': 'w', 'uid': 'made'}}"));
+  }
+
+  private void seesJob(String status) throws IOException {
+    seenJob =
+        Optional.of(
+            json(
+                "{'metadata': {'name': 'small', 'namespace': 'physics', "
+                    + OF_W
+                    + "}, 'spec': {'suspend': false}, 'status': {"
+                    + status
+                    + "}}"));
+  }
+
+  private List<PlayedApi.Asked> read() {
+    List<PlayedApi.Asked> read = new ArrayList<>(worker.asked("GET", JOB));
+    read.addAll(worker.asked("GET", COPY));
+    return read;
+  }
+
+  @Test
+  void aShortJobIsReadOnceThereAndCostsTwoWritesHere() throws Exception {
+    offered();
+    assertThat(executor.act(waiting(), new PlacementAction.Run("a"))).isEmpty();
+    assertThat(worker.asked("POST", "/jobs")).hasSize(1);
+    assertThat(read()).hasSize(1);
+    assertThat(statuses).hasSize(1);
+    assertThat(statuses.getFirst().path("clusterName").asText()).isEqualTo("a");
+    assertThat(statuses.getFirst().at("/admissionChecks/0/state").asText()).isEqualTo("Ready");
+    assertThat(condition(statuses.getFirst(), "Admitted")).isEqualTo("True Admitted");
+    assertThat(condition(statuses.getFirst(), "QuotaReserved")).isEqualTo("True QuotaReserved");
+    assertThat(events)
+        .containsExactly(
+            "Admitted: Admitted by ClusterQueue cq, wait time since reservation was 10s");
+
+    // The Workload's change is seen before the Job.
+    assertThat(executor.act(running(), new PlacementAction.Run("a"))).isPresent();
+    now = now.plusSeconds(1);
+    seesJob("'active': 1");
+    assertThat(executor.act(running(), new PlacementAction.Run("a"))).isPresent();
+    now = now.plusSeconds(2);
+    // The end of the Workload is seen before the end of the Job.
+    PlacementAction end = new PlacementAction.Finish("a", "Succeeded", "done");
+    assertThat(executor.act(running(), end)).contains(Duration.ofSeconds(1));
+    seesJob("'succeeded': 1, " + COMPLETE);
+    assertThat(executor.act(running(), end)).contains(Duration.ofSeconds(2));
+
+    assertThat(read()).hasSize(1);
+    assertThat(statuses).hasSize(1);
+    assertThat(manager.asked("PATCH", JOB + "/status")).hasSize(1);
+    assertThat(manager.asked("PATCH", JOB + "/status").getFirst().body())
+        .contains("\"succeeded\":1");
+
+    // The controller of the Job didn't finish the Workload.
+    job("'suspend': false", "'succeeded': 1, " + COMPLETE);
+    now = now.plusSeconds(2);
+    assertThat(executor.act(running(), end)).isEmpty();
+    assertThat(manager.asked("PATCH", JOB + "/status")).hasSize(1);
+    assertThat(statuses).hasSize(2);
+    assertThat(condition(statuses.getLast(), "Finished")).isEqualTo("True Succeeded");
+  }
+
+  @Test
+  void aWorkloadThatEndedOtherwiseThanItsJobIsFinishedAtOnce() throws Exception {
+    seesJob("'succeeded': 1, " + COMPLETE);
+    executor.act(running(), new PlacementAction.Finish("a", "Succeeded", "as said there"));
+    assertThat(statuses).hasSize(1);
+    assertThat(statuses.getFirst().toString()).contains("as said there");
+  }
+
+  @Test
+  void aJobWhoseEndIsNeverSeenIsReadAfterASecond() throws Exception {
+    seesJob("'active': 1");
+    PlacementAction end = new PlacementAction.Finish("a", "Succeeded", "done");
+    assertThat(executor.act(running(), end)).isPresent();
+    assertThat(read()).isEmpty();
+    now = now.plusSeconds(1);
+    executor.act(running(), end);
+    assertThat(read()).hasSize(1);
+    assertThat(condition(statuses.getFirst(), "Finished")).isEqualTo("True Succeeded");
+  }
+
+  @Test
+  void anotherCheckThatIsPendingKeepsItFromBeingAdmitted() throws Exception {
+    WorkloadGroup group = group(check("check", "Pending") + ", " + check("other", "Pending"), "");
+    required.add("other");
+    offered();
+    executor.act(group, new PlacementAction.Run("a"));
+    assertThat(statuses).hasSize(1);
+    assertThat(statuses.getFirst().at("/admissionChecks/0/state").asText()).isEqualTo("Ready");
+    assertThat(condition(statuses.getFirst(), "Admitted")).isEqualTo("absent");
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void aCheckThatTheQueueRequiresMeanwhileKeepsItFromBeingAdmitted() throws Exception {
+    required.add("new");
+    offered();
+    executor.act(waiting(), new PlacementAction.Run("a"));
+    assertThat(condition(statuses.getFirst(), "Admitted")).isEqualTo("absent");
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void aCopyThatMayHaveHadAJobIsReadBeforeAJobIsMade() throws Exception {
+    there.put(COPY, "{'metadata': {'name': 'w', 'uid': 'before', 'ownerReferences': [{}]}}");
+    seenCopy = Optional.of(json("{'metadata': {'name': 'w', 'uid': 'before'}}"));
+    executor.act(waiting(), new PlacementAction.Run("a"));
+    assertThat(worker.asked("GET", COPY)).isNotEmpty();
+    assertThat(worker.asked("POST", "/jobs")).isEmpty();
+  }
+
+  @Test
+  void aJobThatIsGoneAgainIsMadeOnlyIfTheCopySaysThatItHadNone() throws Exception {
+    offered();
+    executor.act(waiting(), new PlacementAction.Run("a"));
+    assertThat(worker.asked("POST", "/jobs")).hasSize(1);
+    there.put(COPY, "{'metadata': {'name': 'w', 'uid': 'made', 'ownerReferences': [{}]}}");
+    now = now.plusSeconds(3);
+    executor.act(running(), new PlacementAction.Run("a"));
+    assertThat(worker.asked("POST", "/jobs")).hasSize(1);
+  }
+}
