@@ -113,10 +113,7 @@ public final class ServedApi implements AutoCloseable {
       plurals.add(definition.at("/spec/names/plural").asText());
     }
     for (String plural : plurals) {
-      Awaitility.await(plural)
-          .atMost(LIMIT)
-          .pollInterval(Duration.ofMillis(50))
-          .until(() -> isServed(plural));
+      Awaitility.await(plural).atMost(LIMIT).until(() -> isServed(plural));
     }
   }
 

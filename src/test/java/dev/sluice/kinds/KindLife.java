@@ -34,7 +34,6 @@ final class KindLife {
   static final String OTHER_QUEUE = "team-b";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration PERIOD = Duration.ofMillis(200);
   private static final String GATE = "kueue.x-k8s.io/admission";
 
   private final TestCluster cluster;
@@ -50,7 +49,7 @@ final class KindLife {
   }
 
   private void soon(String what, ThrowingRunnable assertion) {
-    await(row.name() + ": " + what).atMost(LIMIT).pollInterval(PERIOD).untilAsserted(assertion);
+    await(row.name() + ": " + what).atMost(LIMIT).untilAsserted(assertion);
   }
 
   /** Two ClusterQueues with so many CPUs, a LocalQueue of each, and the priority class high. */

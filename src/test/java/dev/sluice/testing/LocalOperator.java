@@ -32,7 +32,6 @@ public final class LocalOperator implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LocalOperator.class);
   private static final Duration READY_LIMIT = Duration.ofMinutes(5);
   private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
-  private static final Duration INTERVAL = Duration.ofMillis(25);
   private static final String HOST = "127.0.0.1";
 
   private final OperatorSettings settings;
@@ -98,7 +97,6 @@ public final class LocalOperator implements AutoCloseable {
     try (HttpClient http = HttpClient.newBuilder().connectTimeout(PROBE_LIMIT).build()) {
       Awaitility.await("readiness of " + name)
           .atMost(READY_LIMIT)
-          .pollInterval(INTERVAL)
           .ignoreExceptionsInstanceOf(IOException.class)
           .until(() -> application.hasListed() && answersOk(http, "/readyz"));
     }

@@ -40,7 +40,6 @@ public final class MultiCluster implements AutoCloseable {
 
   private static final String SCENARIO = "/scenarios/multi-cluster/";
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration INTERVAL = Duration.ofMillis(100);
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
   private final ManagerAndWorkers clusters;
@@ -146,7 +145,6 @@ public final class MultiCluster implements AutoCloseable {
   public static void eventually(ThrowingRunnable assertion) {
     Awaitility.await()
         .atMost(LIMIT)
-        .pollInterval(INTERVAL)
         .ignoreException(NoSuchElementException.class)
         .untilAsserted(assertion);
   }

@@ -27,7 +27,6 @@ public final class QueuedJobs {
   public static final String WORKLOAD = "kueue.x-k8s.io/v1beta2/Workload";
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration PERIOD = Duration.ofMillis(100);
   private static final String RUN_FOR = "/metadata/annotations/sluice.dev~1run-for";
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -94,7 +93,6 @@ public final class QueuedJobs {
   public void awaitGone(String kind, String name) {
     await(kind + " " + name + " gone")
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(() -> assertThat(find(kind, name)).isEmpty());
   }
 
@@ -102,7 +100,6 @@ public final class QueuedJobs {
   public void awaitCondition(String kind, String name, String type, String status) {
     await(kind + " " + name + " " + type)
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(
             () -> {
               Optional<JsonNode> object = find(kind, name);
@@ -171,7 +168,6 @@ public final class QueuedJobs {
   public String workloadOf(String kind, String name) {
     return await("Workload of " + kind + " " + name)
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .until(
             () ->
                 workloads().stream()
@@ -231,7 +227,6 @@ public final class QueuedJobs {
   public void awaitUsage(String cpus) {
     await("usage of the queue")
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(
             () ->
                 assertThat(

@@ -28,7 +28,6 @@ import org.awaitility.Awaitility;
 public final class TestCluster implements AutoCloseable {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration INTERVAL = Duration.ofMillis(25);
 
   private final RunningControlPlane running;
   private final String suffix;
@@ -74,7 +73,6 @@ public final class TestCluster implements AutoCloseable {
     }
     Awaitility.await("default service account of " + name)
         .atMost(LIMIT)
-        .pollInterval(INTERVAL)
         .until(
             () -> client().serviceAccounts().inNamespace(name).withName("default").get() != null);
     return name;
@@ -96,7 +94,6 @@ public final class TestCluster implements AutoCloseable {
     for (Node node : nodes) {
       Awaitility.await("readiness of " + node.getMetadata().getName())
           .atMost(LIMIT)
-          .pollInterval(INTERVAL)
           .until(() -> Readiness.getInstance().isReady(client().resource(node).get()));
     }
     return nodes;

@@ -320,7 +320,7 @@ public final class RackedCluster {
 
   /** Repeats an assertion until it holds. */
   static void eventually(String what, ThrowingRunnable assertion) {
-    await(what).atMost(LIMIT).pollInterval(Duration.ofMillis(200)).untilAsserted(assertion);
+    await(what).atMost(LIMIT).untilAsserted(assertion);
   }
 
   /** Awaits that so many pods of a Job run, and returns their nodes by index. */

@@ -22,7 +22,6 @@ import java.util.Optional;
 final class PodApi {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration PERIOD = Duration.ofMillis(50);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final TestCluster cluster;
@@ -79,7 +78,6 @@ final class PodApi {
   void awaitGone(String kind, String name) {
     await(kind + " " + name + " gone")
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(
             () ->
                 assertThat(find(kind, name).map(object -> object.at("/status").toString()))
@@ -90,7 +88,6 @@ final class PodApi {
   void awaitField(String kind, String name, String pointer, String value) {
     await(kind + " " + name + " " + pointer)
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(() -> assertThat(get(kind, name).at(pointer).asText()).isEqualTo(value));
   }
 
@@ -98,7 +95,6 @@ final class PodApi {
   void awaitCondition(String kind, String name, String type, String wanted) {
     await(kind + " " + name + " " + type)
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(
             () -> {
               Optional<JsonNode> object = find(kind, name);
@@ -130,7 +126,6 @@ final class PodApi {
   String workloadOf(String pod) {
     return await("Workload of Pod " + pod)
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .until(() -> findWorkloadOf(pod), Optional::isPresent)
         .orElseThrow();
   }
@@ -155,7 +150,6 @@ final class PodApi {
   void awaitEvents(String name, String... reasons) {
     await("events of " + name)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(100))
         .untilAsserted(() -> assertThat(events(name)).contains(reasons));
   }
 
@@ -216,7 +210,6 @@ final class PodApi {
   void awaitUsage(String cpus) {
     await("usage of the queue")
         .atMost(LIMIT)
-        .pollInterval(PERIOD)
         .untilAsserted(
             () ->
                 assertThat(

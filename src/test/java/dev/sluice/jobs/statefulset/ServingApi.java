@@ -24,7 +24,6 @@ import org.awaitility.core.ConditionFactory;
 final class ServingApi {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final Duration PERIOD = Duration.ofMillis(50);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, String> VERSIONS =
       Map.of("Pod", "v1", "StatefulSet", "apps/v1", "Deployment", "apps/v1");
@@ -88,7 +87,7 @@ final class ServingApi {
   }
 
   static ConditionFactory soon(String what) {
-    return await(what).atMost(LIMIT).pollInterval(PERIOD);
+    return await(what).atMost(LIMIT);
   }
 
   /** Awaits that there are so many pods in each phase, those at their gates apart. */

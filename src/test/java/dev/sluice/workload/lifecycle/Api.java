@@ -114,7 +114,6 @@ final class Api {
   void awaitCheck(String workload, String check, String state) {
     await(workload + " " + check)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .untilAsserted(() -> assertThat(check(workload, check)).isEqualTo(state));
   }
 
@@ -130,7 +129,6 @@ final class Api {
   void awaitGone(String kind, String name) {
     await(kind + " " + name + " gone")
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .untilAsserted(() -> assertThat(find(kind, name)).isEmpty());
   }
 
@@ -138,7 +136,6 @@ final class Api {
   void awaitField(String kind, String name, String pointer, String value) {
     await(kind + " " + name + " " + pointer)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .untilAsserted(
             () -> assertThat(get(kind, name).at(pointer).asText()).as(pointer).isEqualTo(value));
   }
@@ -147,7 +144,6 @@ final class Api {
   void awaitCondition(String kind, String name, String type, String wanted) {
     await(kind + " " + name + " " + type)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .untilAsserted(
             () ->
                 assertThat(find(kind, name).map(object -> condition(object, type)).orElse("gone"))
@@ -159,7 +155,6 @@ final class Api {
   void awaitMessage(String workload, String type, String part) {
     await(workload + " " + type)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .untilAsserted(
             () ->
                 assertThat(get("Workload", workload).at("/status/conditions"))
@@ -187,7 +182,6 @@ final class Api {
   String workloadOf(String job) {
     return await("Workload of Job " + job)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(50))
         .until(() -> findWorkloadOf(job), Optional::isPresent)
         .orElseThrow();
   }
@@ -221,7 +215,6 @@ final class Api {
   void awaitEvent(String workload, String reason) {
     await("event " + reason)
         .atMost(LIMIT)
-        .pollInterval(Duration.ofMillis(100))
         .untilAsserted(
             () ->
                 assertThat(
