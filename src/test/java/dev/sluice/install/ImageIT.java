@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testing.BuildBreadth;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -144,7 +145,12 @@ class ImageIT {
         .environment()
         .putAll(
             Map.of(
-                "JAVA_HOME", System.getProperty("java.home"), "SLUICE_TARGET", TARGET.toString()));
+                "JAVA_HOME",
+                System.getProperty("java.home"),
+                "SLUICE_TARGET",
+                TARGET.toString(),
+                "SLUICE_IMAGE_COMPRESSION",
+                BuildBreadth.full() ? "6" : "1"));
     Process process;
     try {
       process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -44,12 +45,23 @@ class AncestorChainsIT {
   /** An object of a chain. */
   private record Link(KindRow row, String name) {}
 
-  /** Every parent with every child, and five below each other. */
+  /**
+   * Every parent with a child, every child with a parent, and five below each other; in the nightly
+   * build every parent with every child.
+   */
   private static List<List<String>> chains() {
-    List<List<String>> chains = new ArrayList<>();
-    for (String parent : PARENTS) {
-      CHILDREN.forEach(child -> chains.add(List.of(parent, child)));
+    List<List<String>> all = new ArrayList<>();
+    List<List<String>> daily = new ArrayList<>();
+    for (int parent = 0; parent < PARENTS.size(); parent++) {
+      for (int child = 0; child < CHILDREN.size(); child++) {
+        List<String> chain = List.of(PARENTS.get(parent), CHILDREN.get(child));
+        all.add(chain);
+        if (child % PARENTS.size() == (parent + 1) % PARENTS.size()) {
+          daily.add(chain);
+        }
+      }
     }
+    List<List<String>> chains = new ArrayList<>(BuildBreadth.choose(all, daily));
     chains.add(List.of("appwrapper", "rayjob", "jobset", "mpijob", "job"));
     return chains;
   }

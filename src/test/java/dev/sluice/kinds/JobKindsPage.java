@@ -56,6 +56,9 @@ final class JobKindsPage {
     lines.add(
         "The controllers of kinds that aren't the API server's own are"
             + " [played](adding-a-job-kind.md#step-4-tests).");
+    lines.add(
+        "Six kinds that share the code of another one go through half of them in the daily build,"
+            + " and through all in the nightly one.");
     lines.add("How to add a kind: [Adding a kind of job](adding-a-job-kind.md).");
     lines.add("");
     lines.add(

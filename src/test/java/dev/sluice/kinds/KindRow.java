@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.lab.player.KindManifest;
+import dev.sluice.testing.BuildBreadth;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -25,6 +26,16 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
   /** Kinds for which pods that fail aren't the end. */
   private static final Set<String> REPLACING = Set.of("podgroup");
 
+  /** Kinds that share the code of another one but for names and places of fields. */
+  private static final Map<String, String> LIKE =
+      Map.of(
+          "tfjob", "pytorchjob",
+          "xgboostjob", "pytorchjob",
+          "paddlejob", "pytorchjob",
+          "jaxjob", "pytorchjob",
+          "raycluster", "rayjob",
+          "rayservice", "rayjob");
+
   /** All kinds that have a manifest, by its name. */
   static List<KindRow> all() {
     return KindManifest.all().stream()
@@ -39,6 +50,18 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
         .filter(it -> it.kind().kind().equals(job.path("kind").asText()))
         .findFirst()
         .orElseThrow(() -> new AssertionError("no integration of " + manifest.name()));
+  }
+
+  /**
+   * Those that stand for all in situations that the daily build doesn't have each kind go through.
+   */
+  static List<KindRow> typical() {
+    return BuildBreadth.choose(all(), all().stream().filter(row -> !row.isLikeAnother()).toList());
+  }
+
+  /** Whether another kind stands for it. */
+  boolean isLikeAnother() {
+    return LIKE.containsKey(name());
   }
 
   String name() {

@@ -12,7 +12,9 @@ import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -29,15 +31,18 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
  * Operators are killed in every phase of a placement, and another one goes on: pods are bound where
  * the assignment says, nothing is assigned twice, and no node ever has more pods than it has room
- * for.
+ * for. The daily build kills two of the five: the one that has ungated half of the pods, and the
+ * leader with a standby; the others live through their phases there.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 class TopologyRestartsIT {
@@ -60,79 +65,124 @@ class TopologyRestartsIT {
         .with("featureGates: {TASFailedNodeReplacementFailFast: false}\n");
   }
 
-  private static OperatorProcess operator(
-      TestCluster cluster, OperatorSettings settings, String phase) {
-    return OperatorProcess.start(
-            "operator-" + phase,
-            cluster.kubeconfig(),
-            settings,
-            Path.of("target", "operators"),
-            List.of())
-        .awaitReady();
+  /** The operators of one test, one after the other. */
+  private static final class Operators implements AutoCloseable {
+
+    private final TestCluster cluster;
+
+    /** The same ports after a restart, or the definitions would change, which ends watches. */
+    private final OperatorSettings settings = settings();
+
+    private @Nullable OperatorProcess running;
+
+    Operators(TestCluster cluster) {
+      this.cluster = cluster;
+    }
+
+    /** Starts one for this phase, unless that of the phase before lives. */
+    void begin(String phase) {
+      if (running == null) {
+        running =
+            OperatorProcess.start(
+                    "operator-" + phase,
+                    cluster.kubeconfig(),
+                    settings,
+                    Path.of("target", "operators"),
+                    List.of())
+                .awaitReady();
+      }
+    }
+
+    /** Kills the one that runs. */
+    void kill() {
+      OperatorProcess killed = Objects.requireNonNull(running);
+      killed.kill();
+      running = null;
+      killed.close();
+    }
+
+    /** The same in the nightly build only. */
+    void killNightly() {
+      if (BuildBreadth.full()) {
+        kill();
+      }
+    }
+
+    @Override
+    public void close() {
+      if (running != null) {
+        running.close();
+      }
+    }
   }
 
   @Test
   void wheneverTheOperatorIsKilledPodsAreWhereTheAssignmentSays(TestCluster cluster) {
     RackedCluster racked = new RackedCluster(cluster).withNodes();
     Map<String, Map<String, BigDecimal>> allocatable = racked.allocatable();
-    // the same ports after a restart, or the definitions would change, which ends watches
-    OperatorSettings settings = settings();
-    List<String> first;
-    String left;
-    String lost;
-    try (OperatorProcess operator = operator(cluster, settings, "before-reservation")) {
+    try (Operators operators = new Operators(cluster)) {
+      operators.begin("before-reservation");
       givenHeldQueue(cluster, racked);
       JOBS.forEach(name -> racked.job(name, "lq", REQUIRED, PODS, CPUS));
       JOBS.forEach(name -> racked.jobs().workloadOf(RackedCluster.JOB, name));
       assertThat(JOBS).allMatch(name -> racked.assigned(name).isEmpty());
-      operator.kill();
+      operators.killNightly();
+      goOn(cluster, racked, allocatable, operators);
     }
+  }
+
+  /** From the first reservation to the end. */
+  private static void goOn(
+      TestCluster cluster,
+      RackedCluster racked,
+      Map<String, Map<String, BigDecimal>> allocatable,
+      Operators operators) {
     List<ObjectChange> history;
     try (WatchRecorder pods = recorder(cluster, AuditedKind.POD);
         WatchRecorder workloads = recorder(cluster, AuditedKind.WORKLOAD)) {
-      try (OperatorProcess operator = operator(cluster, settings, "before-admission")) {
-        queue(cluster, "{\"spec\": {\"stopPolicy\": \"None\"}}");
-        RackedCluster.eventually(
-            "assignments of four Jobs",
-            () -> assertThat(placed(racked)).as("placed Jobs").hasSize(JOBS.size() - 1));
-        first = placed(racked);
-        left = JOBS.stream().filter(name -> !first.contains(name)).findFirst().orElseThrow();
-        operator.kill();
-      }
+      operators.begin("before-admission");
+      queue(cluster, "{\"spec\": {\"stopPolicy\": \"None\"}}");
+      RackedCluster.eventually(
+          "assignments of four Jobs",
+          () -> assertThat(placed(racked)).as("placed Jobs").hasSize(JOBS.size() - 1));
+      List<String> first = placed(racked);
+      String left = JOBS.stream().filter(name -> !first.contains(name)).findFirst().orElseThrow();
+      operators.killNightly();
+
       List<HasMetadata> gates = keepGates(cluster);
-      try (OperatorProcess operator = operator(cluster, settings, "before-all-are-ungated")) {
-        first.forEach(name -> approve(cluster, racked, name));
-        first.forEach(name -> awaitHalf(racked, name));
-        operator.kill();
-      }
+      operators.begin("before-all-are-ungated");
+      first.forEach(name -> approve(cluster, racked, name));
+      first.forEach(name -> awaitHalf(racked, name));
+      operators.kill();
+
       gates.forEach(each -> cluster.client().resource(each).delete());
-      try (OperatorProcess operator = operator(cluster, settings, "before-replacement")) {
-        first.forEach(name -> awaitPlaced(racked, name));
-        lost = racked.assigned(first.getFirst()).keySet().iterator().next();
-        String rack = racked.rackOf(lost);
-        racked.removeNode(lost);
-        awaitUnhealthy(racked, first.getFirst(), lost);
-        operator.kill();
-        racked.addNodes("spare", rack, 1);
-        allocatable.putAll(racked.allocatable());
-      }
-      try (OperatorProcess leader = operator(cluster, settings, "that-leads")) {
-        awaitReplaced(racked, first.getFirst(), lost);
-        history = history(workloads);
-        try (OperatorProcess standby = operator(cluster, settings(), "that-stands-by");
-            WatchRecorder later = recorder(cluster, AuditedKind.WORKLOAD)) {
-          gates = keepGates(cluster);
-          racked.jobs().delete(RackedCluster.JOB, first.getLast());
-          RackedCluster.eventually(
-              "assignment of " + left, () -> assertThat(placed(racked)).contains(left));
-          approve(cluster, racked, left);
-          awaitHalf(racked, left);
-          leader.kill();
-          gates.forEach(each -> cluster.client().resource(each).delete());
-          awaitPlaced(racked, left);
-          assertThat(standby.isAlive()).isTrue();
-          history.addAll(history(later));
-        }
+      operators.begin("before-replacement");
+      first.forEach(name -> awaitPlaced(racked, name));
+      String lost = racked.assigned(first.getFirst()).keySet().iterator().next();
+      String rack = racked.rackOf(lost);
+      racked.removeNode(lost);
+      awaitUnhealthy(racked, first.getFirst(), lost);
+      operators.killNightly();
+      racked.addNodes("spare", rack, 1);
+      allocatable.putAll(racked.allocatable());
+
+      operators.begin("that-leads");
+      awaitReplaced(racked, first.getFirst(), lost);
+      history = history(workloads);
+      try (LocalOperator standby =
+              LocalOperator.start("standby-of-racks", cluster.kubeconfig(), settings());
+          WatchRecorder later = recorder(cluster, AuditedKind.WORKLOAD)) {
+        gates = keepGates(cluster);
+        racked.jobs().delete(RackedCluster.JOB, first.getLast());
+        RackedCluster.eventually(
+            "assignment of " + left, () -> assertThat(placed(racked)).contains(left));
+        approve(cluster, racked, left);
+        awaitHalf(racked, left);
+        operators.kill();
+        gates.forEach(each -> cluster.client().resource(each).delete());
+        awaitPlaced(racked, left);
+        assertThat(standby.isAlive()).isTrue();
+        history.addAll(history(later));
       }
       first.subList(1, first.size() - 1).forEach(name -> awaitPlaced(racked, name));
       history.addAll(history(pods));

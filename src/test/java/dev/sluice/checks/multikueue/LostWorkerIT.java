@@ -4,6 +4,7 @@ import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.Workload;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
@@ -129,6 +131,7 @@ class LostWorkerIT {
                 .satisfies(pod -> assertThat(pod.getStatus().getPhase()).isEqualTo(phase)));
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aPodOfALostWorkerRunsElsewhere() {
     clusters.apply(
@@ -207,6 +210,7 @@ class LostWorkerIT {
         .orElse("");
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aStatefulSetOfALostWorkerMovesAndWhatWasThereIsWithdrawn() {
     clusters.apply(

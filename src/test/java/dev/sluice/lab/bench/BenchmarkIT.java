@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -13,6 +14,7 @@ import java.io.StringWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -64,6 +66,7 @@ class BenchmarkIT {
     assertThat(figures.at("/classes/small/count").asInt()).isEqualTo(42);
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void workOfSeveralPodsIsPlacedOnNodesInRacks(@TempDir Path directory) throws IOException {
     Path json = directory.resolve("figures.json");

@@ -8,6 +8,7 @@ import dev.sluice.lab.controlplane.ControlPlaneStatus.Condition;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.lab.controlplane.binaries.Progress;
+import dev.sluice.testing.BuildBreadth;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -36,6 +38,7 @@ class ControlPlanesIT {
     controlPlanes = new ControlPlanes(root, InstantSource.system());
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void twoRunSideBySideAndNothingStaysBehind() throws Exception {
     Binaries binaries = binaries();
@@ -93,6 +96,7 @@ class ControlPlanesIT {
     assertThat(Files.exists(status.kubeconfig())).isFalse();
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void nothingIsLeftWhenTheStarterIsAskedToEnd() throws Exception {
     Process starter = starter();
