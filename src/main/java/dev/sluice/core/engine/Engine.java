@@ -71,11 +71,16 @@ public final class Engine {
     this.gate = new PodsReadyGate(options.blockAdmission());
     this.explanations = new Explanations(specRegistry, activeQueues, gate);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
-    this.usageLedger =
-        new UsageLedger(options.admissionFairSharing(), specRegistry, activeQueues, dirtySet);
     this.policy =
         SchedulingPolicies.of(
             options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
+    this.usageLedger =
+        new UsageLedger(
+            options.admissionFairSharing(),
+            specRegistry,
+            activeQueues,
+            dirtySet,
+            policy.preemption()::forget);
     this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
     JobSlices slices = new JobSlices();
     this.quotaAccounting =

@@ -34,6 +34,7 @@ final class UsageLedger {
   private final SpecRegistry specRegistry;
   private final ActiveQueues activeQueues;
   private final DirtySet dirtySet;
+  private final Runnable orderOfTargetsChanged;
   private final PriorityQueue<ScheduledSample> samples = new PriorityQueue<>(ScheduledSample.ORDER);
   private Instant now = Instant.EPOCH;
   private boolean deciding;
@@ -42,11 +43,13 @@ final class UsageLedger {
       Optional<AdmissionFairSharing> parameters,
       SpecRegistry specRegistry,
       ActiveQueues activeQueues,
-      DirtySet dirtySet) {
+      DirtySet dirtySet,
+      Runnable orderOfTargetsChanged) {
     this.parameters = parameters.orElse(null);
     this.specRegistry = specRegistry;
     this.activeQueues = activeQueues;
     this.dirtySet = dirtySet;
+    this.orderOfTargetsChanged = orderOfTargetsChanged;
   }
 
   /** Whether a ClusterQueue with this spec orders its LocalQueues by usage. */
@@ -221,6 +224,7 @@ final class UsageLedger {
       return;
     }
     usage.amount(amount);
+    orderOfTargetsChanged.run();
     ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(queue.clusterQueue());
     if (clusterQueue != null && clusterQueue.pending.isOrderedByUsage()) {
       clusterQueue.pending.usageChanged(usage);

@@ -25,6 +25,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   private @Nullable ShareRanking ranking;
   private @Nullable DominantResourceShare keptShare;
   private @Nullable ShareRanking keptRanking;
+  private long reservations;
 
   HierarchyNode(String name, boolean queue) {
     this.name = name;
@@ -221,6 +222,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final void forgetShares() {
     dominantResourceShare = null;
     ranking = null;
+    reservations++;
   }
 
   /**
@@ -228,9 +230,18 @@ abstract sealed class HierarchyNode permits QuotaNode {
    * if the usage stays the same.
    */
   public final void reservationsChanged() {
-    for (HierarchyNode node = parent; node != null; node = node.parent) {
+    for (HierarchyNode node = this; node != null; node = node.parent) {
       node.ranking = null;
+      node.reservations++;
     }
+  }
+
+  /**
+   * A counter that increases with every change of quota, or of a Workload's reservation, here and
+   * below. What a cycle adds to the usage for the moment doesn't count.
+   */
+  public final long reservations() {
+    return reservations;
   }
 
   /**

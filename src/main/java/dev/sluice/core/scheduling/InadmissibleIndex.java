@@ -234,6 +234,7 @@ public final class InadmissibleIndex {
 
   /** Removes all classes, before the trees are rebuilt. */
   public void clear() {
+    preemption.forget();
     trees.clear();
     treesWithEvents.clear();
     gated.clear();

@@ -31,6 +31,9 @@ final class Nominator {
   private final PreemptionStrategy preemption;
   private final long cycle;
 
+  /** Whether the usage is the sum of the reservations, as it is until heads are processed. */
+  private boolean asReserved;
+
   Nominator(
       Map<String, Flavor> flavors,
       TopologyCache topologies,
@@ -44,6 +47,7 @@ final class Nominator {
 
   /** Nominates a head with the current usage; clears the recorded progress of its flavor search. */
   NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
+    asReserved = true;
     FlavorProgress before = head.flavorProgress();
     int[] resume = before != null && before.isValid(queue, cycle) ? before.last() : null;
     head.flavorProgress(null);
@@ -74,6 +78,7 @@ final class Nominator {
 
   /** Nominates a head again, with the flavors of its nomination and the current usage. */
   NominatedWorkload renominate(NominatedWorkload before) {
+    asReserved = false;
     PreemptionOracle preemptionOracle = oracle(before.item(), before.queue());
     return inFullOrInPart(
         before.item(),
@@ -151,8 +156,7 @@ final class Nominator {
     return new PreemptionOracle() {
       @Override
       public Result simulate(int pair, long amount) {
-        return preemption
-            .find(PreemptionRequest.forPair(head, queue, pair, amount))
+        return find(PreemptionRequest.forPair(head, queue, pair, amount))
             .map(found -> new Result(mode(found, queue), found.borrowLevel()))
             .orElseGet(
                 () ->
@@ -165,6 +169,12 @@ final class Nominator {
         return preemption.mayPreemptBorrowing(queue);
       }
     };
+  }
+
+  private Optional<PreemptionStrategy.Found> find(PreemptionRequest preemptionRequest) {
+    return asReserved
+        ? preemption.findAsReserved(preemptionRequest)
+        : preemption.find(preemptionRequest);
   }
 
   private static AssignmentMode mode(PreemptionStrategy.Found found, ClusterQueueCache queue) {
@@ -184,8 +194,7 @@ final class Nominator {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
-    return preemption
-        .find(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
+    return find(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
         .map(PreemptionStrategy.Found::preemptionTargets)
         .orElse(List.of());
   }

@@ -33,6 +33,7 @@ public final class FairPreemption implements PreemptionStrategy {
   private final FairShareCalculator shares;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
   private final ShareRanking.LeastReservations least;
+  private final RememberedSearches rememberedSearches = new RememberedSearches();
 
   /**
    * Creates the strategy.
@@ -82,6 +83,16 @@ public final class FairPreemption implements PreemptionStrategy {
     search.targets.reversed().forEach(PreemptionTarget::restoreUsage);
     node.restoreShares();
     return Optional.ofNullable(found);
+  }
+
+  @Override
+  public Optional<Found> findAsReserved(PreemptionRequest preemptionRequest) {
+    return rememberedSearches.get(preemptionRequest, this::find);
+  }
+
+  @Override
+  public void forget() {
+    rememberedSearches.forget();
   }
 
   @Override

@@ -30,6 +30,19 @@ public interface PreemptionStrategy {
   Optional<Found> find(PreemptionRequest preemptionRequest);
 
   /**
+   * The same as {@link #find}, to be called only while the usage of the tree is the sum of its
+   * reservations: the answer may be one that was given before.
+   */
+  default Optional<Found> findAsReserved(PreemptionRequest preemptionRequest) {
+    return find(preemptionRequest);
+  }
+
+  /**
+   * Forgets answers that were given before: the trees are rebuilt, or the order of targets changed.
+   */
+  default void forget() {}
+
+  /**
    * A bound on what {@link #find} could free in a tree, for its current usage.
    *
    * @param root the root of the tree

@@ -1,0 +1,88 @@
+package dev.sluice.core.scheduling.preemption;
+
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Found;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answers to searches for targets, kept until something changes that they depend on. A head
+ * that waits for its targets takes part in every cycle of its tree, and most of these cycles come
+ * of events that change no reservation.
+ *
+ * <p>Why an answer holds: a search reads the request, the spec of the preemptor's queue, and of its
+ * tree the quota, the usage and the holders. A request that differs in anything has an entry of its
+ * own. A changed spec of the queue comes with a new {@link ClusterQueueCache}, which is the key,
+ * and all other declarations with a rebuild of the trees, after which everything is forgotten.
+ * Holders come, go and change only with {@link QuotaNode#reservationsChanged}, which the counter of
+ * the root shows; a holder that is being evicted is another holder. The usage is the sum of what
+ * the holders reserve, because the caller asks only while it is. The order of holders also depends
+ * on the usage of LocalQueues over time, whose changes make everything forgotten. Searches that
+ * look for places on nodes depend on other trees, too, and are not remembered.
+ */
+final class RememberedSearches {
+
+  /** How many answers are kept for one queue: its head may be asked about in several flavors. */
+  private static final int PER_QUEUE = 16;
+
+  private record Answer(PreemptionRequest question, Optional<Found> found) {
+
+    boolean answers(PreemptionRequest other) {
+      return question.priority() == other.priority()
+          && question.queuedAtMicros() == other.queuedAtMicros()
+          && Arrays.equals(question.pairs(), other.pairs())
+          && Arrays.equals(question.amounts(), other.amounts())
+          && Arrays.equals(question.needed(), other.needed())
+          && question.spared().equals(other.spared());
+    }
+  }
+
+  /** The answers for one queue, with the reservations that its tree had then. */
+  private static final class Answers {
+    private @Nullable QuotaNode root;
+    private long reservations;
+    private final List<Answer> answers = new ArrayList<>(4);
+
+    void keepIfStill(QuotaNode currentRoot) {
+      if (root != currentRoot || reservations != currentRoot.reservations()) {
+        root = currentRoot;
+        reservations = currentRoot.reservations();
+        answers.clear();
+      }
+    }
+  }
+
+  private final Map<ClusterQueueCache, Answers> byQueue = new HashMap<>();
+
+  /** The remembered answer, or the answer of a search, which is remembered. */
+  Optional<Found> get(
+      PreemptionRequest preemptionRequest, Function<PreemptionRequest, Optional<Found>> search) {
+    ClusterQueueCache queue = preemptionRequest.queue();
+    if (queue.topologyAware()) {
+      return search.apply(preemptionRequest);
+    }
+    Answers known = byQueue.computeIfAbsent(queue, any -> new Answers());
+    known.keepIfStill(queue.node().root());
+    for (Answer answer : known.answers) {
+      if (answer.answers(preemptionRequest)) {
+        return answer.found;
+      }
+    }
+    Optional<Found> found = search.apply(preemptionRequest);
+    if (known.answers.size() < PER_QUEUE) {
+      known.answers.add(new Answer(preemptionRequest, found));
+    }
+    return found;
+  }
+
+  void forget() {
+    byQueue.clear();
+  }
+}
