@@ -31,6 +31,9 @@ final class ActiveQueues {
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> claims = new HashMap<>();
   private final Map<QuotaNode, Long> lastChanges = new HashMap<>();
 
+  /** The last cycle in which a head reserved quota that it doesn't reserve in later cycles. */
+  private final Map<QuotaNode, Long> lastDropped = new HashMap<>();
+
   /** Queues that are blocked because they or their cohorts have as many Workloads as they may. */
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> limited = new HashMap<>();
 
@@ -125,9 +128,27 @@ final class ActiveQueues {
     return lastChanges.getOrDefault(node.root(), lastChangeOfAll) >= number;
   }
 
+  /**
+   * Records that a head reserved quota in this cycle and won't in the next one: a head that was
+   * skipped because of it may fit then.
+   */
+  void reservationDropped(QuotaNode node) {
+    lastDropped.put(node.root(), cycle);
+  }
+
+  /**
+   * Whether a flavor search that began in an earlier cycle may have another result if it starts
+   * again: reservations in the tree changed since then, or were dropped.
+   */
+  boolean mayFindOthersThan(QuotaNode node, long began) {
+    return changedSince(node, began)
+        || (began < cycle && lastDropped.getOrDefault(node.root(), Long.MIN_VALUE) >= began);
+  }
+
   /** Records that all trees changed, and that their shape may have changed. */
   void markAllChanged() {
     lastChanges.clear();
+    lastDropped.clear();
     limited.clear();
     lastChangeOfAll = cycle;
   }

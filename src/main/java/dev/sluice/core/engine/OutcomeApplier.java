@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
@@ -83,10 +84,14 @@ final class OutcomeApplier {
         yield true;
       }
       case CycleOutcome.Ineligible ineligible -> markIneligible(ineligible);
-      case CycleOutcome.NoFit noFit ->
-          noFit.queue().queueing().backsOff()
-              ? pause(noFit.item(), noFit.queue(), noFit.explanation(), now)
-              : markInadmissible(noFit, cycle);
+      case CycleOutcome.NoFit noFit -> {
+        if (noFit.reserving() && !noFit.queue().queueing().headBlocks()) {
+          activeQueues.reservationDropped(noFit.queue().node());
+        }
+        yield noFit.queue().queueing().backsOff()
+            ? pause(noFit.item(), noFit.queue(), noFit.explanation(), now)
+            : markInadmissible(noFit, cycle);
+      }
       case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> {
         podsReadyGate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
         unreportedExplanations.add(workloads.entryOf(waitingForPodsReady.item()));
@@ -176,9 +181,10 @@ final class OutcomeApplier {
               now));
     }
     holdClaim(queue, item, pendingPreemption.explanation());
-    // A flavor search that began before the last change of reservations starts again from the first
-    // flavor.
-    return !targets.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
+    // A flavor search that began before the last change of reservations, or before one was dropped,
+    // starts again from the first flavor.
+    return !targets.isEmpty()
+        || activeQueues.mayFindOthersThan(queue.node(), pendingPreemption.began());
   }
 
   /**
@@ -190,7 +196,7 @@ final class OutcomeApplier {
     ClusterQueueCache queue = preemptionGated.queue();
     if (queue.queueing().headBlocks()) {
       holdClaim(queue, item, preemptionGated.explanation());
-      return activeQueues.changedSince(queue.node(), preemptionGated.began());
+      return activeQueues.mayFindOthersThan(queue.node(), preemptionGated.began());
     }
     queue.pending().hold(item, preemptionGated.explanation());
     inadmissibleIndex.gated(queue, item);
@@ -219,21 +225,17 @@ final class OutcomeApplier {
   private boolean admit(CycleOutcome.Admitted admitted, Instant now) {
     QueuedWorkload item = admitted.item();
     ClusterQueueCache queue = admitted.queue();
+    List<PodSetAssignment> podSets = admitted.assignment().podSets();
     Reservation reservation =
         Reservation.decided(
-            item,
-            queue.name(),
-            admitted.assignment().podSets(),
-            now,
-            specRegistry.pairs,
-            specRegistry.topologies);
+            item, queue.name(), podSets, now, specRegistry.pairs, specRegistry.topologies);
     workloads.assume(item, reservation);
     decisions.accept(
         new Decision.Admit(
             item.id(),
             item.version(),
             queue.name(),
-            admitted.assignment().podSets(),
+            podSets,
             now,
             item.queuedAt(),
             admitted.assignment().attempts()));

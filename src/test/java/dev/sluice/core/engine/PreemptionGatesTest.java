@@ -115,4 +115,44 @@ class PreemptionGatesTest {
 
     assertThat(schedulerFixture.admitted()).containsExactly("gated", "behind");
   }
+
+  /**
+   * A head of another queue reserves what the head of the StrictFIFO queue would get of its first
+   * flavor, finds no targets, and becomes inadmissible. Of the next flavor, the head gets something
+   * by preemption only.
+   */
+  @Test
+  void whoIsGatedAtALaterFlavorIsLookedAtFromTheFirstAgainWhenOthersReserveItNoMore() {
+    PreemptionPolicies any =
+        new PreemptionPolicies(
+            WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+    PreemptionPolicies lower =
+        new PreemptionPolicies(
+            WithinClusterQueue.NEVER,
+            ReclaimWithinCohort.LOWER_PRIORITY,
+            false,
+            OptionalInt.empty());
+    schedulerFixture.flavor("x");
+    schedulerFixture.flavor("y");
+    schedulerFixture.queue(
+        "strict",
+        "all",
+        QueueingStrategy.STRICT_FIFO,
+        any,
+        FlavorFungibility.DEFAULT,
+        SchedulerFixture.quota("x", 1),
+        SchedulerFixture.quota("y", 5));
+    schedulerFixture.queue(
+        "other", "all", lower, SchedulerFixture.quota("y", 4), SchedulerFixture.quota("x", 4));
+    schedulerFixture.submit("borrower", "strict", 4, 1, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("borrower");
+    schedulerFixture.submit("full", "other", 9);
+    assertThat(schedulerFixture.admitted()).containsExactly("full");
+
+    schedulerFixture.submit("reserving", "other", 2);
+    schedulerFixture.submitGated("gated", "strict", 1, 0, true);
+
+    assertThat(schedulerFixture.admitted()).containsExactly("gated");
+    assertThat(schedulerFixture.preempted()).isEmpty();
+  }
 }
