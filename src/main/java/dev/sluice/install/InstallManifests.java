@@ -32,6 +32,9 @@ public final class InstallManifests {
   /** The operator's service account. */
   public static final String SERVICE_ACCOUNT = "kueue-controller-manager";
 
+  /** The account of a manager of several clusters in a worker cluster. */
+  public static final String WORKER_ACCOUNT = "sluice-manager";
+
   private static final Set<String> PERMISSIONS =
       Set.of("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount");
 
@@ -46,6 +49,11 @@ public final class InstallManifests {
   /** The user name of the operator's service account in this namespace. */
   public static String user(String namespace) {
     return "system:serviceaccount:" + namespace + ":" + SERVICE_ACCOUNT;
+  }
+
+  /** The user name of a manager of several clusters in a worker cluster. */
+  public static String managerInWorkers() {
+    return "system:serviceaccount:" + NAMESPACE + ":" + WORKER_ACCOUNT;
   }
 
   /**
@@ -97,7 +105,7 @@ public final class InstallManifests {
 
   private static String replace(String text, String line, String by) {
     if (!text.contains(line)) {
-      throw new IllegalStateException("base.yaml has no line \"" + line.strip() + "\"");
+      throw new IllegalStateException("no line \"" + line.strip() + "\" in a manifest");
     }
     return text.replace(line, by);
   }
@@ -116,6 +124,22 @@ public final class InstallManifests {
   /** The same as text, for the shipped namespace. */
   static String kubeQueueText() {
     return text("kube-queue.yaml");
+  }
+
+  /**
+   * The account of a manager of several clusters in a worker cluster, for the shipped namespace;
+   * with rights on every kind of job that can be sent.
+   */
+  public static List<HasMetadata> workerAccount() {
+    return objects(Stream.of(workerAccountText().split("(?m)^---\n", -1)), NAMESPACE);
+  }
+
+  /** The same as text. */
+  static String workerAccountText() {
+    return replace(
+        text("worker-account.yaml"),
+        KINDS_OF_JOBS,
+        JobKindRules.remoteText(BuiltInIntegrations.descriptions()));
   }
 
   /** What holds for queued jobs while no operator is there, as text, for the shipped namespace. */

@@ -15,10 +15,12 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The story of {@code sluice demo kinds}. */
 @ControlPlaneTest(exclusive = true)
+@Tag("scenario")
 class KindsScenarioIT {
 
   @Test

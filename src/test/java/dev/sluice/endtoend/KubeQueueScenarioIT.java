@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 /** The story of {@code sluice demo kube-queue}, which takes some minutes. */
 @ControlPlaneTest(exclusive = true)
 @Tag("faults")
+@Tag("scenario")
 class KubeQueueScenarioIT {
 
   @Test

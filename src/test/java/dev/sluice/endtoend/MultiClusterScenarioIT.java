@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
@@ -24,6 +25,7 @@ import org.slf4j.LoggerFactory;
 
 /** The story of many clusters, every sentence of it, on three real control planes. */
 @ResourceLock(AdditionalControlPlane.PLACE_A)
+@Tag("scenario")
 class MultiClusterScenarioIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(MultiClusterScenarioIT.class);

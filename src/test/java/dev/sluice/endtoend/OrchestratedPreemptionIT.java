@@ -16,10 +16,12 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A Job that would have to preempt in each of two workers preempts in one of them only. */
 @MultiClusterTest
+@Tag("scenario")
 class OrchestratedPreemptionIT {
 
   private static final ObjectMapper JSON = new ObjectMapper();

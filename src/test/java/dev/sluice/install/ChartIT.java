@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.GoProgram;
+import dev.sluice.testing.Helm;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;

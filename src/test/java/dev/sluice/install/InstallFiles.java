@@ -118,6 +118,7 @@ final class InstallFiles {
             + "{{- if .Values.queuedJobsPolicy.enabled }}\n"
             + inManagedNamespaces(InstallManifests.queuedJobsText())
             + "{{- end }}\n");
+    files.put("deploy/multikueue-worker.yaml", RENEW + InstallManifests.workerAccountText());
     files.put(QUEUED_JOBS, RENEW + InstallManifests.queuedJobsText());
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
     files.put(VALUES, values());

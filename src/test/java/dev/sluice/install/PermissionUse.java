@@ -19,12 +19,14 @@ import java.util.stream.Stream;
 
 /**
  * What operators asked API servers for, held against the permissions that are shipped: which of
- * these were used, and what was asked for without one.
+ * these were used, and what was asked for without one. The account that a manager of several
+ * clusters has in a worker cluster is one of them.
  */
 final class PermissionUse {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String USER = InstallManifests.user(InstallManifests.NAMESPACE);
+  private static final String MANAGER = InstallManifests.managerInWorkers();
 
   /** Roles of people, and of those who read metrics; the operator isn't bound to them. */
   private static final Set<String> OF_OTHERS =
@@ -36,15 +38,18 @@ final class PermissionUse {
 
   private final List<Permission> granted = new ArrayList<>();
   private final SortedSet<String> used = new TreeSet<>();
+  private final SortedSet<String> usedInWorkers = new TreeSet<>();
   private final SortedSet<String> missing = new TreeSet<>();
 
   /**
    * One verb on one resource.
    *
+   * @param user who may do it
    * @param namespace the only namespace; empty: all
    * @param names the only names; empty: all
    */
   private record Permission(
+      String user,
       String role,
       String namespace,
       String group,
@@ -56,7 +61,8 @@ final class PermissionUse {
       JsonNode object = entry.path("objectRef");
       String sub = object.path("subresource").asText();
       String asked = object.path("resource").asText() + (sub.isEmpty() ? "" : "/" + sub);
-      return verb.equals(entry.path("verb").asText())
+      return user.equals(entry.at("/user/username").asText())
+          && verb.equals(entry.path("verb").asText())
           && group.equals(object.path("apiGroup").asText())
           && resource.equals(asked)
           && (namespace.isEmpty() || namespace.equals(object.path("namespace").asText()))
@@ -79,17 +85,12 @@ final class PermissionUse {
         new ArrayList<>(InstallManifests.permissions(InstallManifests.NAMESPACE));
     objects.removeAll(UserClusterRoles.all());
     objects.addAll(InstallManifests.kubeQueuePermissions(InstallManifests.NAMESPACE));
-    for (HasMetadata object : objects) {
-      String name = object.getMetadata().getName();
-      if (object instanceof ClusterRole role && !OF_OTHERS.contains(name)) {
-        role.getRules().forEach(rule -> grant(name, "", rule));
-      } else if (object instanceof Role role) {
-        role.getRules().forEach(rule -> grant(name, role.getMetadata().getNamespace(), rule));
-      }
-    }
+    grant(USER, objects);
+    grant(MANAGER, InstallManifests.workerAccount());
     for (String verb : List.of("get", "list", "watch")) {
       granted.add(
           new Permission(
+              USER,
               "extension-apiserver-authentication-reader",
               "kube-system",
               "",
@@ -99,12 +100,24 @@ final class PermissionUse {
     }
   }
 
-  private void grant(String role, String namespace, PolicyRule rule) {
+  private void grant(String user, List<HasMetadata> objects) {
+    for (HasMetadata object : objects) {
+      String name = object.getMetadata().getName();
+      if (object instanceof ClusterRole role && !OF_OTHERS.contains(name)) {
+        role.getRules().forEach(rule -> grant(user, name, "", rule));
+      } else if (object instanceof Role role) {
+        role.getRules().forEach(rule -> grant(user, name, role.getMetadata().getNamespace(), rule));
+      }
+    }
+  }
+
+  private void grant(String user, String role, String namespace, PolicyRule rule) {
     for (String group : rule.getApiGroups()) {
       for (String resource : rule.getResources()) {
         for (String verb : rule.getVerbs()) {
           granted.add(
-              new Permission(role, namespace, group, resource, rule.getResourceNames(), verb));
+              new Permission(
+                  user, role, namespace, group, resource, rule.getResourceNames(), verb));
         }
       }
     }
@@ -114,7 +127,7 @@ final class PermissionUse {
   SortedSet<String> granted() {
     SortedSet<String> texts = new TreeSet<>();
     granted.stream()
-        .filter(each -> !each.role().startsWith("extension-"))
+        .filter(each -> each.user().equals(USER) && !each.role().startsWith("extension-"))
         .forEach(each -> texts.add(each.text()));
     return texts;
   }
@@ -137,7 +150,8 @@ final class PermissionUse {
     }
     JsonNode object = entry.path("objectRef");
     String uri = entry.path("requestURI").asText();
-    if (!entry.at("/user/username").asText().equals(USER)
+    String user = entry.at("/user/username").asText();
+    if (!(user.equals(USER) || user.equals(MANAGER))
         || object.isMissingNode()
         || !object.has("resource")
         || ABOUT_ONESELF.contains(object.path("resource").asText())
@@ -147,13 +161,14 @@ final class PermissionUse {
     List<Permission> covering = granted.stream().filter(each -> each.covers(entry)).toList();
     covering.stream()
         .filter(each -> !each.role().startsWith("extension-"))
-        .forEach(each -> used.add(each.text()));
+        .forEach(each -> (user.equals(USER) ? used : usedInWorkers).add(each.text()));
     if (covering.isEmpty()) {
       String sub = object.path("subresource").asText();
       String group = object.path("apiGroup").asText();
       missing.add(
-          "%s %s in \"%s\" by name \"%s\""
+          "%s%s %s in \"%s\" by name \"%s\""
               .formatted(
+                  user.equals(USER) ? "" : "in a worker: ",
                   entry.path("verb").asText(),
                   object.path("resource").asText()
                       + (sub.isEmpty() ? "" : "/" + sub)
@@ -163,7 +178,7 @@ final class PermissionUse {
     }
   }
 
-  /** The permissions that were used, as text. */
+  /** The permissions of the operator that were used, as text. */
   SortedSet<String> used() {
     return used;
   }
@@ -180,6 +195,7 @@ final class PermissionUse {
       files.filter(file -> file.toString().endsWith(".log")).forEach(use::read);
     }
     use.used().forEach(System.out::println);
+    use.usedInWorkers.forEach(each -> System.out.println("in a worker: " + each));
     use.missing().forEach(each -> System.out.println("missing: " + each));
   }
 }

@@ -47,6 +47,10 @@ class PermissionUseTest {
             entry("delete", "", "", "nodes", "", "", "a"),
             entry("patch", "?fieldManager=sluice-install", "", "namespaces", "", "", "a"),
             entry("create", "", "authentication.k8s.io", "selfsubjectreviews", "", "", ""),
+            entry("list", "", "", "secrets", "", "kueue-system", "")
+                .replace("kueue-controller-manager", "sluice-manager"),
+            entry("create", "", "batch", "jobs", "", "team", "a")
+                .replace("kueue-controller-manager", "sluice-manager"),
             entry("delete", "", "", "nodes", "", "", "b")
                 .replace("kueue-controller-manager", "somebody"),
             "{\"user\":{\"username\":"));
@@ -64,6 +68,7 @@ class PermissionUseTest {
             new TreeSet<>(
                 List.of(
                     "delete nodes in \"\" by name \"a\"",
+                    "in a worker: list secrets in \"kueue-system\" by name \"\"",
                     "get secrets in \"team\" by name \"kueue-webhook-server-cert\"")));
   }
 

@@ -17,6 +17,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
@@ -33,6 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @OperatorTest(configuration = EveryKindIT.FRAMEWORKS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
+@Tag("scenario")
 class EveryKindIT {
 
   @RegisterExtension final FailedMethods failedMethods = new FailedMethods();

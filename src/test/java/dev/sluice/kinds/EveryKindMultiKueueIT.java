@@ -49,6 +49,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1) // long ones begin early
+@Tag("scenario")
 class EveryKindMultiKueueIT {
 
   @RegisterExtension final FailedMethods failedMethods = new FailedMethods();

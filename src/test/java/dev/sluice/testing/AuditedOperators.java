@@ -24,10 +24,12 @@ public final class AuditedOperators {
       omitStages: [RequestReceived]
       rules:
       - level: Metadata
-        users: ["%s"]
+        users: ["%s", "%s"]
       - level: None
       """
-          .formatted(InstallManifests.user(InstallManifests.NAMESPACE));
+          .formatted(
+              InstallManifests.user(InstallManifests.NAMESPACE),
+              InstallManifests.managerInWorkers());
 
   private AuditedOperators() {}
 

@@ -63,19 +63,9 @@ public final class LocalOperator implements AutoCloseable {
     CompletableFuture<String> ended = new CompletableFuture<>();
     try {
       Path file = Files.createTempFile(name, ".yaml");
-      Files.writeString(file, settings.yaml());
       OperatorApplication application =
           OperatorRunner.start(
-              new OperatorRunner.Options(
-                  Optional.of(
-                      AuditedOperators.directory().isPresent()
-                          ? AuditedOperators.kubeconfig(kubeconfig)
-                          : kubeconfig),
-                  Optional.of(file),
-                  Optional.empty(),
-                  true,
-                  HOST,
-                  Optional.empty()),
+              options(kubeconfig, settings, file),
               reason -> {
                 LOG.warn("operator {} ends reason=\"{}\"", name, reason);
                 ended.complete(reason);
@@ -91,6 +81,33 @@ public final class LocalOperator implements AutoCloseable {
     } catch (ConfigurationException | GeneralSecurityException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  /** One that installs, as an administrator; or the chart's, which is installed already. */
+  private static OperatorRunner.Options options(
+      Path administrator, OperatorSettings settings, Path file) throws IOException {
+    boolean ofChart = ChartInstallation.isWanted();
+    Path kubeconfig;
+    String configuration;
+    if (ofChart) {
+      ChartInstallation.Installed installed = ChartInstallation.install(administrator, settings);
+      kubeconfig = installed.kubeconfig();
+      configuration = installed.configuration();
+    } else {
+      kubeconfig =
+          AuditedOperators.directory().isPresent()
+              ? AuditedOperators.kubeconfig(administrator)
+              : administrator;
+      configuration = settings.yaml();
+    }
+    Files.writeString(file, configuration);
+    return new OperatorRunner.Options(
+        Optional.of(kubeconfig),
+        Optional.of(file),
+        Optional.empty(),
+        !ofChart,
+        HOST,
+        Optional.empty());
   }
 
   private void awaitReady(String name) {

@@ -3,16 +3,15 @@ package dev.sluice.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.install.InstallManifests;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.Program;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Map;
@@ -87,7 +86,14 @@ public final class ManagerAndWorkers implements AutoCloseable {
       FakeNodes.of(NodeGroup.plentiful("gpu", 1).withCapacity("nvidia.com/gpu", "8"))
           .forEach(node -> worker(REMOTE).resource(node).create());
     }
-    WORKERS.forEach(worker -> giveAccess(worker, kubeconfig(worker)));
+    MultiCluster.applyTo(manager(), rightsOnFlows(InstallManifests.SERVICE_ACCOUNT, "[get]"));
+    for (String worker : WORKERS) {
+      giveAccess(worker, kubeconfig(worker));
+      MultiCluster.applyTo(
+          worker(worker),
+          rightsOnFlows(
+              InstallManifests.WORKER_ACCOUNT, "[create, delete, get, list, patch, watch]"));
+    }
     MultiCluster.applyTo(
         manager(),
         """
@@ -111,6 +117,25 @@ public final class ManagerAndWorkers implements AutoCloseable {
     WORKERS.forEach(this::awaitConnected);
   }
 
+  /** Rights on a kind of {@code externalFrameworks}, which administrators give. */
+  private static String rightsOnFlows(String account, String verbs) {
+    return """
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {name: flows}
+        rules:
+        - {apiGroups: [example.org], resources: [flows], verbs: %s}
+        - {apiGroups: [example.org], resources: [flows/status], verbs: [patch]}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: flows}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: flows}
+        subjects: [{kind: ServiceAccount, name: %s, namespace: kueue-system}]
+        """
+        .formatted(verbs, account);
+  }
+
   private void startOne(String name, String configuration) {
     RunningControlPlane plane =
         options.controllers()
@@ -130,12 +155,9 @@ public final class ManagerAndWorkers implements AutoCloseable {
             OperatorSettings.onFreePorts(new SecureRandom()).with(configuration)));
   }
 
+  /** Of the account that is meant for managers: what it may do is enough. */
   private String kubeconfig(String worker) {
-    try {
-      return Files.readString(plane(worker).controlPlane().kubeconfig());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return OperatorAccount.kubeconfigForManager(worker(worker));
   }
 
   private void giveAccess(String worker, String kubeconfig) {

@@ -10,13 +10,11 @@ import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -137,7 +135,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
       workers.put(worker, member);
       TcpProxy tcpProxy = TcpProxy.to(controlPlane(worker).server());
       tcpProxies.put(worker, tcpProxy);
-      giveAccess(manager.client(), worker, tcpProxy);
+      giveAccess(manager.client(), worker, member.client(), tcpProxy);
     }
     manager.create(MultiClusterManifests.setup(MANAGER));
     ScenarioClusters all = new ScenarioClusters(manager, new TreeMap<>(workers), tcpProxies, runs);
@@ -208,22 +206,21 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     return found;
   }
 
-  private void giveAccess(KubernetesClient manager, String worker, TcpProxy tcpProxy) {
-    try {
-      String kubeconfig = Files.readString(controlPlane(worker).kubeconfig());
-      manager
-          .resource(
-              new SecretBuilder()
-                  .withNewMetadata()
-                  .withName(worker + "-kubeconfig")
-                  .withNamespace(OPERATOR_NAMESPACE)
-                  .endMetadata()
-                  .withStringData(Map.of("kubeconfig", tcpProxy.redirect(kubeconfig)))
-                  .build())
-          .create();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private void giveAccess(
+      KubernetesClient manager, String worker, KubernetesClient there, TcpProxy tcpProxy) {
+    manager
+        .resource(
+            new SecretBuilder()
+                .withNewMetadata()
+                .withName(worker + "-kubeconfig")
+                .withNamespace(OPERATOR_NAMESPACE)
+                .endMetadata()
+                .withStringData(
+                    Map.of(
+                        "kubeconfig",
+                        tcpProxy.redirect(OperatorAccount.kubeconfigForManager(there))))
+                .build())
+        .create();
   }
 
   /** The clusters, once everything was started. */

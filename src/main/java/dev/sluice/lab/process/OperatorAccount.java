@@ -46,7 +46,7 @@ public final class OperatorAccount {
       for (HasMetadata object : account()) {
         client.resource(object).fieldManager("laboratory").forceConflicts().serverSideApply();
       }
-      write(file, kubeconfig(client, token(client)));
+      write(file, kubeconfig(client, token(client, InstallManifests.SERVICE_ACCOUNT)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -75,11 +75,25 @@ public final class OperatorAccount {
             .build());
   }
 
-  private static String token(KubernetesClient client) {
+  /**
+   * A kubeconfig of the account that a manager of several clusters has in a worker cluster, good
+   * for a day; the account is made if need be.
+   *
+   * @param worker somebody who may do this, in a cluster that has the operator's namespace
+   */
+  public static String kubeconfigForManager(KubernetesClient worker) {
+    for (HasMetadata object : InstallManifests.workerAccount()) {
+      worker.resource(object).fieldManager("laboratory").forceConflicts().serverSideApply();
+    }
+    return kubeconfig(worker, token(worker, InstallManifests.WORKER_ACCOUNT));
+  }
+
+  /** A token of a service account in the operator's namespace, good for a day. */
+  public static String token(KubernetesClient client, String account) {
     return client
         .serviceAccounts()
         .inNamespace(InstallManifests.NAMESPACE)
-        .withName(InstallManifests.SERVICE_ACCOUNT)
+        .withName(account)
         .tokenRequest(
             new TokenRequestBuilder()
                 .withNewSpec()
@@ -93,9 +107,10 @@ public final class OperatorAccount {
   /** The text of a kubeconfig for the cluster of a client, with a token of somebody else. */
   public static String kubeconfig(KubernetesClient client, String token) {
     Config config = client.getConfiguration();
+    // as other kubeconfigs write it; the client adds a slash
+    String server = config.getMasterUrl().replaceFirst("/$", "");
     Map<String, Object> cluster =
-        Map.of(
-            "server", config.getMasterUrl(), "certificate-authority-data", config.getCaCertData());
+        Map.of("server", server, "certificate-authority-data", config.getCaCertData());
     return new KubernetesSerialization()
         .asYaml(
             Map.of(

@@ -11,10 +11,12 @@ import dev.sluice.testing.Workload;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The manager, under the name here, is one of the clusters that its jobs run in. */
 @MultiClusterTest
+@Tag("scenario")
 class LocalWorkerIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

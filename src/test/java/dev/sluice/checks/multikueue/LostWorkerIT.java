@@ -32,6 +32,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag("scenario")
 class LostWorkerIT {
 
   private static final String KINDS = "integrations: {frameworks: [batch/job, pod, statefulset]}\n";

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * statuses.
  */
 @MultiClusterTest
+@Tag("scenario")
 class ManyKindsIT {
 
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);

@@ -24,10 +24,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Jobs that say where they may go, and what they are told while they wait. */
 @MultiClusterTest
+@Tag("scenario")
 class PlacementIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -13,10 +13,12 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Pods and groups of pods of a manager that run in its workers. */
 @MultiClusterTest
+@Tag("scenario")
 class PodMultiKueueIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -17,11 +17,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The manager's quota follows that of its two workers. */
 @ResourceLock(AdditionalControlPlane.PLACE_A)
+@Tag("scenario")
 class QuotaAutomationIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -20,10 +20,12 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A StatefulSet of a manager that runs in its workers: its status here is the truth. */
 @MultiClusterTest
+@Tag("scenario")
 class StatefulSetMultiKueueIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -1,6 +1,5 @@
-package dev.sluice.install;
+package dev.sluice.testing;
 
-import dev.sluice.testing.GoProgram;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,7 +11,7 @@ import java.util.stream.Stream;
 import org.opentest4j.TestAbortedException;
 
 /** The program Helm: named by the environment, on the path, cached, or built with Go. */
-final class Helm {
+public final class Helm {
 
   /**
    * As Helm's own build sets them. Without a version of Kubernetes, Helm takes itself to be made
@@ -52,7 +51,7 @@ final class Helm {
    * @param home where it keeps what it keeps
    * @throws TestAbortedException when there is neither Helm nor Go
    */
-  static Helm find(Path kubeconfig, Path home) throws IOException, InterruptedException {
+  public static Helm find(Path kubeconfig, Path home) throws IOException, InterruptedException {
     try {
       return new Helm(
           PROGRAM.find(),
@@ -67,7 +66,7 @@ final class Helm {
   }
 
   /** Runs it and expects it to succeed; returns what it printed. */
-  String succeed(String... arguments) throws IOException, InterruptedException {
+  public String succeed(String... arguments) throws IOException, InterruptedException {
     GoProgram.Run run = run(arguments);
     if (run.code() != 0) {
       throw new AssertionError(
@@ -77,7 +76,7 @@ final class Helm {
   }
 
   /** Runs it to its end. */
-  GoProgram.Run run(String... arguments) throws IOException, InterruptedException {
+  public GoProgram.Run run(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of(program.toString()));
     command.addAll(List.of(arguments));
     return GoProgram.run(command, environment, RUN);
