@@ -17,23 +17,10 @@ public sealed interface Dispatcher {
   DispatchResult nominate(DispatchContext dispatchContext);
 
   /**
-   * Whether the first nomination doesn't depend on what is written about it, so that clusters may
-   * be asked before it is written.
-   */
-  default boolean nominatesWithoutRecord() {
-    return false;
-  }
-
-  /**
    * Nominates all connected clusters at once, in the order of their names. A nominated cluster
    * stays nominated while it is disconnected: it may hold the remote Workload and cannot be asked.
    */
   record AllAtOnce() implements Dispatcher {
-    @Override
-    public boolean nominatesWithoutRecord() {
-      return true;
-    }
-
     @Override
     public DispatchResult nominate(DispatchContext dispatchContext) {
       List<String> standing = dispatchContext.standing();

@@ -18,7 +18,6 @@ import java.util.Set;
  * @param nominated the nominated workers ({@code status.nominatedClusterNames})
  * @param lastRound when clusters were last added to {@code nominated}
  * @param fitting the workers that would admit it at once, as far as is known
- * @param reservedSince since when it holds quota, if it does and that is known
  */
 public record ManagerState(
     boolean over,
@@ -30,8 +29,7 @@ public record ManagerState(
     Optional<String> cluster,
     List<String> nominated,
     Optional<Instant> lastRound,
-    Set<String> fitting,
-    Optional<Instant> reservedSince) {
+    Set<String> fitting) {
 
   /** Creates a state without capacity information. */
   public ManagerState(
@@ -45,17 +43,7 @@ public record ManagerState(
       List<String> nominated,
       Optional<Instant> lastRound) {
     this(
-        over,
-        reserving,
-        evicted,
-        check,
-        othersReady,
-        job,
-        cluster,
-        nominated,
-        lastRound,
-        Set.of(),
-        Optional.empty());
+        over, reserving, evicted, check, othersReady, job, cluster, nominated, lastRound, Set.of());
   }
 
   /** Copies the collections. */
@@ -76,8 +64,7 @@ public record ManagerState(
         cluster,
         nominated,
         lastRound,
-        fitting,
-        reservedSince);
+        fitting);
   }
 
   /** State of an admission check. */

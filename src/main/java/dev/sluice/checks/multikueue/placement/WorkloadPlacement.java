@@ -19,7 +19,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /**
  * Decides the placement of a Workload between manager and workers
@@ -30,12 +29,6 @@ import java.util.stream.Stream;
  * @param workerLostTimeout how long a lost worker keeps the Workload that runs there
  */
 public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeout) {
-
-  /**
-   * How long a nomination that nothing depends on may wait to be written. Most Workloads are
-   * admitted by a worker before, and then no cluster is nominated any more.
-   */
-  static final Duration NOMINATION_DELAY = Duration.ofSeconds(3);
 
   /**
    * The plan for one Workload.
@@ -277,9 +270,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                   managerState.fitting(),
                   now));
       List<PlacementAction> placementActions = new ArrayList<>();
-      boolean changed = !dispatchResult.clusters().equals(managerState.nominated());
-      Optional<Instant> recordAt = recordAt().filter(at -> changed && now.isBefore(at));
-      if (changed && recordAt.isEmpty()) {
+      if (!dispatchResult.clusters().equals(managerState.nominated())) {
         placementActions.add(new PlacementAction.Nominate(dispatchResult.clusters()));
       }
       workerStates.forEach(
@@ -294,19 +285,9 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
             }
           });
       return PreemptionGateCoordinator.with(
-          new PlacementPlan(
-              placementActions,
-              Stream.concat(recordAt.stream(), dispatchResult.requeueAt().stream())
-                  .min(Comparator.naturalOrder())),
+          new PlacementPlan(placementActions, dispatchResult.requeueAt()),
           nominatedStates(dispatchResult),
           now);
-    }
-
-    /** When a first nomination is written; empty if that must be before clusters are asked. */
-    private Optional<Instant> recordAt() {
-      return dispatcher.nominatesWithoutRecord() && managerState.nominated().isEmpty()
-          ? managerState.reservedSince().map(since -> since.plus(NOMINATION_DELAY))
-          : Optional.empty();
     }
 
     private Map<String, WorkerState> nominatedStates(DispatchResult dispatchResult) {

@@ -13,7 +13,6 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.CachedWorkload.Condition;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -174,8 +173,7 @@ final class WorkloadStateReader {
         notes.lastRound(),
         workload.quotaReserved() && workload.status().remotePlacement().nominated().isEmpty()
             ? capacityEstimator.of(workload)
-            : Set.of(),
-        workload.status().condition("QuotaReserved").map(Condition::lastTransitionTime));
+            : Set.of());
   }
 
   /** Reads the job once: its managed-by field cannot change after creation. */

@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -344,52 +343,6 @@ class WorkloadPlacementTest {
                     new PlacementAction.Offer("a"),
                     new PlacementAction.Offer("b")),
                 Optional.empty()));
-  }
-
-  /** As {@link #waiting}, with quota since so many seconds. */
-  private static ManagerState reservedFor(int seconds, String... nominated) {
-    return new ManagerState(
-        false,
-        true,
-        false,
-        Check.PENDING,
-        true,
-        new ManagerState.Sendable.Yes(),
-        Optional.empty(),
-        List.of(nominated),
-        Optional.empty(),
-        Set.of(),
-        Optional.of(NOW.minusSeconds(seconds)));
-  }
-
-  @Test
-  void whoIsAskedIsWrittenAfterThreeSecondsIfAllAreAskedAtOnce() {
-    assertThat(plan(reservedFor(1)))
-        .isEqualTo(
-            new PlacementPlan(
-                List.of(new PlacementAction.Offer("a"), new PlacementAction.Offer("b")),
-                Optional.of(NOW.plusSeconds(2))));
-    has("a", fresh());
-    has("b", fresh());
-    assertThat(plan(reservedFor(2)))
-        .isEqualTo(new PlacementPlan(List.of(), Optional.of(NOW.plusSeconds(1))));
-    assertThat(plan(reservedFor(3)).placementActions())
-        .containsExactly(new PlacementAction.Nominate(List.of("a", "b")));
-    assertThat(plan(reservedFor(4, "a", "b"))).isEqualTo(PlacementPlan.nothing());
-  }
-
-  @Test
-  void whoIsAskedIsWrittenAtOnceIfItDependsOnThat() {
-    WorkloadPlacement incremental =
-        new WorkloadPlacement(new Dispatcher.Incremental(1, false), LOST);
-    assertThat(
-            incremental
-                .decide(reservedFor(1), List.of("b", "a"), workerStates, NOW)
-                .placementActions())
-        .containsExactly(
-            new PlacementAction.Nominate(List.of("a")), new PlacementAction.Offer("a"));
-    assertThat(plan(reservedFor(1, "a")).placementActions())
-        .startsWith(new PlacementAction.Nominate(List.of("a", "b")));
   }
 
   @Test
