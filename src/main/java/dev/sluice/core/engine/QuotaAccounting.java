@@ -103,6 +103,9 @@ final class QuotaAccounting {
    * targets may differ.
    */
   private void replace(Reservation before, Reservation after) {
+    if (before.quotaHolder() == after.quotaHolder()) {
+      return; // nothing that preemption sees has changed
+    }
     ClusterQueueState queue = specRegistry.clusterQueue(after.clusterQueue());
     queue.quotaHolders.remove(before.quotaHolder());
     queue.quotaHolders.add(after.quotaHolder());

@@ -9,9 +9,9 @@ import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +45,7 @@ record Reservation(
       boolean evicting,
       FlavorResourceIndex numbers,
       TopologyCache topologies) {
-    Map<Integer, Long> sums = sums(workload.podSets(), numbers);
+    Sums sums = Sums.of(workload.podSets(), numbers);
     QuotaHolder quotaHolder =
         new QuotaHolder(
             workload.id(),
@@ -53,8 +53,8 @@ record Reservation(
             workload.priority(),
             workload.queuedAt(),
             workload.reservedAt(),
-            pairs(sums),
-            amounts(sums),
+            sums.pairs,
+            sums.amounts,
             evicting || workload.evicted(),
             workload.evictable(),
             workload.guaranteed(),
@@ -75,7 +75,7 @@ record Reservation(
       Instant now,
       FlavorResourceIndex numbers,
       TopologyCache topologies) {
-    Map<Integer, Long> sums = sums(podSets, numbers);
+    Sums sums = Sums.of(podSets, numbers);
     QuotaHolder quotaHolder =
         new QuotaHolder(
             item.id(),
@@ -83,8 +83,8 @@ record Reservation(
             item.equivalenceClass().priority(),
             item.queuedAt(),
             now,
-            pairs(sums),
-            amounts(sums),
+            sums.pairs,
+            sums.amounts,
             false,
             item.evictable(),
             item.equivalenceClass().shape().guaranteed(),
@@ -100,33 +100,47 @@ record Reservation(
   }
 
   /**
-   * The reserved amounts by pair. A negative amount, which only a status that nobody checked can
-   * contain, counts as 0: otherwise other Workloads could use more than the quota.
+   * The reserved amounts by pair, in the order of the pairs' numbers. A negative amount, which only
+   * a status that nobody checked can contain, counts as 0: otherwise other Workloads could use more
+   * than the quota.
    */
-  private static Map<Integer, Long> sums(
-      List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
-    Map<Integer, Long> sums = new TreeMap<>();
-    for (PodSetAssignment podSet : podSets) {
-      podSet
-          .usage()
-          .forEach(
-              (resource, amount) -> {
-                String flavor = podSet.flavors().get(resource);
-                if (flavor != null) {
-                  sums.merge(
-                      numbers.number(flavor, resource), Math.max(0, amount), ResourceAmounts::add);
-                }
-              });
+  private static final class Sums {
+    private int[] pairs = new int[2];
+    private long[] amounts = new long[2];
+    private int size;
+
+    static Sums of(List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
+      Sums sums = new Sums();
+      for (PodSetAssignment podSet : podSets) {
+        for (Map.Entry<String, Long> used : podSet.usage().entrySet()) {
+          String flavor = podSet.flavors().get(used.getKey());
+          if (flavor != null) {
+            sums.add(numbers.number(flavor, used.getKey()), Math.max(0, used.getValue()));
+          }
+        }
+      }
+      sums.pairs = Arrays.copyOf(sums.pairs, sums.size);
+      sums.amounts = Arrays.copyOf(sums.amounts, sums.size);
+      return sums;
     }
-    return sums;
-  }
 
-  private static int[] pairs(Map<Integer, Long> sums) {
-    return sums.keySet().stream().mapToInt(Integer::intValue).toArray();
-  }
-
-  private static long[] amounts(Map<Integer, Long> sums) {
-    return sums.values().stream().mapToLong(Long::longValue).toArray();
+    private void add(int pair, long amount) {
+      int at = Arrays.binarySearch(pairs, 0, size, pair);
+      if (at >= 0) {
+        amounts[at] = ResourceAmounts.add(amounts[at], amount);
+        return;
+      }
+      if (size == pairs.length) {
+        pairs = Arrays.copyOf(pairs, 2 * size);
+        amounts = Arrays.copyOf(amounts, 2 * size);
+      }
+      int index = -at - 1;
+      System.arraycopy(pairs, index, pairs, index + 1, size - index);
+      System.arraycopy(amounts, index, amounts, index + 1, size - index);
+      pairs[index] = pair;
+      amounts[index] = amount;
+      size++;
+    }
   }
 
   /** The same reservation of an admitted Workload. */

@@ -27,7 +27,11 @@ public final class QuotaHolder {
           return byPriority;
         }
         int byTime = Long.compare(two.reservedAtMicros, one.reservedAtMicros);
-        return byTime != 0 ? byTime : one.id.uid().compareTo(two.id.uid());
+        if (byTime != 0) {
+          return byTime;
+        }
+        int byPrefix = Long.compareUnsigned(one.uidPrefix, two.uidPrefix);
+        return byPrefix != 0 ? byPrefix : one.id.uid().compareTo(two.id.uid());
       };
 
   private final WorkloadId id;
@@ -35,6 +39,10 @@ public final class QuotaHolder {
   private final long priority;
   private final long queuedAtMicros;
   private final long reservedAtMicros;
+
+  /** The first four characters of the UID: many holders are ordered without a look at the rest. */
+  private final long uidPrefix;
+
   private final int[] pairs;
   private final long[] amounts;
   private final boolean evicted;
@@ -101,12 +109,22 @@ public final class QuotaHolder {
     this.priority = priority;
     this.queuedAtMicros = queuedAtMicros;
     this.reservedAtMicros = reservedAtMicros;
+    this.uidPrefix = prefix(id.uid());
     this.pairs = pairs;
     this.amounts = amounts;
     this.evicted = evicted;
     this.evictable = evictable;
     this.guaranteed = guaranteed;
     this.topology = topology;
+  }
+
+  /** Characters in the order of {@link String#compareTo}; a missing one counts as the least. */
+  private static long prefix(String uid) {
+    long prefix = 0;
+    for (int i = 0; i < 4; i++) {
+      prefix = prefix << 16 | (i < uid.length() ? uid.charAt(i) : 0);
+    }
+    return prefix;
   }
 
   /** A holder that may be preempted and has no places. */

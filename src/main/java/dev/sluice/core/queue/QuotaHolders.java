@@ -37,6 +37,11 @@ public final class QuotaHolders {
   /** The least positive amount by pair of all candidates; null after a change of the holders. */
   private long @Nullable [] least;
 
+  /** What {@link #firstOfOnlyGroup} returned last; null after a change. */
+  private @Nullable QuotaHolder firstEvicted;
+
+  private @Nullable QuotaHolder firstNotEvicted;
+
   /** Sets the node of the queue, which is told when candidates come or go. */
   void node(QuotaNode ofQueue) {
     node = ofQueue;
@@ -45,6 +50,8 @@ public final class QuotaHolders {
 
   private void changed() {
     least = null;
+    firstEvicted = null;
+    firstNotEvicted = null;
     QuotaNode told = node;
     if (told != null) {
       told.reservationsChanged();
@@ -84,6 +91,24 @@ public final class QuotaHolders {
         of(quotaHolder.evicted()).remove(usage);
       }
     }
+  }
+
+  /**
+   * The first candidate in the order of preemption that is being evicted, or that is not; null if
+   * there is none, or if the candidates are grouped by the usage of several LocalQueues.
+   */
+  public @Nullable QuotaHolder firstOfOnlyGroup(boolean ofEvicted) {
+    QuotaHolder known = ofEvicted ? firstEvicted : firstNotEvicted;
+    Map<LocalQueueUsage, NavigableSet<QuotaHolder>> sets = of(ofEvicted);
+    if (known == null && sets.size() == 1) {
+      known = sets.values().iterator().next().first();
+      if (ofEvicted) {
+        firstEvicted = known;
+      } else {
+        firstNotEvicted = known;
+      }
+    }
+    return sets.size() == 1 ? known : null;
   }
 
   /** The amount of a pair that candidates of a lower priority reserve. */

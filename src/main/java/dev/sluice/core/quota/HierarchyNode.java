@@ -1,8 +1,10 @@
 package dev.sluice.core.quota;
 
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +18,12 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final boolean queue;
   @Nullable QuotaNode parent;
   final List<QuotaNode> children = new ArrayList<>();
+  private final List<QuotaNode> cohorts = new ArrayList<>(0);
+
+  /** The positions among the children of those that borrow any pair. */
+  private final BitSet borrowers = new BitSet(0);
+
+  private int position;
   int height;
   final GuaranteedQuota guaranteed = new GuaranteedQuota();
   int maxWorkloads = Integer.MAX_VALUE;
@@ -93,11 +101,41 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final void removeFromTree() {
     parent = null;
     children.clear();
+    cohorts.clear();
+    borrowers.clear();
   }
 
   final void attach(QuotaNode child) {
     child.parent = self();
+    ((HierarchyNode) child).position = children.size();
     children.add(child);
+    if (!child.queue) {
+      cohorts.add(child);
+    }
+  }
+
+  /** The children that are cohorts, in the order of their names. */
+  public final List<QuotaNode> cohorts() {
+    return Collections.unmodifiableList(cohorts);
+  }
+
+  /** Records whether this node borrows any pair. */
+  final void borrows(boolean any) {
+    if (parent != null) {
+      ((HierarchyNode) parent).borrowers.set(position, any);
+    }
+  }
+
+  /** Whether this node borrows any pair, as recorded last. */
+  final boolean isRecordedAsBorrower() {
+    return parent != null && ((HierarchyNode) parent).borrowers.get(position);
+  }
+
+  /** Calls {@code action} with each child that borrows any pair, in the order of the children. */
+  public final void forEachBorrower(Consumer<QuotaNode> action) {
+    for (int i = borrowers.nextSetBit(0); i >= 0; i = borrowers.nextSetBit(i + 1)) {
+      action.accept(children.get(i));
+    }
   }
 
   /** Counts Workloads that get or lose quota, here and at all ancestors. */

@@ -25,6 +25,12 @@ public final class QuotaNode extends HierarchyNode {
   private long[] subtree = NO_AMOUNTS;
   private final UsageVector usage = new UsageVector();
 
+  /**
+   * A bit for each of the first pairs of which this node keeps nothing for itself and borrows
+   * without limit: what is available of them is what is available to the parent.
+   */
+  private long openPairs;
+
   /** The declared quota; null while no rate in the hierarchy multiplies quota. */
   private @Nullable PlainQuota plain;
 
@@ -126,9 +132,12 @@ public final class QuotaNode extends HierarchyNode {
   }
 
   private long free(int pair) {
+    QuotaNode parentNode = parent;
+    if (parentNode != null && pair < Long.SIZE && (openPairs >>> pair & 1) != 0) {
+      return parentNode.free(pair);
+    }
     long quota = subtreeQuota(pair);
     long used = usage(pair);
-    QuotaNode parentNode = parent;
     if (parentNode == null) {
       return ResourceAmounts.subtract(quota, used);
     }
@@ -172,6 +181,7 @@ public final class QuotaNode extends HierarchyNode {
     if (parentNode == null) {
       return;
     }
+    updateBorrower(pair);
     if (before == ResourceAmounts.UNLIMITED || usage.get(pair) == ResourceAmounts.UNLIMITED) {
       parentNode.recomputeUsage(pair);
       return;
@@ -198,6 +208,7 @@ public final class QuotaNode extends HierarchyNode {
     if (parentNode == null) {
       return;
     }
+    updateBorrower(pair);
     if (before == ResourceAmounts.UNLIMITED) {
       parentNode.recomputeUsage(pair);
       return;
@@ -208,6 +219,15 @@ public final class QuotaNode extends HierarchyNode {
     }
   }
 
+  /** Records whether this node borrows, after its usage of a pair changed. */
+  private void updateBorrower(int pair) {
+    if (borrowing(pair)) {
+      borrows(true);
+    } else if (isRecordedAsBorrower()) {
+      borrows(borrowsAnything());
+    }
+  }
+
   /**
    * Recomputes the usage of this cohort and its ancestors: incremental changes are wrong while the
    * usage of a child is saturated.
@@ -215,6 +235,7 @@ public final class QuotaNode extends HierarchyNode {
   private void recomputeUsage(int pair) {
     forgetShare();
     usage.set(pair, usedByChildren(pair));
+    updateBorrower(pair);
     QuotaNode parentNode = parent;
     if (parentNode != null) {
       parentNode.recomputeUsage(pair);
@@ -347,6 +368,7 @@ public final class QuotaNode extends HierarchyNode {
   /** Resets quota and position in the tree; a queue keeps its usage. */
   void detach() {
     removeFromTree();
+    openPairs = 0;
     weight = BigDecimal.ONE;
     rules(QuotaRules.DEFAULT, false);
     lendable = null;
@@ -372,6 +394,13 @@ public final class QuotaNode extends HierarchyNode {
     for (int pair = 0; pair < pairs; pair++) {
       rebuildPair(pair);
     }
+    openPairs = 0;
+    for (int pair = 0; pair < Math.min(pairs, Long.SIZE); pair++) {
+      if (local(pair) == 0 && borrowingLimit(pair) == ResourceAmounts.UNLIMITED) {
+        openPairs |= 1L << pair;
+      }
+    }
+    borrows(borrowsAnything());
   }
 
   private void rebuildPair(int pair) {

@@ -38,7 +38,11 @@ public final class AdmissionForecast {
 
   private final Order order;
   private final Predicate<QueueHead> isIneligible;
+
+  /** A heap once all are added. */
   private final List<Entry> entries = new ArrayList<>();
+
+  private final LeastRequests leastRequests = new LeastRequests();
 
   private AdmissionForecast(Order order, Predicate<QueueHead> isIneligible) {
     this.order = order;
@@ -95,21 +99,18 @@ public final class AdmissionForecast {
       level = Math.max(level, queue.node().borrowLevel(request.pairs()[i], request.amounts()[i]));
     }
     entries.add(new Entry(inadmissibleQueue, queueHead, request, level));
+    leastRequests.add(queue.node(), request);
     return true;
   }
 
   private List<InadmissibleIndex.InadmissibleQueue> admittedClasses() {
-    entries.sort(
-        (one, two) -> {
-          int byQueue =
-              Integer.compare(two.queueHead.queue().priority(), one.queueHead.queue().priority());
-          return byQueue != 0
-              ? byQueue
-              : order.compare(one.queueHead.item(), one.level, two.queueHead.item(), two.level);
-        });
     List<InadmissibleIndex.InadmissibleQueue> admittedClasses = new ArrayList<>();
     List<Entry> admitted = new ArrayList<>();
-    for (Entry entry : entries) {
+    for (int i = entries.size() / 2 - 1; i >= 0; i--) {
+      siftDown(i);
+    }
+    while (!entries.isEmpty()) {
+      Entry entry = removeFirst();
       QuotaNode node = entry.queueHead.queue().node();
       if (fits(node, entry.request)) {
         admitted.add(entry);
@@ -119,6 +120,8 @@ public final class AdmissionForecast {
         if (entry.inadmissibleQueue != null) {
           admittedClasses.add(entry.inadmissibleQueue);
         }
+      } else if (leastRequests.exceed(node.root())) {
+        break;
       }
     }
     for (Entry entry : admitted.reversed()) {
@@ -128,6 +131,41 @@ public final class AdmissionForecast {
       }
     }
     return admittedClasses;
+  }
+
+  /** Removes the first entry of the heap: few of many entries are admitted, so none are sorted. */
+  private Entry removeFirst() {
+    Entry first = entries.getFirst();
+    Entry last = entries.removeLast();
+    if (!entries.isEmpty()) {
+      entries.set(0, last);
+      siftDown(0);
+    }
+    return first;
+  }
+
+  private void siftDown(int from) {
+    int i = from;
+    Entry entry = entries.get(i);
+    for (int below = 2 * i + 1; below < entries.size(); below = 2 * i + 1) {
+      if (below + 1 < entries.size() && compare(entries.get(below + 1), entries.get(below)) < 0) {
+        below++;
+      }
+      if (compare(entry, entries.get(below)) <= 0) {
+        break;
+      }
+      entries.set(i, entries.get(below));
+      i = below;
+    }
+    entries.set(i, entry);
+  }
+
+  private int compare(Entry one, Entry two) {
+    int byQueue =
+        Integer.compare(two.queueHead.queue().priority(), one.queueHead.queue().priority());
+    return byQueue != 0
+        ? byQueue
+        : order.compare(one.queueHead.item(), one.level, two.queueHead.item(), two.level);
   }
 
   private static boolean fits(QuotaNode node, ResourceDemand.Fixed request) {

@@ -39,6 +39,16 @@ final class ClusterQueueInadmissibleIndex {
 
   private Requirement firstRequirement = NOTHING;
 
+  /**
+   * The only pair that the first class misses, and its amount; -1 if it misses several pairs, or
+   * may fit for other reasons. These are kept beside each other, because all queues of a tree are
+   * looked at after a release.
+   */
+  private int firstPair = -1;
+
+  private long firstAmount;
+  private long firstEvent;
+
   /** The classes, in the queue's order. */
   private EquivalenceClass[] classes = {};
 
@@ -74,6 +84,16 @@ final class ClusterQueueInadmissibleIndex {
     for (EquivalenceClass.Shortage shortage : requirement.shortages) {
       leastRequirement.count(shortage, queue.mayPreempt() ? equivalenceClass : null);
     }
+  }
+
+  /** Adds what the classes miss. */
+  void addTo(LeastMissing leastMissing) {
+    requirements.forEach(
+        (equivalenceClass, requirement) -> {
+          if (isStillInadmissible(equivalenceClass)) {
+            leastMissing.add(queue.node(), requirement);
+          }
+        });
   }
 
   void remove(EquivalenceClass equivalenceClass) {
@@ -131,6 +151,10 @@ final class ClusterQueueInadmissibleIndex {
     if (equivalenceClass != firstClass) {
       firstClass = equivalenceClass;
       firstRequirement = requirements.getOrDefault(equivalenceClass, NOTHING);
+      rememberOnlyShortage(firstRequirement);
+    }
+    if (firstPair >= 0) {
+      return firstEvent < event && firstAmount <= queue.node().available(firstPair);
     }
     Requirement requirement = firstRequirement;
     if (requirement.event >= event) {
@@ -153,6 +177,14 @@ final class ClusterQueueInadmissibleIndex {
       }
     }
     return false;
+  }
+
+  private void rememberOnlyShortage(Requirement requirement) {
+    boolean only =
+        requirement.shortages.size() == 1 && !requirement.competing && !requirement.preempts;
+    firstPair = only ? requirement.shortages.getFirst().pair() : -1;
+    firstAmount = only ? requirement.shortages.getFirst().amount() : 0;
+    firstEvent = requirement.event;
   }
 
   private boolean allowsPreemption(

@@ -59,7 +59,23 @@ public final class InadmissibleIndex {
 
     /** Counts releases of quota, and other events after which a class may fit. */
     private long events;
+
+    private LeastMissing leastMissing = new LeastMissing();
+    private int looksInVain;
+
+    /**
+     * Computes the least missing amounts anew, without those of classes that are gone; once in many
+     * looks, because it costs as much as several of them.
+     */
+    void lookedInVain() {
+      if (!leastMissing.preempts() && ++looksInVain % LOOKS_IN_VAIN == 0) {
+        leastMissing = new LeastMissing();
+        queues.forEach((queue, index) -> index.addTo(leastMissing));
+      }
+    }
   }
+
+  private static final int LOOKS_IN_VAIN = 64;
 
   private final PreemptionStrategy preemption;
   private final AdmissionForecast.@Nullable Order forecastOrder;
@@ -98,12 +114,13 @@ public final class InadmissibleIndex {
       boolean competing,
       boolean preempts) {
     Tree tree = tree(inadmissibleQueue.queue.node());
+    ClusterQueueInadmissibleIndex.Requirement requirement =
+        new ClusterQueueInadmissibleIndex.Requirement(
+            List.copyOf(shortages), competing, preempts, tree.events);
     tree.queues
         .computeIfAbsent(inadmissibleQueue.queue, ClusterQueueInadmissibleIndex::new)
-        .add(
-            inadmissibleQueue.equivalenceClass,
-            new ClusterQueueInadmissibleIndex.Requirement(
-                List.copyOf(shortages), competing, preempts, tree.events));
+        .add(inadmissibleQueue.equivalenceClass, requirement);
+    tree.leastMissing.add(inadmissibleQueue.queue.node(), requirement);
   }
 
   private Tree tree(QuotaNode node) {
@@ -162,34 +179,57 @@ public final class InadmissibleIndex {
         roots.remove();
         continue;
       }
+      if (forecastOrder == null) {
+        candidates.addAll(requeueable);
+        continue;
+      }
+      Optional<List<QueueHead>> heads = activeHeads.apply(root);
+      Set<ClusterQueueCache> withHead = withHead(requeueable, heads.orElse(List.of()));
       List<InadmissibleQueue> evaluated =
-          forecastOrder == null
-              ? requeueable
-              : forecast(forecastOrder, requeueable, activeHeads.apply(root), isIneligible);
-      requeueable.stream()
-          .map(InadmissibleQueue::queue)
-          .filter(queue -> !queue.queueing().headBlocks())
-          .forEach(leftOut::add);
-      evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
+          forecast(forecastOrder, requeueable, heads, withHead, isIneligible);
+      if (evaluated != requeueable) {
+        // Nobody is behind the class of a queue without an active head.
+        leftOut.addAll(withHead);
+        leftOut.removeIf(queue -> queue.queueing().headBlocks());
+        evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
+      }
       candidates.addAll(evaluated);
     }
     return new Candidates(candidates, leftOut);
+  }
+
+  /** The queues of classes that may fit which have an active head, too. */
+  private static Set<ClusterQueueCache> withHead(
+      List<InadmissibleQueue> requeueable, List<QueueHead> heads) {
+    if (heads.isEmpty()) {
+      return Set.of();
+    }
+    Set<ClusterQueueCache> active = new HashSet<>();
+    heads.forEach(queueHead -> active.add(queueHead.queue()));
+    Set<ClusterQueueCache> both = new HashSet<>();
+    for (InadmissibleQueue inadmissibleQueue : requeueable) {
+      if (active.contains(inadmissibleQueue.queue)) {
+        both.add(inadmissibleQueue.queue);
+      }
+    }
+    return both;
   }
 
   private static List<InadmissibleQueue> forecast(
       AdmissionForecast.Order order,
       List<InadmissibleQueue> requeueable,
       Optional<List<QueueHead>> activeHeads,
+      Set<ClusterQueueCache> withHead,
       Predicate<QueueHead> isIneligible) {
     if (requeueable.isEmpty() || activeHeads.isEmpty()) {
       return requeueable;
     }
-    List<QueueHead> others = activeHeads.get();
-    if (!others.isEmpty()) {
-      Set<ClusterQueueCache> queues = new HashSet<>();
-      requeueable.forEach(inadmissibleQueue -> queues.add(inadmissibleQueue.queue));
-      others = others.stream().filter(queueHead -> !queues.contains(queueHead.queue())).toList();
-    }
+    List<QueueHead> others =
+        withHead.isEmpty()
+            ? activeHeads.get()
+            : activeHeads.get().stream()
+                .filter(queueHead -> !withHead.contains(queueHead.queue()))
+                .toList();
     List<InadmissibleQueue> admitted =
         AdmissionForecast.of(order, requeueable, others, isIneligible);
     return admitted == null ? requeueable : admitted;
@@ -198,7 +238,7 @@ public final class InadmissibleIndex {
   /** Whether any class may fit; the classes to evaluate are added to {@code found}. */
   private boolean findRequeueable(
       QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> found) {
-    if (tree == null || tree.queues.isEmpty()) {
+    if (tree == null || tree.queues.isEmpty() || !tree.leastMissing.mayBeAvailable(root)) {
       return false;
     }
     boolean any = false;
@@ -213,6 +253,9 @@ public final class InadmissibleIndex {
           found.add(new InadmissibleQueue(queue, first));
         }
       }
+    }
+    if (!any) {
+      tree.lookedInVain();
     }
     return any;
   }

@@ -67,30 +67,28 @@ final class Nominator {
 
   private NominatedWorkload assign(
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
-    PreemptionOracle preemptionOracle = oracle(head, queue);
+    Simulations simulations = new Simulations(head, queue);
     return inFullOrInPart(
         head,
         queue,
         search,
+        simulations,
         resourceDemand ->
-            FlavorAssigner.assign(flavors, topologies, preemptionOracle, resourceDemand, resume));
+            FlavorAssigner.assign(flavors, topologies, simulations, resourceDemand, resume));
   }
 
   /** Nominates a head again, with the flavors of its nomination and the current usage. */
   NominatedWorkload renominate(NominatedWorkload before) {
     asReserved = false;
-    PreemptionOracle preemptionOracle = oracle(before.item(), before.queue());
+    Simulations simulations = new Simulations(before.item(), before.queue());
     return inFullOrInPart(
         before.item(),
         before.queue(),
         before.search(),
+        simulations,
         resourceDemand ->
             FlavorAssigner.reassign(
-                flavors,
-                topologies,
-                preemptionOracle,
-                resourceDemand,
-                before.assignment().chosen()));
+                flavors, topologies, simulations, resourceDemand, before.assignment().chosen()));
   }
 
   /**
@@ -102,9 +100,10 @@ final class Nominator {
       QueuedWorkload head,
       ClusterQueueCache queue,
       Search search,
+      Simulations simulations,
       Function<ResourceDemand, Assignment> assign) {
     ResourceDemand all = head.equivalenceClass().demand(queue);
-    NominatedWorkload full = nominated(head, queue, all, assign.apply(all), search);
+    NominatedWorkload full = nominated(head, queue, all, assign.apply(all), search, simulations);
     if (all.steps() == 0 || full.succeeds()) {
       return full;
     }
@@ -115,7 +114,8 @@ final class Nominator {
     while (from < to) {
       long middle = (from + to) >>> 1;
       ResourceDemand reduced = all.reduced(middle);
-      NominatedWorkload fewer = nominated(head, queue, reduced, assign.apply(reduced), search);
+      NominatedWorkload fewer =
+          nominated(head, queue, reduced, assign.apply(reduced), search, simulations);
       if (fewer.succeeds()) {
         found = fewer;
         to = middle;
@@ -132,9 +132,10 @@ final class Nominator {
       ClusterQueueCache queue,
       ResourceDemand resourceDemand,
       Assignment flavorsOnly,
-      Search search) {
+      Search search,
+      Simulations simulations) {
     Assignment assignment = TopologyAssigner.assign(topologies, resourceDemand, flavorsOnly);
-    List<PreemptionTarget> targets = targets(head, queue, resourceDemand, assignment);
+    List<PreemptionTarget> targets = targets(head, queue, resourceDemand, assignment, simulations);
     Assignment placed =
         targets.isEmpty() || !queue.topologyAware()
             ? assignment
@@ -152,23 +153,52 @@ final class Nominator {
     return places.map(assignment::with).orElse(assignment);
   }
 
-  private PreemptionOracle oracle(QueuedWorkload head, ClusterQueueCache queue) {
-    return new PreemptionOracle() {
-      @Override
-      public Result simulate(int pair, long amount) {
-        return find(PreemptionRequest.forPair(head, queue, pair, amount))
-            .map(found -> new Result(mode(found, queue), found.borrowLevel()))
-            .orElseGet(
-                () ->
-                    new Result(
-                        AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
-      }
+  /** Simulates preemption for one head, and remembers the last search. */
+  private final class Simulations implements PreemptionOracle {
+    private final QueuedWorkload head;
+    private final ClusterQueueCache queue;
+    private int pair = -1;
+    private long amount;
+    private Optional<PreemptionStrategy.Found> found = Optional.empty();
 
-      @Override
-      public boolean triesBorrowing() {
-        return preemption.mayPreemptBorrowing(queue);
+    Simulations(QueuedWorkload head, ClusterQueueCache queue) {
+      this.head = head;
+      this.queue = queue;
+    }
+
+    @Override
+    public Result simulate(int ofPair, long ofAmount) {
+      pair = ofPair;
+      amount = ofAmount;
+      found = find(PreemptionRequest.forPair(head, queue, ofPair, ofAmount));
+      return found
+          .map(targets -> new Result(mode(targets, queue), targets.borrowLevel()))
+          .orElseGet(
+              () ->
+                  new Result(
+                      AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(ofPair, ofAmount)));
+    }
+
+    @Override
+    public boolean triesBorrowing() {
+      return preemption.mayPreemptBorrowing(queue);
+    }
+
+    /** The targets for a whole request; usage is the same as in the simulations. */
+    Optional<PreemptionStrategy.Found> targets(PreemptionRequest request) {
+      return isLastSimulated(request) ? found : find(request);
+    }
+
+    private boolean isLastSimulated(PreemptionRequest request) {
+      for (int i = 0; i < request.pairs().length; i++) {
+        if (request.pairs()[i] == pair) {
+          return request.amounts()[i] == amount
+              && !queue.topologyAware()
+              && preemption.isDecidedBy(request, pair);
+        }
       }
-    };
+      return false;
+    }
   }
 
   private Optional<PreemptionStrategy.Found> find(PreemptionRequest preemptionRequest) {
@@ -190,11 +220,13 @@ final class Nominator {
       QueuedWorkload head,
       ClusterQueueCache queue,
       ResourceDemand resourceDemand,
-      Assignment assignment) {
+      Assignment assignment,
+      Simulations simulations) {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
-    return find(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
+    return simulations
+        .targets(request(head, queue, assignment, () -> hasPlaces(resourceDemand, assignment)))
         .map(PreemptionStrategy.Found::preemptionTargets)
         .orElse(List.of());
   }

@@ -77,18 +77,19 @@ final class CandidateQueues {
   }
 
   private void collect(QuotaNode cohort, QuotaNode visited, QuotaNode ancestor, boolean advantage) {
-    for (QuotaNode child : cohort.children()) {
-      if (child == visited || !preemptionRequest.isBorrowing(child)) {
-        continue;
-      }
-      if (!child.isQueue()) {
-        collect(child, visited, ancestor, advantage);
-        continue;
-      }
-      ClusterQueueCache queue = queues.apply(child);
-      if (queue != null && queue.holders().size() > 0) {
-        found.add(new CandidateQueue(queue, ancestor, advantage));
-      }
-    }
+    cohort.forEachBorrower(
+        child -> {
+          if (child == visited || !preemptionRequest.isBorrowing(child)) {
+            return;
+          }
+          if (!child.isQueue()) {
+            collect(child, visited, ancestor, advantage);
+            return;
+          }
+          ClusterQueueCache queue = queues.apply(child);
+          if (queue != null && queue.holders().size() > 0) {
+            found.add(new CandidateQueue(queue, ancestor, advantage));
+          }
+        });
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.preemption;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
@@ -46,6 +47,37 @@ public final class ClassicalPreemption implements PreemptionStrategy {
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * The other pairs of a request matter to the search in two places: the fit after each removal,
+   * and the hierarchical advantage. Where another pair is available, and fits the quota of the
+   * queue and of every cohort above it, it fits after any removal, too, with or without borrowing,
+   * and holds no level back from the advantage. Candidates are found by the needed pairs only.
+   */
+  @Override
+  public boolean isDecidedBy(PreemptionRequest preemptionRequest, int pair) {
+    QuotaNode queue = preemptionRequest.queue().node();
+    for (int i = 0; i < preemptionRequest.pairs().length; i++) {
+      int other = preemptionRequest.pairs()[i];
+      long amount = preemptionRequest.amounts()[i];
+      if (other != pair
+          && (amount > queue.available(other) || !isHeldByAll(queue, other, amount))) {
+        return false;
+      }
+    }
+    return preemptionRequest.needed().length == 1 && preemptionRequest.needed()[0] == pair;
+  }
+
+  private static boolean isHeldByAll(QuotaNode queue, int pair, long amount) {
+    long remaining = amount;
+    for (QuotaNode node = queue; node != null; node = node.parent()) {
+      if (ResourceAmounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
+        return false;
+      }
+      remaining -= Math.min(remaining, node.localAvailable(pair));
+    }
+    return true;
   }
 
   @Override

@@ -150,20 +150,28 @@ class ClassicalUpperBound implements PreemptionUpperBound {
   private List<ClusterQueueCache> borrowers() {
     List<ClusterQueueCache> known = borrowers;
     if (known == null) {
-      known = new ArrayList<>();
-      collect(root, known);
+      List<ClusterQueueCache> found = new ArrayList<>();
+      if (root.isQueue() && root.borrowsAnything()) {
+        add(root, found);
+      }
+      collect(root, found);
+      known = found;
       borrowers = known;
     }
     return known;
   }
 
-  private void collect(QuotaNode node, List<ClusterQueueCache> into) {
-    ClusterQueueCache queue = node.isQueue() ? queues.apply(node) : null;
-    if (queue != null && node.borrowsAnything()) {
-      into.add(queue);
-    }
-    for (QuotaNode child : node.children()) {
+  private void collect(QuotaNode cohort, List<ClusterQueueCache> into) {
+    cohort.forEachBorrower(child -> add(child, into));
+    for (QuotaNode child : cohort.cohorts()) {
       collect(child, into);
+    }
+  }
+
+  private void add(QuotaNode node, List<ClusterQueueCache> into) {
+    ClusterQueueCache queue = node.isQueue() ? queues.apply(node) : null;
+    if (queue != null) {
+      into.add(queue);
     }
   }
 }

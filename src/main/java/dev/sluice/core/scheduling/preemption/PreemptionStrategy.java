@@ -43,6 +43,14 @@ public interface PreemptionStrategy {
   default void forget() {}
 
   /**
+   * Whether {@link #find} has the same result for a request as for this needed pair of it alone,
+   * because the other pairs leave it no choice to make.
+   */
+  default boolean isDecidedBy(PreemptionRequest preemptionRequest, int pair) {
+    return false;
+  }
+
+  /**
    * A bound on what {@link #find} could free in a tree, for its current usage.
    *
    * @param root the root of the tree
