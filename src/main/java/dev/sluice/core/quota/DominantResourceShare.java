@@ -2,20 +2,15 @@ package dev.sluice.core.quota;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Dominant resource share of a queue or cohort (docs/scheduling-semantics.md#fair-sharing): the
  * maximum over all resources of {@code borrowed / lendable}, divided by the weight. Comparison is
  * exact.
- *
- * @param borrowed usage beyond the own quota, of the dominant resource
- * @param lendable the most that the parent cohort can lend of that resource; positive
- * @param weight the weight; with weight 0 a positive share is infinite
- * @param borrowing whether the usage of any resource exceeds the own quota
  */
-public record DominantResourceShare(
-    long borrowed, long lendable, BigDecimal weight, boolean borrowing)
-    implements Comparable<DominantResourceShare> {
+public final class DominantResourceShare implements Comparable<DominantResourceShare> {
 
   /** The share of a node that borrows nothing. */
   public static final DominantResourceShare NONE =
@@ -29,6 +24,40 @@ public record DominantResourceShare(
    */
   private static final double CLOSE = 1e-9;
 
+  private final long borrowed;
+  private final long lendable;
+  private final BigDecimal weight;
+  private final boolean borrowing;
+
+  /** What is compared unless it is too close: computed once, compared often. */
+  private final double value;
+
+  /**
+   * Creates a share.
+   *
+   * @param borrowed usage beyond the own quota, of the dominant resource
+   * @param lendable the most that the parent cohort can lend of that resource; positive
+   * @param weight the weight; with weight 0 a positive share is infinite
+   * @param borrowing whether the usage of any resource exceeds the own quota
+   */
+  public DominantResourceShare(long borrowed, long lendable, BigDecimal weight, boolean borrowing) {
+    this.borrowed = borrowed;
+    this.lendable = lendable;
+    this.weight = weight;
+    this.borrowing = borrowing;
+    this.value = borrowed == 0 ? 0 : ratio() / weight.doubleValue();
+  }
+
+  /** The weight. */
+  public BigDecimal weight() {
+    return weight;
+  }
+
+  /** Whether the usage of any resource exceeds the own quota. */
+  public boolean borrowing() {
+    return borrowing;
+  }
+
   /** Whether the share is infinite: usage is borrowed, and the weight is 0. */
   public boolean isInfinite() {
     return borrowed > 0 && weight.signum() == 0;
@@ -36,10 +65,7 @@ public record DominantResourceShare(
 
   /** The share in thousandths, divided by the weight. */
   public double value() {
-    if (borrowed == 0) {
-      return 0;
-    }
-    return ratio() / weight.doubleValue();
+    return value;
   }
 
   private double ratio() {
@@ -67,12 +93,15 @@ public record DominantResourceShare(
    */
   @Override
   public int compareTo(DominantResourceShare other) {
+    if (borrowed == other.borrowed && lendable == other.lendable && weight == other.weight) {
+      return 0;
+    }
     if (isInfinite() != other.isInfinite()) {
       return isInfinite() ? 1 : -1;
     }
     boolean infinite = isInfinite();
-    double one = infinite ? ratio() : value();
-    double two = infinite ? other.ratio() : other.value();
+    double one = infinite ? ratio() : value;
+    double two = infinite ? other.ratio() : other.value;
     if (Math.abs(one - two) > CLOSE * Math.max(one, two)) {
       return Double.compare(one, two);
     }
@@ -92,5 +121,24 @@ public record DominantResourceShare(
 
   private BigDecimal weightOrOne() {
     return borrowed == 0 ? BigDecimal.ONE : weight;
+  }
+
+  @Override
+  public boolean equals(@Nullable Object other) {
+    return other instanceof DominantResourceShare share
+        && borrowed == share.borrowed
+        && lendable == share.lendable
+        && weight.equals(share.weight)
+        && borrowing == share.borrowing;
+  }
+
+  @Override
+  public int hashCode() {
+    return Objects.hash(borrowed, lendable, weight, borrowing);
+  }
+
+  @Override
+  public String toString() {
+    return borrowed + "/" + lendable + "/" + weight + (borrowing ? " borrowing" : "");
   }
 }

@@ -6,6 +6,7 @@ import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,6 +32,10 @@ final class TargetQueueOrdering {
     private final QuotaNode node;
     private final @Nullable TreeNode parent;
     private final boolean onPath;
+
+    /** The position among all children of the cohort, which decides between equal cohorts. */
+    private final int position;
+
     private @Nullable List<TreeNode> children;
     private @Nullable CandidateIterator candidateIterator;
     private boolean candidatesKnown;
@@ -43,7 +48,11 @@ final class TargetQueueOrdering {
     /** Whether the children that are not allowed were closed, which is done once. */
     private boolean closedDisallowed;
 
-    TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath) {
+    /** The child whose share changed since the children were ordered; null if none did. */
+    private @Nullable TreeNode changedChild;
+
+    TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath, int position) {
+      this.position = position;
       this.node = node;
       this.parent = parent;
       this.onPath = onPath;
@@ -81,7 +90,11 @@ final class TargetQueueOrdering {
     /** Drops cached shares, because the usage of the queue changed. */
     void changed() {
       for (TreeNode current = treeNode; current != null; current = current.parent) {
+        reorder(current.parent);
         current.dominantResourceShare = null;
+        if (current.parent != null) {
+          current.parent.changedChild = current;
+        }
       }
     }
 
@@ -154,7 +167,7 @@ final class TargetQueueOrdering {
     this.candidateIterators = candidateIterators;
     this.ignoresShares = ignoresShares;
     this.sideCheck = sideCheck;
-    this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true);
+    this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true, 0);
   }
 
   /** What is left of the candidates of a queue in a closed side; null if it isn't in any. */
@@ -182,7 +195,9 @@ final class TargetQueueOrdering {
 
   /**
    * The children that may have candidates, listed at the first call: a child that borrows nothing
-   * then doesn't borrow later, as targets only reduce usage.
+   * then doesn't borrow later, as targets only reduce usage. The highest share is first; the
+   * position decides between equal shares. Each target changes the shares of one child of each
+   * cohort, which then gets another place in the list.
    */
   private List<TreeNode> children(TreeNode treeNode) {
     List<TreeNode> known = treeNode.children;
@@ -192,16 +207,35 @@ final class TargetQueueOrdering {
       for (QuotaNode child : treeNode.node.children()) {
         boolean onPath = child == path;
         if (onPath || shares.of(child).borrowing()) {
-          TreeNode below = new TreeNode(child, treeNode, onPath);
+          TreeNode below = new TreeNode(child, treeNode, onPath, known.size());
           if (onPath) {
             treeNode.childOnPath = below;
           }
           known.add(below);
         }
       }
+      known.sort(this::compare);
       treeNode.children = known;
     }
     return known;
+  }
+
+  private int compare(TreeNode one, TreeNode two) {
+    int byShare = share(two).compareTo(share(one));
+    return byShare != 0 ? byShare : Integer.compare(one.position, two.position);
+  }
+
+  /** Moves the child whose share changed to its place. */
+  private void reorder(@Nullable TreeNode cohort) {
+    TreeNode changed = cohort == null ? null : cohort.changedChild;
+    if (cohort == null || changed == null) {
+      return;
+    }
+    cohort.changedChild = null;
+    List<TreeNode> children = children(cohort);
+    if (children.remove(changed)) {
+      children.add(-1 - Collections.binarySearch(children, changed, this::compare), changed);
+    }
   }
 
   /** The child of an ancestor of the preemptor's queue that is on the path to it. */
@@ -247,13 +281,10 @@ final class TargetQueueOrdering {
   /** The child with the highest share; a cohort before a queue with an equal share. */
   private @Nullable TreeNode highestShare(TreeNode cohort) {
     List<TreeNode> children = children(cohort);
+    reorder(cohort);
     closeDisallowed(cohort, children);
     while (!children.isEmpty()) {
       DominantResourceShare highest = share(children.getFirst());
-      for (int i = 1; i < children.size(); i++) {
-        DominantResourceShare share = share(children.get(i));
-        highest = share.compareTo(highest) > 0 ? share : highest;
-      }
       if (isExhausted(cohort, highest)) {
         children.forEach(side -> closedSides.put(side.node, side));
         children.clear();
@@ -262,9 +293,10 @@ final class TargetQueueOrdering {
       // Candidates decide among equal shares only.
       TreeNode best = null;
       for (TreeNode child : children) {
-        if (share(child).compareTo(highest) == 0 && (best == null || isPreferred(child, best))) {
-          best = child;
+        if (share(child).compareTo(highest) != 0) {
+          break;
         }
+        best = best == null || isPreferred(child, best) ? child : best;
       }
       if (best == null || !isDone(best)) {
         return best;
