@@ -112,7 +112,7 @@ class ImageIT {
    * an operator runs through some Jobs for it.
    */
   @Test
-  @Tag("faults")
+  @Tag(BuildBreadth.NIGHTLY)
   void theAheadOfTimeCacheIsALayerOfItsOwnAndIsUsed(@TempDir Path directory) throws Exception {
     Path cached = made(directory, "cached");
 
