@@ -162,7 +162,8 @@ final class SimulatedWorker {
               .put("lastTransitionTime", now());
         }
         put("MODIFIED", "jobs", key, ended);
-        condition(workload(job), "Finished", "Succeeded", "Reached expected number of succeeded pods");
+        condition(
+            workload(job), "Finished", "Succeeded", "Reached expected number of succeeded pods");
       }
     } finally {
       lock.unlock();

@@ -83,6 +83,7 @@ final class MultiKueueModule implements OperatorModule {
         context.isEnabled(FeatureGate.MULTI_KUEUE)
             ? Optional.of(controllers(quotas))
             : Optional.empty();
+    controllers.ifPresent(it -> scheduler.nominateBy(it.firstNomination()));
     controllers.ifPresent(
         it ->
             events.measure(

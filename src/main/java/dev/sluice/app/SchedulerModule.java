@@ -13,6 +13,7 @@ import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.DecisionExecutor;
+import dev.sluice.workload.FirstNomination;
 import dev.sluice.workload.NewerVersionWaiter;
 import dev.sluice.workload.PendingReasonReporter;
 import dev.sluice.workload.UnsupportedRequests;
@@ -42,6 +43,7 @@ final class SchedulerModule implements OperatorModule {
   private final EngineWatchdog watchdog;
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
+  private volatile FirstNomination nomination = FirstNomination.NONE;
   private volatile boolean running;
 
   /** Connected to the Workloads that {@code workloads} reads. */
@@ -133,7 +135,13 @@ final class SchedulerModule implements OperatorModule {
         events,
         context.clock(),
         context.executor(),
-        newerVersions);
+        newerVersions,
+        (workload, checks) -> nomination.of(workload, checks));
+  }
+
+  /** From now on Workloads are nominated so for worker clusters when they get quota. */
+  void nominateBy(FirstNomination firstNomination) {
+    nomination = firstNomination;
   }
 
   SchedulerThread engine() {

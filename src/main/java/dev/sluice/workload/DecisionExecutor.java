@@ -1,5 +1,7 @@
 package dev.sluice.workload;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PlacementDecision;
@@ -34,6 +36,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
+  private final FirstNomination nomination;
   private final PreemptionWriter preemptions;
   private final PlacementWriter placements;
 
@@ -56,6 +59,36 @@ public final class DecisionExecutor implements Consumer<Decision> {
       InstantSource clock,
       Executor executor,
       NewerVersionWaiter newerVersions) {
+    this(
+        store,
+        writer,
+        engine,
+        required,
+        readiness,
+        observer,
+        clock,
+        executor,
+        newerVersions,
+        FirstNomination.NONE);
+  }
+
+  /**
+   * The same with worker clusters.
+   *
+   * @param nomination the worker clusters that a Workload is nominated for with its quota
+   */
+  public DecisionExecutor(
+      WorkloadLister store,
+      WorkloadWriter writer,
+      SchedulerEventSink engine,
+      RequiredChecks required,
+      boolean readiness,
+      AdmissionObserver observer,
+      InstantSource clock,
+      Executor executor,
+      NewerVersionWaiter newerVersions,
+      FirstNomination nomination) {
+    this.nomination = nomination;
     this.store = store;
     this.writer = writer;
     this.engine = engine;
@@ -88,12 +121,14 @@ public final class DecisionExecutor implements Consumer<Decision> {
     CachedWorkload workload = found.get();
     Instant now = clock.instant();
     List<CheckState> checks = AdmissionPatches.checks(workload, decision, required, now);
+    ObjectNode status = AdmissionPatches.admitted(workload, decision, checks, readiness, now);
+    List<String> clusters = checks.isEmpty() ? List.of() : nomination.of(workload, checks);
+    if (!clusters.isEmpty()) {
+      ArrayNode names = status.putArray("nominatedClusterNames");
+      clusters.forEach(names::add);
+    }
     CompletableFuture<Outcome> write =
-        writer.patchStatus(
-            workload.id(),
-            decision.version(),
-            AdmissionPatches.admitted(workload, decision, checks, readiness, now),
-            Urgency.DECISION);
+        writer.patchStatus(workload.id(), decision.version(), status, Urgency.DECISION);
     var unused =
         write.whenComplete(
             (outcome, bug) -> {

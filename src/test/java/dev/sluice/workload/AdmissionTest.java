@@ -171,6 +171,21 @@ class AdmissionTest {
               "\"lastTransitionTime\":\"2026-03-01T11:00:00Z\",\"reason\":\"QuotaReserved\",\"message\":\"old\"");
     }
 
+    private FirstNomination nomination = FirstNomination.NONE;
+
+    @Test
+    void nameTheWorkerClustersInTheSameWrite() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      nomination =
+          (workload, checks) -> checks.stream().map(check -> "of-" + check.name()).toList();
+
+      acceptWithChecks("a");
+
+      assertThat(written).hasSize(1);
+      assertThat(written.getFirst()).contains("\"nominatedClusterNames\":[\"of-a\"]");
+    }
+
     private void acceptWithChecks(String... required) {
       new DecisionExecutor(
               new KnownWorkloads(known),
@@ -185,7 +200,8 @@ class AdmissionTest {
               observer,
               () -> NOW,
               Runnable::run,
-              new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)))
+              new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)),
+              nomination)
           .accept(admit(7));
     }
 

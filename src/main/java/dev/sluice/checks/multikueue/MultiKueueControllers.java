@@ -30,6 +30,7 @@ import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.FirstNomination;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -125,6 +126,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   private volatile boolean secretsListed;
   private volatile boolean configsListed;
   private volatile boolean leading;
+
+  /** Nominates workers for a Workload in the write that reserves its quota. */
+  public FirstNomination firstNomination() {
+    return multiKueueWorkloadReconciler.firstNomination();
+  }
 
   /** Creates the reconcilers and informers without registering or starting them. */
   public MultiKueueControllers(Dependencies dependencies) {

@@ -162,6 +162,10 @@ final class ActionExecutor {
       workloadGroup.notes().offered(cluster, made.get().path("metadata").path("uid").asText());
       LOG.info("workload={} cluster={} offered=true", workloadGroup.local().id(), cluster);
       dispatchListener.dispatched(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
+      if (workloadGroup.notes().tellsOffer()) {
+        admissionCheckWriter.tellOffer(
+            workloadGroup, workloadGroup.local().status().remotePlacement().nominated());
+      }
     }
     return Optional.empty();
   }

@@ -15,6 +15,7 @@ import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import org.slf4j.Logger;
@@ -75,12 +76,16 @@ final class AdmissionCheckWriter {
     ArrayNode names = status.putArray("nominatedClusterNames");
     nominate.clusters().forEach(names::add);
     write(workloadGroup, status);
-    LOG.info("workload={} nominated={}", workloadGroup.local().id(), nominate.clusters());
-    dispatchListener.reported(
-        workloadGroup.local(),
-        false,
-        "Offered to worker clusters " + String.join(", ", nominate.clusters()));
+    workloadGroup.notes().tellsOffer();
+    tellOffer(workloadGroup, nominate.clusters());
     return Optional.empty();
+  }
+
+  /** Tells users which workers a Workload is offered to. */
+  void tellOffer(WorkloadGroup workloadGroup, List<String> clusters) {
+    LOG.info("workload={} nominated={}", workloadGroup.local().id(), clusters);
+    dispatchListener.reported(
+        workloadGroup.local(), false, "Offered to worker clusters " + String.join(", ", clusters));
   }
 
   private void write(WorkloadGroup workloadGroup, ObjectNode status) throws IOException {

@@ -18,6 +18,7 @@ import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.FirstNomination;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
@@ -166,6 +167,15 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     options
         .localPods()
         .observe((namespace, group) -> queue.enqueueIfKnown(new Key(namespace, group)));
+  }
+
+  /** Nominates workers for a Workload in the write that reserves its quota. */
+  public FirstNomination firstNomination() {
+    return new FirstNominator(
+        options.workloadPlacement().dispatcher(),
+        options.kinds(),
+        group -> withoutUnservedKind(group, workloadStateReader.candidates(group, clusterSelector)),
+        workloadStateReader::connected);
   }
 
   /** Called when this process becomes leader: reconciles everything once. */

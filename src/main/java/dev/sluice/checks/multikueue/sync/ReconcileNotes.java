@@ -26,6 +26,7 @@ final class ReconcileNotes {
   private static final Duration UNTIL_JOB_SEEN = Duration.ofSeconds(2);
 
   private volatile Optional<Instant> lastRound = Optional.empty();
+  private volatile boolean offerTold;
   private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
   private volatile Optional<Instant> endTold = Optional.empty();
   private volatile Optional<Instant> endMissed = Optional.empty();
@@ -47,6 +48,14 @@ final class ReconcileNotes {
   /** Records that no clusters are nominated. */
   void withoutRound() {
     lastRound = Optional.empty();
+    offerTold = false;
+  }
+
+  /** Whether users are still to be told who is nominated; true at most once for a nomination. */
+  boolean tellsOffer() {
+    boolean tells = !offerTold;
+    offerTold = true;
+    return tells;
   }
 
   /** Whether the job can be dispatched, if that was found out. */

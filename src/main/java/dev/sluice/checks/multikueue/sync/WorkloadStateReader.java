@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** Reads the state of a Workload in the manager and in each worker, as input of placement. */
 final class WorkloadStateReader {
@@ -41,6 +42,14 @@ final class WorkloadStateReader {
     this.connections = connections;
     this.actionExecutor = actionExecutor;
     this.capacityEstimator = capacityEstimator;
+  }
+
+  /** The workers that are connected now. */
+  Set<String> connected() {
+    return connections.connected().entrySet().stream()
+        .filter(Map.Entry::getValue)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
   }
 
   /** The copies of the Workload by worker, as last seen. */

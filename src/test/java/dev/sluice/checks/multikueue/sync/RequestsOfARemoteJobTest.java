@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
+import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
@@ -354,6 +356,27 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     assertThat(manager.asked("PATCH", JOB + "/status")).hasSize(1);
     assertThat(statuses).hasSize(2);
     assertThat(condition(statuses.getLast(), "Finished")).isEqualTo("True Succeeded");
+  }
+
+  private List<String> nominated(Dispatcher dispatcher, WorkloadGroup group) {
+    return new FirstNominator(
+            dispatcher,
+            group.kinds(),
+            any -> new ClusterCandidates(List.of("c", "a", "b", "lost"), Map.of("c", "no")),
+            () -> Set.of("a", "b", "c"))
+        .of(group.local(), group.local().status().admissionChecks());
+  }
+
+  @Test
+  void whoIsAskedIsWrittenWithTheQuotaIfAllAreAskedAtOnceAndNoOtherCheckWaits() throws Exception {
+    Dispatcher all = new Dispatcher.AllAtOnce();
+    assertThat(nominated(all, waiting())).containsExactly("a", "b");
+    assertThat(nominated(all, running())).isEmpty();
+    assertThat(nominated(all, group("", ""))).isEmpty();
+    assertThat(nominated(all, group(check("check", "Pending") + ", " + check("o", "Pending"), "")))
+        .isEmpty();
+    assertThat(nominated(new Dispatcher.Incremental(1, true), waiting())).isEmpty();
+    assertThat(nominated(new Dispatcher.External(), waiting())).isEmpty();
   }
 
   @Test

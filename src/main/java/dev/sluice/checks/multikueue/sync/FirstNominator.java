@@ -1,0 +1,78 @@
+package dev.sluice.checks.multikueue.sync;
+
+import dev.sluice.checks.multikueue.dispatch.Dispatcher;
+import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.FirstNomination;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * Nominates all connected workers in the write that reserves the quota of an ordinary Workload, if
+ * all are to be asked at once. Whatever is left out here is nominated by the placement, which looks
+ * at each Workload after that write, and corrects what is nominated here. Thread-safe.
+ */
+final class FirstNominator implements FirstNomination {
+
+  private final Dispatcher dispatcher;
+  private final MultiKueueKinds kinds;
+  private final Function<WorkloadGroup, ClusterCandidates> candidates;
+  private final Supplier<Set<String>> connected;
+
+  /**
+   * Creates a nominator.
+   *
+   * @param candidates the workers that a Workload may use
+   * @param connected the workers that are connected at the moment of asking
+   */
+  FirstNominator(
+      Dispatcher dispatcher,
+      MultiKueueKinds kinds,
+      Function<WorkloadGroup, ClusterCandidates> candidates,
+      Supplier<Set<String>> connected) {
+    this.dispatcher = dispatcher;
+    this.kinds = kinds;
+    this.candidates = candidates;
+    this.connected = connected;
+  }
+
+  @Override
+  public List<String> of(CachedWorkload workload, List<CheckState> checks) {
+    boolean ordinary =
+        dispatcher instanceof Dispatcher.AllAtOnce
+            && checks.size() == 1
+            && checks.getFirst().is(CheckState.PENDING)
+            && !workload.elastic()
+            && !LocalClusters.isMarked(workload)
+            && JobGroups.job(workload).isEmpty();
+    if (!ordinary) {
+      return List.of();
+    }
+    WorkloadGroup group =
+        new WorkloadGroup(
+            kinds,
+            new Key(workload.id().namespace(), workload.id().name()),
+            Optional.of(workload),
+            Optional.of(checks.getFirst().name()),
+            Map.of(),
+            Instant.EPOCH,
+            new ReconcileNotes());
+    if (group.owner().isEmpty()) {
+      return List.of();
+    }
+    Set<String> reachable = connected.get();
+    return candidates.apply(group).allowed().stream()
+        .filter(reachable::contains)
+        .distinct()
+        .sorted()
+        .toList();
+  }
+}
