@@ -141,9 +141,10 @@ class EveryKindIT {
   @MethodSource("kinds")
   void aJobRunsIsEvictedRunsAgainAndEndsWell(KindRow row, TestCluster cluster) {
     KindLife life = new KindLife(cluster, row);
-    life.givenQueues(ENOUGH, 0);
+    life.givenQueues(0, 0);
     life.submit(row.manifest().runningFor(LONG));
-    JsonNode created = life.job();
+    JsonNode created = life.job(); // before it may start, which changes its templates
+    life.setQuota(KindLife.QUEUE, ENOUGH);
     life.awaitPods();
     life.awaitCondition("PodsReady", "True");
     show(row, Situation.STARTED, Situation.READY, Situation.ONE_WORKLOAD);
