@@ -25,7 +25,15 @@ public final class ScenarioReader {
 
   /** The names of the built-in scenarios. */
   public static final List<String> BUILT_IN =
-      List.of("baseline", "large", "jobs", "jobs-small", "topology", "mini", "mini-topology");
+      List.of(
+          "baseline",
+          "baseline-small",
+          "large",
+          "jobs",
+          "jobs-small",
+          "topology",
+          "mini",
+          "mini-topology");
 
   private static final List<String> RECLAIM = List.of("Never", "LowerPriority", "Any");
   private static final List<String> WITHIN =

@@ -39,8 +39,10 @@ public final class ProcessLauncher {
   /**
    * The same with variables that are added to this process's environment, or replace those of the
    * same name.
+   *
+   * @throws ControlPlaneException when it cannot be started
    */
-  ManagedProcess start(
+  public ManagedProcess start(
       String name, List<String> command, Path log, Map<String, String> environment) {
     List<String> line = new ArrayList<>();
     ownSession().ifPresent(line::add);

@@ -31,6 +31,7 @@ import java.util.regex.Pattern;
 public final class OperatorProcess implements AutoCloseable {
 
   private static final String JAR = "sluice.jar";
+  private static final String ARENAS = "MALLOC_ARENA_MAX";
   private static final Duration READY_LIMIT = Duration.ofMinutes(5);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
   private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
@@ -93,6 +94,26 @@ public final class OperatorProcess implements AutoCloseable {
       List<String> furtherArguments,
       Lifetime lifetime,
       List<String> jvmOptions) {
+    List<String> arguments = new ArrayList<>(List.of("--install"));
+    arguments.addAll(furtherArguments);
+    return launch(name, kubeconfig, settings, directory, arguments, lifetime, jvmOptions);
+  }
+
+  /** Starts an operator that finds installed what it needs, as in a cluster. */
+  public static OperatorProcess startInstalled(
+      String name, Path kubeconfig, OperatorSettings settings, Path directory) {
+    return launch(
+        name, kubeconfig, settings, directory, List.of(), Lifetime.WITH_THIS_PROCESS, List.of());
+  }
+
+  private static OperatorProcess launch(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> arguments,
+      Lifetime lifetime,
+      List<String> jvmOptions) {
     Path configuration = directory.resolve(name + ".yaml");
     try {
       Files.createDirectories(directory);
@@ -112,12 +133,13 @@ public final class OperatorProcess implements AutoCloseable {
       command.add("-Dsluice.home=" + home);
     }
     command.addAll(List.of("-cp", classPath(), Main.class.getName()));
-    command.addAll(List.of("operator", "--install"));
+    command.add("operator");
     command.addAll(List.of("--kubeconfig", kubeconfig.toString()));
     command.addAll(List.of("--config", configuration.toString()));
-    command.addAll(furtherArguments);
+    command.addAll(arguments);
     ManagedProcess process =
-        new ProcessLauncher(lifetime).start(name, command, directory.resolve(name + ".log"));
+        new ProcessLauncher(lifetime)
+            .start(name, command, directory.resolve(name + ".log"), environment(System.getenv()));
     return new OperatorProcess(
         settings,
         process,
@@ -150,6 +172,11 @@ public final class OperatorProcess implements AutoCloseable {
             && Files.isRegularFile(cache)
             && cache.toFile().lastModified() >= jar.toFile().lastModified();
     return usable ? List.of("-XX:AOTCache=" + cache, "-Xlog:aot*=off") : List.of();
+  }
+
+  /** What the image has in its environment, unless this process's environment says otherwise. */
+  static Map<String, String> environment(Map<String, String> own) {
+    return own.containsKey(ARENAS) ? Map.of() : Map.of(ARENAS, "2");
   }
 
   /** Of the environment, as the launcher script takes them. */

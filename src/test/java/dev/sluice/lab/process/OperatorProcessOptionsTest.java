@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -37,5 +38,17 @@ class OperatorProcessOptionsTest {
     Files.writeString(directory.resolve("operator.aot"), "");
     assertThat(OperatorProcess.aotCache(jar, List.of("-XX:AOTMode=record"))).isEmpty();
     assertThat(OperatorProcess.aotCache(directory, List.of())).isEmpty();
+  }
+
+  @Test
+  void theEnvironmentIsThatOfTheImageUnlessItIsGiven() throws IOException {
+    Map<String, String> environment = OperatorProcess.environment(Map.of());
+
+    assertThat(environment).isNotEmpty();
+    for (String image : List.of("Containerfile", "tools/image/build")) {
+      assertThat(Files.readString(Path.of(image)))
+          .contains(environment.entrySet().stream().map(Map.Entry::toString).toList());
+    }
+    assertThat(OperatorProcess.environment(Map.of("MALLOC_ARENA_MAX", "4"))).isEmpty();
   }
 }
