@@ -27,5 +27,5 @@ public record ReflectorOptions(
   /** The options for production. */
   public static final ReflectorOptions DEFAULT =
       new ReflectorOptions(
-          500, 400, 4, Duration.ofMinutes(3), 500, Duration.ofMillis(200), Duration.ofSeconds(15));
+          500, 400, 3, Duration.ofMinutes(3), 2000, Duration.ofMillis(200), Duration.ofSeconds(15));
 }

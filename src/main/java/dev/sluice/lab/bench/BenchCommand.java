@@ -35,7 +35,7 @@ import picocli.CommandLine.Spec;
           + " objects at the end."
     },
     mixinStandardHelpOptions = true,
-    subcommands = MonthCommand.class,
+    subcommands = {MonthCommand.class, StartCommand.class},
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:all work was admitted and ended",
@@ -59,8 +59,8 @@ public final class BenchCommand implements Callable<Integer> {
       paramLabel = "SCENARIO",
       defaultValue = "baseline",
       description =
-          "baseline, large, jobs, jobs-small, topology, mini, mini-topology, or a file; floor is"
-              + " baseline with --floor, webhooks is baseline with --reviews-per-second 200"
+          "baseline, baseline-small, large, jobs, jobs-small, topology, mini, mini-topology, or a"
+              + " file; floor is baseline with --floor, webhooks is baseline with --reviews-per-second 200"
               + " (default:"
               + " ${DEFAULT-VALUE}).")
   private String scenario = "baseline";

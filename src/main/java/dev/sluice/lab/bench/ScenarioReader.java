@@ -27,10 +27,10 @@ public final class ScenarioReader {
   public static final List<String> BUILT_IN =
       List.of(
           "baseline",
-          "baseline-small",
           "large",
           "jobs",
           "jobs-small",
+          "baseline-small",
           "topology",
           "mini",
           "mini-topology");
