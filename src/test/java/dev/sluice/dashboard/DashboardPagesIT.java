@@ -2,8 +2,10 @@ package dev.sluice.dashboard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testing.BuildBreadth;
 import java.nio.file.Path;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The pages in a real browser, with a played cluster of 10 and of 10,000 Workloads. */
@@ -84,6 +86,7 @@ class DashboardPagesIT {
     }
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void picturesOfAllPages() throws Exception {
     try (PlayedDashboard dashboard = new PlayedDashboard(10_000);

@@ -44,7 +44,7 @@ class ElasticScalingIT {
   private static final Logger LOG = LoggerFactory.getLogger(ElasticScalingIT.class);
   private static final String JOB = "batch/v1/Job";
   private static final String RAY = "ray.io/v1/RayCluster";
-  private static final int SCALINGS = 20;
+  private static final int SCALINGS = 10;
   private static final int SCALINGS_PER_JOB = 10;
   private static final int SCALINGS_PER_ROUND = 10;
   private static final int LARGEST = 6;

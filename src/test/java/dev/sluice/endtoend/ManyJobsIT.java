@@ -25,7 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(JobLoad.PROCESSORS)
 class ManyJobsIT {
 
-  private static final int JOBS = 150;
+  private static final int JOBS = 90;
 
   private static final int MOST_ROOM = 50;
 

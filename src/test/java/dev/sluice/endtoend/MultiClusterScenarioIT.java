@@ -12,6 +12,7 @@ import dev.sluice.lab.demo.MultiClusterEnvironment;
 import dev.sluice.lab.demo.MultiClusterExpectation;
 import dev.sluice.lab.demo.ProgressListener;
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.LocalOperator;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -24,6 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The story of many clusters, every sentence of it, on three real control planes. */
+@Tag(BuildBreadth.NIGHTLY)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @Tag("scenario")
 class MultiClusterScenarioIT {

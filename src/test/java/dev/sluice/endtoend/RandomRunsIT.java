@@ -56,7 +56,7 @@ class RandomRunsIT {
   private static final Logger LOG = LoggerFactory.getLogger(RandomRunsIT.class);
   private static final long SEED = 20_26;
   private static final int WORLDS = 4;
-  private static final int STEPS = 40;
+  private static final int STEPS = 25;
 
   /** There is one admission in about four steps. */
   private static final int STEPS_PER_ADMISSION = 8;

@@ -60,7 +60,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class SwitchingIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(10);
-  private static final int JOBS = Integer.getInteger("sluice.switching", 60);
+  private static final int JOBS = Integer.getInteger("sluice.switching", 40);
   private static final int AT_A_TIME = 8;
 
   private static final int IMPORTED = ImportedWork.COUNT;

@@ -8,11 +8,9 @@ import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.player.PlayedLeaderWorkerSet;
-import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -42,9 +40,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * manager and two workers on real control planes, an operator in each. The own controllers of kinds
  * run in the workers only, as nobody but the manager's operator may touch its objects; that of a
  * kind whose pods are made here, too, runs in the manager as well. The cells are those of
- * docs/job-kinds.md: the last method fails where one was not gone through. The daily build has
- * kinds that are like another one sent, stopped, sent again and end, and leaves the rest to profile
- * nightly.
+ * docs/job-kinds.md: the last method fails where one was not gone through. Kinds that are like
+ * another one have their turn in profile nightly.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
@@ -60,15 +57,6 @@ class EveryKindMultiKueueIT {
   private static final String LONG = "30m";
   private static final String SHORT = "1s";
 
-  /** What each kind goes through in the daily build, too. */
-  private static final Set<RemoteSituation> DAILY =
-      EnumSet.of(
-          RemoteSituation.SENT,
-          RemoteSituation.STATUS,
-          RemoteSituation.STOPPED,
-          RemoteSituation.SENT_AGAIN,
-          RemoteSituation.FINISHED);
-
   private final Map<String, Set<RemoteSituation>> shown = new ConcurrentHashMap<>();
 
   @SuppressWarnings("NullAway.Init") // made before all tests
@@ -81,15 +69,7 @@ class EveryKindMultiKueueIT {
   private KindPlayer sets;
 
   static List<KindRow> kinds() {
-    return remote(KindRow.all());
-  }
-
-  static List<KindRow> typicalKinds() {
-    return remote(KindRow.typical());
-  }
-
-  private static List<KindRow> remote(List<KindRow> rows) {
-    return rows.stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
+    return KindRow.typical().stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
   }
 
   @BeforeAll
@@ -123,9 +103,6 @@ class EveryKindMultiKueueIT {
       Set<RemoteSituation> declared = new HashSet<>(row.remoteSituations());
       if (!outagePlayed) {
         declared.remove(RemoteSituation.LOST);
-      }
-      if (row.isLikeAnother() && !BuildBreadth.full()) {
-        declared.retainAll(DAILY);
       }
       assertThat(shown.getOrDefault(row.name(), Set.of()))
           .as(row.name())
@@ -171,7 +148,7 @@ class EveryKindMultiKueueIT {
 
   @ResourceLock(value = WORKERS, mode = ResourceAccessMode.READ)
   @ParameterizedTest
-  @MethodSource("typicalKinds")
+  @MethodSource("kinds")
   void aJobThatItsWorkerPreemptsRunsInTheOtherAndIsDeleted(KindRow row) {
     try (MultiCluster clusters = running.share()) {
       RemoteLife life = new RemoteLife(clusters, row);
@@ -251,7 +228,7 @@ class EveryKindMultiKueueIT {
   }
 
   static List<KindRow> kindsThatFail() {
-    return typicalKinds().stream()
+    return kinds().stream()
         .filter(row -> row.remoteSituations().contains(RemoteSituation.FAILED))
         .toList();
   }

@@ -58,7 +58,7 @@ final class JobKindsPage {
             + " [played](adding-a-job-kind.md#step-4-tests).");
     lines.add(
         "Six kinds that share the code of another one go through half of them in the daily build,"
-            + " and through all in the nightly one.");
+            + " and through all of both tables in the nightly one.");
     lines.add("How to add a kind: [Adding a kind of job](adding-a-job-kind.md).");
     lines.add("");
     lines.add(

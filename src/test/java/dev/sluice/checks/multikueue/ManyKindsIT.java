@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
@@ -14,6 +15,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Jobs of other kinds than batch/v1 in a manager and two workers, one of which serves only some of
@@ -190,22 +193,51 @@ class ManyKindsIT {
         .patch(MERGE, "{\"status\":{\"conditions\":" + conditions + "}}");
   }
 
+  /** A kind, how a job of it says that it is sent, and the field that suspends it. */
+  private static Arguments row(
+      String group, String version, String kind, String spec, String suspend) {
+    return Arguments.of(group, version, kind, spec, suspend);
+  }
+
+  /** The daily build has an ordinary one, one with more that is carried, and one of strangers. */
+  static List<Arguments> rows() {
+    String managed = "managedBy: kueue.x-k8s.io/multikueue";
+    String policy = "{runPolicy: {" + managed + "}}";
+    Arguments jobSet =
+        row("jobset.x-k8s.io", "v1alpha2", "JobSet", "{" + managed + "}", "/spec/suspend");
+    Arguments rayService =
+        row(
+            "ray.io",
+            "v1",
+            "RayService",
+            "{rayClusterConfig: {" + managed + "}, serveConfigV2: old}",
+            "/spec/rayClusterConfig/suspend");
+    Arguments flow = row("example.org", "v1", "Flow", "{" + managed + "}", "");
+    return BuildBreadth.choose(
+        List.of(
+            jobSet,
+            row("kubeflow.org", "v1", "PyTorchJob", policy, "/spec/runPolicy/suspend"),
+            row("kubeflow.org", "v2beta1", "MPIJob", policy, "/spec/runPolicy/suspend"),
+            row(
+                "trainer.kubeflow.org",
+                "v1alpha1",
+                "TrainJob",
+                "{" + managed + ", runtimePatches: [{manager: kueue.x-k8s.io/manager}]}",
+                "/spec/suspend"),
+            row("ray.io", "v1", "RayJob", "{" + managed + "}", "/spec/suspend"),
+            rayService,
+            row(
+                "workload.codeflare.dev",
+                "v1beta2",
+                "AppWrapper",
+                "{" + managed + "}",
+                "/spec/suspend"),
+            flow),
+        List.of(jobSet, rayService, flow));
+  }
+
   @ParameterizedTest
-  @CsvSource({
-    "jobset.x-k8s.io, v1alpha2, JobSet, '{managedBy: kueue.x-k8s.io/multikueue}', /spec/suspend",
-    "kubeflow.org, v1, PyTorchJob, '{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}',"
-        + " /spec/runPolicy/suspend",
-    "kubeflow.org, v2beta1, MPIJob, '{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}',"
-        + " /spec/runPolicy/suspend",
-    "trainer.kubeflow.org, v1alpha1, TrainJob, '{managedBy: kueue.x-k8s.io/multikueue,"
-        + " runtimePatches: [{manager: kueue.x-k8s.io/manager}]}', /spec/suspend",
-    "ray.io, v1, RayJob, '{managedBy: kueue.x-k8s.io/multikueue}', /spec/suspend",
-    "ray.io, v1, RayService, '{rayClusterConfig: {managedBy: kueue.x-k8s.io/multikueue},"
-        + " serveConfigV2: old}', /spec/rayClusterConfig/suspend",
-    "workload.codeflare.dev, v1beta2, AppWrapper, '{managedBy: kueue.x-k8s.io/multikueue}',"
-        + " /spec/suspend",
-    "example.org, v1, Flow, '{managedBy: kueue.x-k8s.io/multikueue}', ''",
-  })
+  @MethodSource("rows")
   void aJobRunsInTheWorkerThatServesItsKindAndItsStatusIsSeenHere(
       String group, String version, String kind, String spec, String suspend) throws Exception {
     String apiVersion = group + "/" + version;

@@ -23,6 +23,7 @@ import picocli.CommandLine;
 @OperatorTest
 class BenchmarkIT {
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aSmallScenarioRunsToItsEndAndItsFiguresAreTold(@TempDir Path directory) throws IOException {
     Path json = directory.resolve("figures.json");

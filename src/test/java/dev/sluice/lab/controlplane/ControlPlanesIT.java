@@ -109,6 +109,7 @@ class ControlPlanesIT {
     assertThat(controlPlanes.list()).isEmpty();
   }
 
+  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void whenTheStarterIsKilledItsProgramsDieAndItsFilesGoWithTheNextStart() throws Exception {
     Process starter = starter();
