@@ -9,7 +9,6 @@ import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.KindsExpectation;
 import dev.sluice.lab.demo.KindsScenario;
 import dev.sluice.lab.player.PlayedKinds;
-import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -20,7 +19,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The story of {@code sluice demo kinds}. */
-@Tag(BuildBreadth.NIGHTLY)
 @ControlPlaneTest(exclusive = true)
 @Tag("scenario")
 class KindsScenarioIT {
