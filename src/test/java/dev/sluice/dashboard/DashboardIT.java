@@ -21,9 +21,12 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The dashboard of the real operator for a real cluster, in a real browser. */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
 class DashboardIT {
 
   private static final Path IMAGES = Path.of("target", "dashboard");
