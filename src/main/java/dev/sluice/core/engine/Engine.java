@@ -17,6 +17,7 @@ import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
+import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.topology.TopologyCache;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -389,7 +390,11 @@ public final class Engine {
         inadmissibleIndex.hasReleases()
             ? inadmissibleIndex.candidates(
                 activeQueues.headsByTree(),
-                queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent())
+                queueHead ->
+                    eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent()
+                        || !FixedFlavor.isEligible(
+                            specRegistry.flavors,
+                            queueHead.item().equivalenceClass().demand(queueHead.queue())))
             : InadmissibleIndex.Candidates.NONE;
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
       if (candidate.queue().queueing().headBlocks()) {

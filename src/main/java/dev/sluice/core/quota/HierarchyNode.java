@@ -33,7 +33,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   private @Nullable ShareRanking ranking;
   private @Nullable DominantResourceShare keptShare;
   private @Nullable ShareRanking keptRanking;
-  private long reservations;
+  private @Nullable Object untilReservationsChange;
 
   HierarchyNode(String name, boolean queue) {
     this.name = name;
@@ -260,7 +260,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final void forgetShares() {
     dominantResourceShare = null;
     ranking = null;
-    reservations++;
+    untilReservationsChange = null;
   }
 
   /**
@@ -270,16 +270,21 @@ abstract sealed class HierarchyNode permits QuotaNode {
   public final void reservationsChanged() {
     for (HierarchyNode node = this; node != null; node = node.parent) {
       node.ranking = null;
-      node.reservations++;
+      node.untilReservationsChange = null;
     }
   }
 
   /**
-   * A counter that increases with every change of quota, or of a Workload's reservation, here and
-   * below. What a cycle adds to the usage for the moment doesn't count.
+   * What was set last; null after a change of quota, or of a Workload's reservation, here or below.
+   * What a cycle adds to the usage for the moment doesn't count.
    */
-  public final long reservations() {
-    return reservations;
+  public final @Nullable Object untilReservationsChange() {
+    return untilReservationsChange;
+  }
+
+  /** Sets what is dropped at the next change of quota, or of a reservation, here or below. */
+  public final void untilReservationsChange(Object kept) {
+    untilReservationsChange = kept;
   }
 
   /**

@@ -56,7 +56,7 @@ public final class AdmissionForecast {
    * @param order the order of the cycle
    * @param requeueable inadmissible classes that may fit; at most one of each queue
    * @param activeHeads the active heads of other queues
-   * @param isIneligible whether a Workload can't be evaluated, whatever the quota
+   * @param isIneligible whether a Workload can't get quota, however much is free
    */
   static @Nullable List<InadmissibleIndex.InadmissibleQueue> of(
       Order order,

@@ -161,7 +161,7 @@ public final class InadmissibleIndex {
    *
    * @param activeHeads the active heads of a tree that take part in the next cycle; empty if they
    *     are not known. Inadmissible classes that will get no quota beside them are left out.
-   * @param isIneligible whether a Workload can't be evaluated, whatever the quota
+   * @param isIneligible whether a Workload can't get quota, however much is free
    */
   public Candidates candidates(
       Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,

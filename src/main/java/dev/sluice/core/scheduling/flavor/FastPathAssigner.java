@@ -42,12 +42,8 @@ final class FastPathAssigner {
     }
     String flavor = queue.groups().get(fixed.group()).flavors().getFirst();
     ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
-    for (int member : bundle.members()) {
-      if (FlavorEligibility.rejection(
-              flavors.get(flavor), resourceDemand.podSets().get(member).nodeConstraints())
-          .isPresent()) {
-        return null;
-      }
+    if (!FixedFlavor.isEligible(flavors, resourceDemand)) {
+      return null;
     }
     List<Assignment.PairAmount> usage = new ArrayList<>(pairs.length);
     for (int i = 0; i < pairs.length; i++) {

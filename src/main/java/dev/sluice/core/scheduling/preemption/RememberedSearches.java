@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The answers to searches for targets, kept until something changes that they depend on. A head
@@ -21,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * tree the quota, the usage and the holders. A request that differs in anything has an entry of its
  * own. A changed spec of the queue comes with a new {@link ClusterQueueCache}, which is the key,
  * and all other declarations with a rebuild of the trees, after which everything is forgotten.
- * Holders come, go and change only with {@link QuotaNode#reservationsChanged}, which the counter of
- * the root shows; a holder that is being evicted is another holder. The usage is the sum of what
+ * Holders come, go and change only with {@link QuotaNode#reservationsChanged}, after which the root
+ * has no answers; a holder that is being evicted is another holder. The usage is the sum of what
  * the holders reserve, because the caller asks only while it is. The order of holders also depends
  * on the usage of LocalQueues over time, whose changes make everything forgotten. Searches that
  * look for places on nodes depend on other trees, too, and are not remembered.
@@ -44,22 +43,12 @@ final class RememberedSearches {
     }
   }
 
-  /** The answers for one queue, with the reservations that its tree had then. */
-  private static final class Answers {
-    private @Nullable QuotaNode root;
-    private long reservations;
-    private final List<Answer> answers = new ArrayList<>(4);
+  /** The answers for one tree, by queue. The root drops them when a reservation changes. */
+  private record Answers(
+      RememberedSearches owner, long generation, Map<ClusterQueueCache, List<Answer>> byQueue) {}
 
-    void keepIfStill(QuotaNode currentRoot) {
-      if (root != currentRoot || reservations != currentRoot.reservations()) {
-        root = currentRoot;
-        reservations = currentRoot.reservations();
-        answers.clear();
-      }
-    }
-  }
-
-  private final Map<ClusterQueueCache, Answers> byQueue = new HashMap<>();
+  /** Which answers count: those of an earlier generation are forgotten. */
+  private long generation;
 
   /** The remembered answer, or the answer of a search, which is remembered. */
   Optional<Found> get(
@@ -68,21 +57,32 @@ final class RememberedSearches {
     if (queue.topologyAware()) {
       return search.apply(preemptionRequest);
     }
-    Answers known = byQueue.computeIfAbsent(queue, any -> new Answers());
-    known.keepIfStill(queue.node().root());
-    for (Answer answer : known.answers) {
+    List<Answer> known =
+        answers(queue.node().root()).computeIfAbsent(queue, any -> new ArrayList<>(4));
+    for (Answer answer : known) {
       if (answer.answers(preemptionRequest)) {
         return answer.found;
       }
     }
     Optional<Found> found = search.apply(preemptionRequest);
-    if (known.answers.size() < PER_QUEUE) {
-      known.answers.add(new Answer(preemptionRequest, found));
+    if (known.size() < PER_QUEUE) {
+      known.add(new Answer(preemptionRequest, found));
     }
     return found;
   }
 
+  private Map<ClusterQueueCache, List<Answer>> answers(QuotaNode root) {
+    if (root.untilReservationsChange() instanceof Answers known
+        && known.owner == this
+        && known.generation == generation) {
+      return known.byQueue;
+    }
+    Answers none = new Answers(this, generation, new HashMap<>());
+    root.untilReservationsChange(none);
+    return none.byQueue;
+  }
+
   void forget() {
-    byQueue.clear();
+    generation++;
   }
 }
