@@ -15,6 +15,8 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,7 +28,7 @@ import org.slf4j.LoggerFactory;
 final class CertificateModule implements OperatorModule {
 
   private static final Duration LOOKS = Duration.ofSeconds(10);
-  private static final Duration WARM_UP = Duration.ofSeconds(3);
+  private static final Duration WARM_UP = Duration.ofSeconds(1);
   private static final int WARM_UP_ROUNDS = 200;
 
   /** A system property: fewer rounds, for operators that are started to be killed. */
@@ -57,9 +59,20 @@ final class CertificateModule implements OperatorModule {
     CertificateRotator started = new CertificateRotator(sources.getFirst(), LOOKS);
     rotator = Optional.of(started);
     others = sources.stream().skip(1).map(source -> new CertificateRotator(source, LOOKS)).toList();
-    started
-        .whenReady()
+    CompletableFuture.allOf(started.whenReady(), listedOrLate())
         .thenRunAsync(this::warmUp, task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  /**
+   * Completes when the cluster is listed: before that, reviews are answered by 503. It doesn't keep
+   * back the readiness that conversions need longer than {@link CacheReadiness} does.
+   */
+  private CompletableFuture<Void> listedOrLate() {
+    return context
+        .listed()
+        .copy()
+        .completeOnTimeout(null, CacheReadiness.CONVERSION_GRACE.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(failure -> null);
   }
 
   /** That of the webhooks first. */
@@ -105,8 +118,8 @@ final class CertificateModule implements OperatorModule {
       Thread.currentThread().interrupt();
       return;
     }
-    warm = true;
     LOG.info("webhooks port={} ready=true", port);
+    warm = true;
   }
 
   @Override

@@ -39,6 +39,8 @@ class TwoOperatorsIT {
       ControlPlane controlPlane, TestCluster cluster) {
     try (OperatorProcess leader = start("leader", controlPlane, cluster)) {
       await().atMost(LIMIT).until(() -> leads(leader));
+      assertThat(leader.log()).content().as("the webhooks were exercised").contains("ready=true");
+      assertThat(leader.log()).content().doesNotContain("warm=false");
       String holder = holder(cluster);
       try (LocalOperator standby =
               LocalOperator.start("standby", cluster.kubeconfig(), settings());

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +32,14 @@ import java.util.regex.Pattern;
 public final class OperatorProcess implements AutoCloseable {
 
   private static final String JAR = "sluice.jar";
-  private static final String ARENAS = "MALLOC_ARENA_MAX";
+
+  /**
+   * The environment of the image. Java stops threads by SIGUSR2 unless it is told of another
+   * signal, and its profiler saw no thread while the operator handles that one.
+   */
+  private static final Map<String, String> ENVIRONMENT =
+      Map.of("MALLOC_ARENA_MAX", "2", "_JAVA_SR_SIGNUM", "41");
+
   private static final Duration READY_LIMIT = Duration.ofMinutes(5);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
   private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
@@ -176,7 +184,9 @@ public final class OperatorProcess implements AutoCloseable {
 
   /** What the image has in its environment, unless this process's environment says otherwise. */
   static Map<String, String> environment(Map<String, String> own) {
-    return own.containsKey(ARENAS) ? Map.of() : Map.of(ARENAS, "2");
+    Map<String, String> missing = new HashMap<>(ENVIRONMENT);
+    missing.keySet().removeAll(own.keySet());
+    return missing;
   }
 
   /** Of the environment, as the launcher script takes them. */

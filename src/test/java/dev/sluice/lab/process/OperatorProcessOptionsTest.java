@@ -49,6 +49,8 @@ class OperatorProcessOptionsTest {
       assertThat(Files.readString(Path.of(image)))
           .contains(environment.entrySet().stream().map(Map.Entry::toString).toList());
     }
-    assertThat(OperatorProcess.environment(Map.of("MALLOC_ARENA_MAX", "4"))).isEmpty();
+    assertThat(OperatorProcess.environment(Map.of("MALLOC_ARENA_MAX", "4")))
+        .hasSize(environment.size() - 1)
+        .doesNotContainKey("MALLOC_ARENA_MAX");
   }
 }
