@@ -10,7 +10,7 @@ import java.util.Set;
  */
 final class RoutineEvents {
 
-  /** All steps of about fifteen jobs after a quiet time, and of one in seven seconds. */
+  /** All steps of about fifteen jobs after a quiet time, and of one more each second. */
   static final Routine BUDGET =
       new Routine(
           Set.of(
@@ -20,7 +20,7 @@ final class RoutineEvents {
               "Started",
               "MultiKueue",
               "FinishedWorkload"),
-          1,
+          5,
           100,
           100,
           Duration.ofSeconds(30));

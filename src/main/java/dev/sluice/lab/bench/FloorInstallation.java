@@ -1,6 +1,5 @@
 package dev.sluice.lab.bench;
 
-import dev.sluice.app.JvmOptions;
 import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.ControlPlane;
@@ -8,6 +7,7 @@ import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.ProcessLauncher;
 import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.process.JavaCommand;
 import dev.sluice.lab.process.OperatorAccount;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceConversionBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
@@ -16,8 +16,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,14 +37,12 @@ record FloorInstallation(ControlPlane controlPlane, ManagedProcess process, OwnF
       define(controlPlane.kubeconfig());
       OperatorAccount.create(controlPlane.kubeconfig(), files.operatorKubeconfig());
       OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);
-      List<String> command = new ArrayList<>();
-      command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(JvmOptions.all());
-      command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-      command.addAll(List.of(Floor.class.getName(), files.operatorKubeconfig().toString()));
       ManagedProcess process =
           new ProcessLauncher(Lifetime.WITH_THIS_PROCESS)
-              .start("floor", command, controlPlane.logs().resolve("floor.log"));
+              .start(
+                  "floor",
+                  JavaCommand.of(Floor.class, files.operatorKubeconfig().toString()),
+                  controlPlane.logs().resolve("floor.log"));
       return new FloorInstallation(controlPlane, process, files);
     } catch (RuntimeException e) {
       controlPlane.close();

@@ -1,12 +1,12 @@
 package dev.sluice.lab.bench;
 
 import com.sun.net.httpserver.HttpServer;
-import dev.sluice.app.JvmOptions;
 import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
 import dev.sluice.lab.controlplane.Poller;
 import dev.sluice.lab.controlplane.ProcessLauncher;
+import dev.sluice.lab.process.JavaCommand;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -18,7 +18,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executors;
 import java.util.random.RandomGenerator;
@@ -67,13 +66,12 @@ public final class ImmediateAnswers implements AutoCloseable {
   static ImmediateAnswers start() {
     int port = FreePorts.choose(1, RandomGenerator.getDefault()).getFirst();
     Path log = logFile();
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JvmOptions.all());
-    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(List.of(ImmediateAnswers.class.getName(), Integer.toString(port)));
     ManagedProcess process =
-        new ProcessLauncher(Lifetime.WITH_THIS_PROCESS).start("immediate-answers", command, log);
+        new ProcessLauncher(Lifetime.WITH_THIS_PROCESS)
+            .start(
+                "immediate-answers",
+                JavaCommand.of(ImmediateAnswers.class, Integer.toString(port)),
+                log);
     ImmediateAnswers started =
         new ImmediateAnswers(process, log, URI.create("http://127.0.0.1:" + port + "/"));
     try {

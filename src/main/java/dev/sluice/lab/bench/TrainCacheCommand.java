@@ -4,6 +4,7 @@ import dev.sluice.app.JvmOptions;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.process.JavaCommand;
 import dev.sluice.lab.process.OperatorProcess;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -116,7 +117,7 @@ public final class TrainCacheCommand implements Callable<Integer> {
 
   private static int create(Path record, Path cache) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(JavaCommand.java());
     command.addAll(JvmOptions.all());
     command.addAll(
         List.of("-XX:AOTMode=create", "-XX:AOTConfiguration=" + record, "-XX:AOTCache=" + cache));

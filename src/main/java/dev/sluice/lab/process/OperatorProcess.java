@@ -130,11 +130,12 @@ public final class OperatorProcess implements AutoCloseable {
       throw new UncheckedIOException(e);
     }
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(JavaCommand.java());
     command.addAll(JvmOptions.all());
     List<String> further = new ArrayList<>(furtherJvmOptions(System.getenv()));
     further.addAll(jvmOptions);
     command.addAll(aotCache(Path.of(classPath()), further));
+    command.addAll(container(further));
     command.addAll(further);
     String home = System.getProperty("sluice.home", "");
     if (!home.isEmpty()) {
@@ -166,6 +167,18 @@ public final class OperatorProcess implements AutoCloseable {
         .filter(entry -> entry.equals(JAR) || entry.endsWith(File.separator + JAR))
         .findFirst()
         .orElse(own);
+  }
+
+  /**
+   * The collector and the heap that the machine chooses in a container with the memory limit of the
+   * chart, unless the options choose a collector.
+   */
+  static List<String> container(List<String> options) {
+    List<String> chosen = new ArrayList<>(List.of("-XX:MaxRAM=1g", "-XX:MaxRAMPercentage=50"));
+    if (options.stream().noneMatch(option -> option.matches("-XX:\\+Use\\w+GC"))) {
+      chosen.add("-XX:+UseSerialGC");
+    }
+    return chosen;
   }
 
   /**

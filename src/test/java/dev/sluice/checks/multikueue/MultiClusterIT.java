@@ -238,7 +238,7 @@ class MultiClusterIT {
     scale(2);
     awaitSize(worker, 2);
     assertThat(there(worker).getMetadata().getUid()).as("never stopped").isEqualTo(uid);
-    assertThat(clusters.job("grows").getStatus().getTerminating()).isIn(null, 0);
+    eventually(() -> assertThat(clusters.job("grows").getStatus().getTerminating()).isIn(null, 0));
 
     clusters.manager().resource(clusters.job("grows")).delete();
     eventually(

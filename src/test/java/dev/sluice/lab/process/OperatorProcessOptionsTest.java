@@ -41,6 +41,16 @@ class OperatorProcessOptionsTest {
   }
 
   @Test
+  void theHeapIsThatOfTheChartsContainer() throws IOException {
+    assertThat(OperatorProcess.container(List.of())).contains("-XX:MaxRAM=1g", "-XX:+UseSerialGC");
+    assertThat(OperatorProcess.container(List.of("-XX:+UseG1GC")))
+        .contains("-XX:MaxRAM=1g")
+        .doesNotContain("-XX:+UseSerialGC");
+    assertThat(Files.readString(Path.of("helm/sluice/values.yaml"))).contains("memory: 1Gi");
+    assertThat(Files.readString(Path.of("Containerfile"))).contains("-XX:MaxRAMPercentage=50");
+  }
+
+  @Test
   void theEnvironmentIsThatOfTheImageUnlessItIsGiven() throws IOException {
     Map<String, String> environment = OperatorProcess.environment(Map.of());
 
