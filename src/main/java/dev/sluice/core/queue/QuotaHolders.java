@@ -42,7 +42,7 @@ public final class QuotaHolders {
 
   private @Nullable QuotaHolder firstNotEvicted;
 
-  /** Sets the node of the queue, which is told when candidates come or go. */
+  /** Sets the node of the queue, which is told when holders come or go. */
   void node(QuotaNode ofQueue) {
     node = ofQueue;
     changed();
@@ -61,7 +61,10 @@ public final class QuotaHolders {
   /** Adds a holder. */
   public void add(QuotaHolder quotaHolder) {
     if (!isCandidate(quotaHolder)) {
-      size += notEvictable.add(quotaHolder) ? 1 : 0;
+      if (notEvictable.add(quotaHolder)) {
+        changed();
+        size++;
+      }
       return;
     }
     NavigableSet<QuotaHolder> group =
@@ -78,7 +81,10 @@ public final class QuotaHolders {
   /** Removes a holder. */
   public void remove(QuotaHolder quotaHolder) {
     if (!isCandidate(quotaHolder)) {
-      size -= notEvictable.remove(quotaHolder) ? 1 : 0;
+      if (notEvictable.remove(quotaHolder)) {
+        changed();
+        size--;
+      }
       return;
     }
     LocalQueueUsage usage = usage(quotaHolder);

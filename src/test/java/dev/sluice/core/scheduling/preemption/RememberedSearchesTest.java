@@ -77,6 +77,10 @@ class RememberedSearchesTest {
   }
 
   private static QuotaHolder holder(boolean evicted) {
+    return holder(evicted, true);
+  }
+
+  private static QuotaHolder holder(boolean evicted, boolean evictable) {
     return new QuotaHolder(
         new WorkloadId("u", "ns", "w"),
         new LocalQueueId("ns", "lq"),
@@ -86,7 +90,7 @@ class RememberedSearchesTest {
         new int[] {0},
         new long[] {3},
         evicted,
-        true);
+        evictable);
   }
 
   @Test
@@ -107,6 +111,16 @@ class RememberedSearchesTest {
     othersHolders.remove(holder);
     othersHolders.add(holder(true));
     assertThat(searchesAfter(5, 1)).isEqualTo(3);
+    assertThat(searchesAfter(5, 1)).isEqualTo(3);
+  }
+
+  @Test
+  void aReservationThatNobodyCanEvictAsksForAnotherSearchToo() {
+    assertThat(searchesAfter(5, 1)).isEqualTo(1);
+    QuotaHolder holder = holder(false, false);
+    othersHolders.add(holder);
+    assertThat(searchesAfter(5, 1)).isEqualTo(2);
+    othersHolders.remove(holder);
     assertThat(searchesAfter(5, 1)).isEqualTo(3);
   }
 
