@@ -1,6 +1,7 @@
 package dev.sluice.jobs.jobset;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -10,6 +11,7 @@ import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -83,6 +85,20 @@ class JobSetsIT {
             .formatted(name));
   }
 
+  /**
+   * The garbage collector deletes a Workload only if it had seen the kind of its owner before the
+   * kind was removed.
+   */
+  private void awaitGoneOrReleased(String workload) {
+    await("Workload " + workload + " gone or released")
+        .atMost(Duration.ofMinutes(5))
+        .until(
+            () ->
+                api.find(QueuedJobs.WORKLOAD, workload)
+                    .filter(it -> !it.at("/metadata/finalizers").isEmpty())
+                    .isEmpty());
+  }
+
   @Test
   void theKindIsManagedFromItsInstallationToItsRemoval() {
     PlayedDefinitions.remove(cluster.client(), new PlayedJobSet().kind());
@@ -98,7 +114,7 @@ class JobSetsIT {
       assertThat(api.get(SET, name).at("/spec/suspend").asBoolean()).isTrue();
 
       PlayedDefinitions.remove(cluster.client(), new PlayedJobSet().kind());
-      api.awaitGone(QueuedJobs.WORKLOAD, workload);
+      awaitGoneOrReleased(workload);
       submitJob("beside-" + name);
       api.awaitCondition("batch/v1/Job", "beside-" + name, "Complete", "True");
     }
