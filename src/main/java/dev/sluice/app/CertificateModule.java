@@ -109,7 +109,7 @@ final class CertificateModule implements OperatorModule {
           .run(
               host.isEmpty() ? LOOPBACK : host,
               port,
-              List.of(WarmUpRequests.job()),
+              WarmUpRequests.all(),
               Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS),
               WARM_UP);
     } catch (IOException e) {

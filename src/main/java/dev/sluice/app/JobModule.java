@@ -185,7 +185,8 @@ final class JobModule implements OperatorModule {
             lookups,
             new RecordedJobEvents(context.events(), metrics),
             context.clock(),
-            context.informers()),
+            context.informers(),
+            context.latency()::share),
         WorkQueueSettings.of(context.executor(), context::schedule),
         () -> started && context.leadership().leading());
   }

@@ -39,7 +39,8 @@ public sealed interface JobAction {
    * then that says the same.
    *
    * @param write from the first time that this was decided for the job
-   * @param within counted from that time
+   * @param within counted from that time while the API server has time for everything; up to ten
+   *     times as much while writes take long
    */
   record PatchStatusSoon(Function<Instant, PatchStatus> write, Duration within)
       implements JobAction {}

@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +57,7 @@ public final class JobExecutor {
   private final JobEvents events;
   private final SliceExecutor slices;
   private final InstantSource clock;
+  private final DoubleSupplier leisure;
   private final Expectations expectations;
   private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
   private final WorkloadLister workloads;
@@ -70,6 +72,7 @@ public final class JobExecutor {
     this.events = around.events();
     this.workloads = around.workloads().store();
     this.clock = around.clock();
+    this.leisure = around.leisure();
     this.expectations = new Expectations(clock);
     this.stopper = new JobStopper(adapter, around.objects(), clock);
     this.slices = new SliceExecutor(new PodGates(adapter, around.objects(), events), this, events);
@@ -145,11 +148,14 @@ public final class JobExecutor {
     };
   }
 
-  /** Waits the first time that this is decided, and writes when the time is over. */
+  /**
+   * Waits the first time that this is decided, and writes when the time is over: the later, the
+   * more the API server has to do.
+   */
   private Optional<Duration> soon(CachedJob job, PatchStatusSoon soon) throws InterruptedException {
     Instant now = clock.instant();
     Instant first = postponed.computeIfAbsent(job.ref().uid(), any -> now);
-    Instant due = first.plus(soon.within());
+    Instant due = first.plusMillis(Math.round(soon.within().toMillis() / leisure.getAsDouble()));
     if (now.isBefore(due)) {
       return Optional.of(Duration.between(now, due));
     }

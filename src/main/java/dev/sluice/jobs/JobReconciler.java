@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
+import java.util.function.DoubleSupplier;
 
 /**
  * Reconciles jobs of one kind: decides from the caches what a job needs, and carries the decision
@@ -45,6 +46,8 @@ public final class JobReconciler {
    *
    * @param workloads has completed its first listing before the first job is reconciled
    * @param informerSupervisor restarts informers that fail
+   * @param leisure the part of their budget that writes without hurry may use at present, above 0
+   *     and at most 1
    */
   public record Dependencies(
       WorkloadReader workloads,
@@ -54,12 +57,21 @@ public final class JobReconciler {
       PriorityLookup priorities,
       JobEvents events,
       InstantSource clock,
-      InformerSupervisor informerSupervisor) {
+      InformerSupervisor informerSupervisor,
+      DoubleSupplier leisure) {
 
     /** The same with other access to jobs. */
     Dependencies with(JobClient other) {
       return new Dependencies(
-          workloads, writer, other, flavors, priorities, events, clock, informerSupervisor);
+          workloads,
+          writer,
+          other,
+          flavors,
+          priorities,
+          events,
+          clock,
+          informerSupervisor,
+          leisure);
     }
   }
 

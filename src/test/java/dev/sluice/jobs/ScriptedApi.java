@@ -52,6 +52,9 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   /** The answers to the next writes of Workloads; afterwards writes succeed. */
   final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
 
+  /** The part of their budget that writes without hurry may use. */
+  double leisure = 1;
+
   /** What the clock says. */
   Instant now = GivenCluster.NOW;
 
@@ -84,7 +87,8 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
           }
         },
         () -> now,
-        new InformerSupervisor());
+        new InformerSupervisor(),
+        () -> leisure);
   }
 
   /** Stores a job. */

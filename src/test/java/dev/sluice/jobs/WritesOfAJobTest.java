@@ -121,6 +121,19 @@ class WritesOfAJobTest {
   }
 
   @Test
+  void readinessWaitsLongerWhileWritesTakeLong() throws InterruptedException {
+    api.leisure = 0.1;
+    assertThat(reconcile(ready(), admitted())).contains(Duration.ofSeconds(20));
+    api.now = api.now.plusSeconds(15);
+    assertThat(reconcile(ready(), admitted())).contains(Duration.ofSeconds(5));
+    assertThat(api.calls).isEmpty();
+    api.leisure = 1;
+    assertThat(reconcile(ready(), admitted())).isEmpty();
+
+    assertThat(api.calls).containsExactly(STATUS);
+  }
+
+  @Test
   void readinessIsToldAtOnceIfItWasLostOrSomebodyWaits() throws InterruptedException {
     assertThat(reconcile(ready(), admitted().podsReady("False", "WaitForRecovery"))).isEmpty();
     assertThat(written("PodsReady")).isEqualTo("True Recovered");

@@ -59,10 +59,9 @@ public final class BenchCommand implements Callable<Integer> {
       paramLabel = "SCENARIO",
       defaultValue = "baseline",
       description =
-          "baseline, baseline-small, large, jobs, jobs-small, topology, mini, mini-topology, or a"
-              + " file; floor is baseline with --floor, webhooks is baseline with --reviews-per-second 200"
-              + " (default:"
-              + " ${DEFAULT-VALUE}).")
+          "baseline, baseline-small, large, jobs, jobs-small, jobs-mini, topology, mini,"
+              + " mini-topology, or a file; floor is baseline with --floor, webhooks is baseline"
+              + " with --reviews-per-second 200 (default: ${DEFAULT-VALUE}).")
   private String scenario = "baseline";
 
   @Option(
@@ -135,11 +134,13 @@ public final class BenchCommand implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     err.printf(
         Locale.ROOT,
-        "%s: %,d workloads in %d queues; the run itself takes at least %.0f s%n",
+        "%s: %,d workloads in %d queues; the run itself takes at least %.0f s, on two cores about"
+            + " %.0f s%n",
         chosen.name(),
         chosen.size(),
         chosen.queues(),
-        chosen.idealSeconds());
+        chosen.idealSeconds(),
+        chosen.secondsOnTwoCores());
     err.flush();
     String run = "bench-" + Long.toString(System.currentTimeMillis(), 36);
     try (Installation installation = installation(run, chosen)) {

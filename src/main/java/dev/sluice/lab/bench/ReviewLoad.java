@@ -38,8 +38,7 @@ final class ReviewLoad implements AutoCloseable {
   private final HttpClient http;
   private final Thread sender;
   private final List<CompletableFuture<?>> underWay = new ArrayList<>();
-  private final List<Long> taken = new ArrayList<>();
-  private final List<Long> late = new ArrayList<>();
+  private final List<ReviewFigures.Sample> samples = new ArrayList<>();
   private final Map<String, Integer> errors = new HashMap<>();
   private long start;
   private volatile long end = Long.MAX_VALUE;
@@ -101,8 +100,10 @@ final class ReviewLoad implements AutoCloseable {
         http.sendAsync(request, BodyHandlers.ofByteArray())
             .handle(
                 (response, failure) -> {
-                  long time = System.nanoTime() - planned;
-                  record(time, delay, error(review, response, failure));
+                  long taken = System.nanoTime() - planned;
+                  record(
+                      new ReviewFigures.Sample(planned - start, delay, taken),
+                      error(review, response, failure));
                   return null;
                 });
     underWay.removeIf(CompletableFuture::isDone);
@@ -120,9 +121,8 @@ final class ReviewLoad implements AutoCloseable {
         : review.uri().getPath() + " answered " + response.statusCode() + " " + answer;
   }
 
-  private synchronized void record(long time, long delay, String error) {
-    taken.add(time);
-    late.add(delay);
+  private synchronized void record(ReviewFigures.Sample sample, String error) {
+    samples.add(sample);
     if (!error.isEmpty()) {
       errors.merge(error, 1, Integer::sum);
     }
@@ -142,11 +142,7 @@ final class ReviewLoad implements AutoCloseable {
 
   /** The figures of what was sent between start and stop. */
   synchronized ReviewFigures figures() {
-    return ReviewFigures.of(array(taken), array(late), (end - start) / 1e9, errors);
-  }
-
-  private static long[] array(List<Long> values) {
-    return values.stream().mapToLong(Long::longValue).toArray();
+    return ReviewFigures.of(samples, (end - start) / 1e9, errors);
   }
 
   /** Stops sending. */

@@ -28,14 +28,16 @@ public record Scenario(
   /** The kind of object that represents a workload. */
   public enum Form {
     /** A Workload without a job; the benchmark acts as the job's controller. */
-    WORKLOAD("Workload"),
+    WORKLOAD("Workload", 68),
     /** A batch/v1 Job, whose pods the control plane simulates. */
-    JOB("Job");
+    JOB("Job", 9.6);
 
     private final String word;
+    private final double perSecondOnTwoCores;
 
-    Form(String word) {
+    Form(String word, double perSecondOnTwoCores) {
       this.word = word;
+      this.perSecondOnTwoCores = perSecondOnTwoCores;
     }
 
     /** The name in scenario files. */
@@ -192,5 +194,14 @@ public record Scenario(
       lastEnds = Math.max(lastEnds, (each.count() - 1.0) * each.everyMillis() + each.runMillis());
     }
     return Math.max(cpuMillis / clusterQueue.nominalCpu(), lastEnds) / 1000;
+  }
+
+  /**
+   * About how many seconds the run takes on a machine with two cores: what API server, operator and
+   * the programs for pods together get through there, as measured with the baseline and 1,500 Jobs
+   * (docs/performance.md), or longer if the schedule asks for it.
+   */
+  public double secondsOnTwoCores() {
+    return Math.max(idealSeconds(), size() / form.perSecondOnTwoCores);
   }
 }

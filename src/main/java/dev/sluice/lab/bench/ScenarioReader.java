@@ -30,6 +30,7 @@ public final class ScenarioReader {
           "large",
           "jobs",
           "jobs-small",
+          "jobs-mini",
           "baseline-small",
           "topology",
           "mini",

@@ -52,9 +52,9 @@ public final class TrainCacheCommand implements Callable<Integer> {
   @Option(
       names = "--scenario",
       paramLabel = "SCENARIO",
-      defaultValue = "jobs-small",
+      defaultValue = "jobs-mini",
       description = "What the operator does meanwhile, as for bench (default: ${DEFAULT-VALUE}).")
-  private String scenario = "jobs-small";
+  private String scenario = "jobs-mini";
 
   @Mixin private BinariesOption binaries = new BinariesOption();
 
