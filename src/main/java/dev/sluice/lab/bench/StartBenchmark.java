@@ -75,7 +75,8 @@ final class StartBenchmark implements AutoCloseable {
   }
 
   static Scenario scenario(int pending) {
-    Scenario.Queue queue = new Scenario.Queue(20, 100, "Any", "LowerPriority");
+    // Nobody is evicted: no controller would give the quota of an evicted Workload back.
+    Scenario.Queue queue = new Scenario.Queue(20, 100, "Never", "Never");
     int perQueue = Math.max(1, Math.ceilDiv(pending, 30));
     return new Scenario(
         "start",
