@@ -121,7 +121,8 @@ final class SchedulerModule implements OperatorModule {
         ExplanationText::message,
         context.options().readiness(),
         events,
-        context.clock());
+        context.clock(),
+        context.latency()::share);
   }
 
   private DecisionExecutor executor(

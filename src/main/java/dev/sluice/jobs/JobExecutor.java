@@ -51,6 +51,9 @@ public final class JobExecutor {
   private static final Duration UNTIL_SETTLED = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
+  /** How long a job's own controller may take to observe that the job is suspended. */
+  private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
+
   private final WorkloadWriter writer;
   private final JobClient objects;
   private final JobStopper stopper;
@@ -64,6 +67,9 @@ public final class JobExecutor {
 
   /** Since when a write about a job is postponed, by its UID. */
   private final Map<String, Instant> postponed = new ConcurrentHashMap<>();
+
+  /** Since when the controller of a job that is stopped is waited for, by its UID. */
+  private final Map<String, Instant> stopping = new ConcurrentHashMap<>();
 
   /** An executor for jobs of the adapter's kind. */
   public JobExecutor(JobIntegration adapter, JobReconciler.Dependencies around) {
@@ -88,6 +94,7 @@ public final class JobExecutor {
     expectations.forget(job.uid());
     conflicts.reset(job.uid());
     postponed.remove(job.uid());
+    stopping.remove(job.uid());
     slices.forget(job.uid());
   }
 
@@ -370,14 +377,22 @@ public final class JobExecutor {
   }
 
   private Optional<Duration> stop(CachedJob job, Stop stop) throws InterruptedException {
-    return switch (stopper.stop(job, stop)) {
+    String uid = job.ref().uid();
+    Instant now = clock.instant();
+    Instant until = stopping.getOrDefault(uid, now).plus(STOP_PATIENCE);
+    return switch (stopper.stop(job, stop, now.isBefore(until))) {
+      case JobStopper.Result.InProgress wait -> {
+        stopping.putIfAbsent(uid, now);
+        yield Optional.of(now.isBefore(until) ? Duration.between(now, until) : conflicts.next(uid));
+      }
       case JobStopper.Result.Stopped stopped -> {
+        stopping.remove(uid);
         expectations.job(job.ref(), stopped.version());
         LOG.info("job=\"{}\" stopped, reason={}", job.ref(), stop.reason().word());
         events.normal(job.ref(), "Stopped", stop.note());
         yield Optional.empty();
       }
-      case JobStopper.Result.Requeue again -> Optional.of(conflicts.next(job.ref().uid()));
+      case JobStopper.Result.Requeue again -> Optional.of(conflicts.next(uid));
       case JobStopper.Result.Refused refused -> {
         refused(job, "stopped", refused.message());
         yield Optional.of(LATER);

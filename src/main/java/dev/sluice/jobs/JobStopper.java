@@ -36,8 +36,11 @@ final class JobStopper {
     /** The job is stopped and restored, in this version. */
     record Stopped(long version) implements Result {}
 
-    /** The job was changed in between, or its controller has not observed the last step yet. */
+    /** The job was changed in between. */
     record Requeue() implements Result {}
+
+    /** The job's own controller has not observed the last step yet; the job changes when it has. */
+    record InProgress() implements Result {}
 
     /** The job doesn't exist any more. */
     record Gone() implements Result {}
@@ -46,7 +49,13 @@ final class JobStopper {
     record Refused(String message) implements Result {}
   }
 
-  Result stop(CachedJob job, JobAction.Stop stop) throws InterruptedException {
+  /**
+   * Takes the next steps of a stop.
+   *
+   * @param patient whether the job's own controller still has time to observe the suspension;
+   *     otherwise the job is restored without that, since it may have no controller
+   */
+  Result stop(CachedJob job, JobAction.Stop stop, boolean patient) throws InterruptedException {
     JobRef ref = job.ref();
     Optional<ObjectNode> found =
         Futures.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
@@ -55,7 +64,7 @@ final class JobStopper {
     }
     return adapter.ending().isPresent()
         ? end(ref, stop, found.get(), adapter.ending().get())
-        : suspend(ref, stop, found.get());
+        : suspend(ref, stop, found.get(), patient);
   }
 
   /** Writes the reason on the job, and deletes the job. */
@@ -85,7 +94,7 @@ final class JobStopper {
     };
   }
 
-  private Result suspend(JobRef ref, JobAction.Stop stop, ObjectNode found)
+  private Result suspend(JobRef ref, JobAction.Stop stop, ObjectNode found, boolean patient)
       throws InterruptedException {
     Optional<List<PodSetTemplate>> original = original(stop.original());
     ObjectNode object = found;
@@ -95,8 +104,8 @@ final class JobStopper {
       if (next.isEmpty()) {
         return new Result.Stopped(version(object));
       }
-      if (!suspendedBefore && isInProgress(object)) {
-        return new Result.Requeue();
+      if ((patient || !suspendedBefore) && isInProgress(object)) {
+        return new Result.InProgress();
       }
       switch (Futures.forResult(objects.patch(ref, version(object), next.get()))) {
         case ApiOutcome.Written written -> object = written.object();
@@ -109,7 +118,7 @@ final class JobStopper {
         case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
         case ApiOutcome.Refused refused -> {
           return isInProgress(object)
-              ? new Result.Requeue()
+              ? new Result.InProgress()
               : new Result.Refused(refused.message());
         }
       }

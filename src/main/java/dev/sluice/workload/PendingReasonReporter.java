@@ -18,21 +18,26 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Writes the reasons for waiting to the status of pending Workloads: takes unreported explanations
- * from the engine and writes them one after the other, as the writer accepts best-effort writes. It
- * runs when the engine publishes views, and stops when there is nothing to report.
+ * from the engine and writes them one after the other, as the writer accepts best-effort writes,
+ * and the fewer the longer writes take. It runs when the engine publishes views, and stops when
+ * there is nothing to report.
  */
 public final class PendingReasonReporter implements ViewListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
-  private static final int BATCH = 50;
+  private static final int BATCH = 10;
   private static final int ATTEMPTS = 3;
   private static final Duration REST = Duration.ofMillis(200);
+
+  /** The longest pause between two writes. */
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
 
   private final SchedulerQueries queries;
   private final WorkloadLister store;
@@ -42,6 +47,7 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private final boolean readiness;
   private final AdmissionObserver observer;
   private final InstantSource clock;
+  private final DoubleSupplier leisure;
   private final Semaphore pendingReports = new Semaphore(0);
   private final Thread thread;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -52,6 +58,8 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
    * @param text renders an explanation for a condition
    * @param readiness whether admission waits for ready pods
    * @param observer listener for successful writes
+   * @param leisure the part of their budget that writes without hurry may use at present, above 0
+   *     and at most 1
    */
   public PendingReasonReporter(
       SchedulerQueries queries,
@@ -61,7 +69,8 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
       Function<Explanation, String> text,
       boolean readiness,
       AdmissionObserver observer,
-      InstantSource clock) {
+      InstantSource clock,
+      DoubleSupplier leisure) {
     this.queries = queries;
     this.store = store;
     this.writer = writer;
@@ -70,6 +79,7 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
     this.readiness = readiness;
     this.observer = observer;
     this.clock = clock;
+    this.leisure = leisure;
     this.thread = Thread.ofVirtual().name("pending-reasons").unstarted(this::run);
   }
 
@@ -134,10 +144,17 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
       if (outcome instanceof Outcome.Written) {
         observer.explained(decision, workload);
       }
+      var unused = closed.await(pause(leisure.getAsDouble()).toMillis(), TimeUnit.MILLISECONDS);
       if (!(outcome instanceof Outcome.Conflict)) {
         return;
       }
     }
+  }
+
+  /** None while the API server has time for everything, and a second while writes take long. */
+  static Duration pause(double leisure) {
+    double part = Math.min(1, 1 / leisure - 1);
+    return Duration.ofMillis(Math.round(part * LONGEST_PAUSE.toMillis()));
   }
 
   private Optional<CachedWorkload> isStillPending(PendingExplanation decision) {

@@ -22,10 +22,12 @@ class JobStopperTest {
 
   private final ScriptedApi api = new ScriptedApi();
 
+  private boolean patient = true;
+
   private JobStopper.Result stop(GivenJob job, Optional<CachedWorkload> original)
       throws InterruptedException {
     return new JobStopper(new BatchJob(), api, () -> GivenCluster.NOW)
-        .stop(job.view(), new Stop(StopReason.WORKLOAD_EVICTED, original, "evicted"));
+        .stop(job.view(), new Stop(StopReason.WORKLOAD_EVICTED, original, "evicted"), patient);
   }
 
   private static GivenJob settled() {
@@ -39,9 +41,24 @@ class JobStopperTest {
   void aRunningJobIsSuspendedAndTheRestWaitsForItsController() throws InterruptedException {
     GivenJob running = job().running(3);
     api.store(running);
-    assertThat(stop(running, Optional.empty())).isEqualTo(new JobStopper.Result.Requeue());
+    assertThat(stop(running, Optional.empty())).isEqualTo(new JobStopper.Result.InProgress());
     assertThat(api.stored(running.view().ref()).path("spec").path("suspend").asBoolean()).isTrue();
     assertThat(api.calls).hasSize(1);
+  }
+
+  /** The API server refuses changes of the template until the controller has observed the stop. */
+  @Test
+  void aSuspendedJobIsNotRestoredBeforeItsControllerHasObservedThat() throws InterruptedException {
+    GivenJob suspended =
+        job()
+            .annotation(KueueConstants.STOPPING, "true")
+            .status("startTime", "'2026-03-01T10:00:05Z'");
+    api.store(suspended);
+    assertThat(stop(suspended, Optional.empty())).isEqualTo(new JobStopper.Result.InProgress());
+    assertThat(api.calls).isEmpty();
+    patient = false;
+    assertThat(stop(suspended, Optional.empty())).isInstanceOf(JobStopper.Result.Stopped.class);
+    assertThat(api.calls).hasSize(2);
   }
 
   @Test

@@ -294,7 +294,8 @@ class AdmissionTest {
             explanation -> explanation.detail(),
             true,
             observer,
-            () -> NOW);
+            () -> NOW,
+            () -> 1);
 
     @AfterEach
     void end() {
@@ -375,6 +376,14 @@ class AdmissionTest {
       await().untilAsserted(() -> assertThat(told).hasSize(1));
       assertThat(written).hasSize(1);
       assertThat(written.getFirst()).contains("last");
+    }
+
+    @Test
+    void pausesTheLongerTheMoreTheApiServerHasToDo() {
+      assertThat(PendingReasonReporter.pause(1)).isEqualTo(Duration.ZERO);
+      assertThat(PendingReasonReporter.pause(0.8)).isEqualTo(Duration.ofMillis(250));
+      assertThat(PendingReasonReporter.pause(0.5)).isEqualTo(Duration.ofSeconds(1));
+      assertThat(PendingReasonReporter.pause(0.1)).isEqualTo(Duration.ofSeconds(1));
     }
 
     @Test
