@@ -69,9 +69,10 @@ final class Benchmark {
   private Figures measured(BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
     try (BenchmarkRun benchmarkRun =
         new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
-      Figures.Reading before = read(benchmarkApiClient);
       var unused = installation.ended().thenAccept(benchmarkRun::abort);
       loads.forEach(ReviewLoad::start);
+      loads.forEach(ReviewLoad::count);
+      Figures.Reading before = read(benchmarkApiClient);
       Timings timings = benchmarkRun.run(limit, this::tell);
       loads.forEach(ReviewLoad::stop);
       return Figures.of(scenario, timings, before, read(benchmarkApiClient));

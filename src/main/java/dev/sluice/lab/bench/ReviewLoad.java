@@ -33,6 +33,9 @@ final class ReviewLoad implements AutoCloseable {
 
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
+  /** How long this sender, which has just been started too, is given before reviews count. */
+  private static final Duration OWN_START = Duration.ofSeconds(10);
+
   private final List<Review> reviews;
   private final int perSecond;
   private final HttpClient http;
@@ -41,6 +44,7 @@ final class ReviewLoad implements AutoCloseable {
   private final List<ReviewFigures.Sample> samples = new ArrayList<>();
   private final Map<String, Integer> errors = new HashMap<>();
   private long start;
+  private volatile long counted = Long.MAX_VALUE;
   private volatile long end = Long.MAX_VALUE;
 
   private ReviewLoad(List<Review> reviews, HttpClient.Builder http, int perSecond) {
@@ -69,10 +73,19 @@ final class ReviewLoad implements AutoCloseable {
     return new ReviewLoad(List.of(new Review(address, body)), HttpClient.newBuilder(), perSecond);
   }
 
-  /** Starts to send; to be called once. */
+  /** Starts to send, without counting; to be called once. */
   void start() {
     start = System.nanoTime();
     sender.start();
+  }
+
+  /** Waits until this sender has sent for ten seconds, and counts the reviews from then on. */
+  void count() {
+    long warm = start + OWN_START.toNanos();
+    while (System.nanoTime() < warm) {
+      LockSupport.parkNanos(warm - System.nanoTime());
+    }
+    counted = System.nanoTime();
   }
 
   private void send() {
@@ -101,9 +114,11 @@ final class ReviewLoad implements AutoCloseable {
             .handle(
                 (response, failure) -> {
                   long taken = System.nanoTime() - planned;
-                  record(
-                      new ReviewFigures.Sample(planned - start, delay, taken),
-                      error(review, response, failure));
+                  if (planned >= counted) {
+                    record(
+                        new ReviewFigures.Sample(planned - counted, delay, taken),
+                        error(review, response, failure));
+                  }
                   return null;
                 });
     underWay.removeIf(CompletableFuture::isDone);
@@ -140,9 +155,9 @@ final class ReviewLoad implements AutoCloseable {
     underWay.forEach(CompletableFuture::join);
   }
 
-  /** The figures of what was sent between start and stop. */
+  /** The figures of what was sent while it counted. */
   synchronized ReviewFigures figures() {
-    return ReviewFigures.of(samples, (end - start) / 1e9, errors);
+    return ReviewFigures.of(samples, (end - counted) / 1e9, errors);
   }
 
   /** Stops sending. */
