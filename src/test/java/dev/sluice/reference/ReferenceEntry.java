@@ -143,6 +143,9 @@ final class ReferenceEntry {
   /** What it holds together with the slice that it replaces; that one is charged for it. */
   Map<FlavorResource, Long> shared = Map.of();
 
+  /** Whether that is known: it held quota already when it was found out what is shared. */
+  boolean sharedKnown;
+
   /** The pod sets of that slice with places. */
   List<PodSetAssignment> sharedPlaces = List.of();
 

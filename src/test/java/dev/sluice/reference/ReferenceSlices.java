@@ -58,11 +58,14 @@ final class ReferenceSlices {
           entry.sharedPlaces = places;
           entry.shared = shared;
           entry.succeeded = succeeded;
-          if (!before.equals(entry.holder())) {
+          // Who has quota only since then was never charged for what it shares.
+          if (entry.sharedKnown && !before.equals(entry.holder())) {
             charged.accept(entry);
           }
         }
+        entry.sharedKnown = true;
       } else {
+        entry.sharedKnown = false;
         entry.shared = Map.of();
         entry.sharedPlaces = List.of();
         entry.succeeded = false;

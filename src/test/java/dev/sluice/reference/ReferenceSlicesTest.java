@@ -1,0 +1,65 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.JobSlice;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.SchedulerEvent;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What slices of elastic jobs are charged (docs/elastic-jobs.md#what-the-engine-charges). */
+class ReferenceSlicesTest extends SmallWorld {
+
+  @BeforeEach
+  void aSliceOfThree() {
+    queue("q", "", PreemptionPolicies.NEVER, flavor("f", 4));
+    submitSlice("old", "", 3, 1);
+    assertThat(admitted()).containsExactly("old");
+    engine.fold(new SchedulerEvent.AdmissionWritten(id("old"), 2));
+  }
+
+  private void submitSlice(String name, String replaces, long cpu, long version) {
+    engine.fold(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                id(name),
+                version,
+                "q",
+                RandomWorld.single("cpu", cpu)
+                    .withSlice(Optional.of(new JobSlice("job", name, replaces))),
+                0,
+                START,
+                START,
+                Optional.empty(),
+                false,
+                Optional.empty())));
+  }
+
+  private List<String> admitted() {
+    return engine.cycle().stream().map(decided -> decided.id().name()).toList();
+  }
+
+  @Test
+  void aReplacementThatIsAdmittedGivesNothingBack() {
+    submitSlice("new", "old", 1, 3);
+    assertThat(admitted()).containsExactly("new");
+    assertThat(engine.questions().flushIsDue()).isFalse();
+  }
+
+  @Test
+  void theReplacedSliceGivesBackWhatItHadMore() {
+    submitSlice("new", "old", 1, 3);
+    assertThat(admitted()).containsExactly("new");
+    submit("waits", "q", 3, 0);
+    assertThat(admitted()).isEmpty();
+
+    engine.fold(new SchedulerEvent.WorkloadReleased(id("old"), 4));
+
+    assertThat(engine.questions().flushIsDue()).isTrue();
+    assertThat(admitted()).containsExactly("waits");
+  }
+}
