@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -55,7 +56,12 @@ final class ReferenceCycle {
   private final Map<ReferenceEntry, Walk> before = new HashMap<>();
 
   private record Walk(
-      Map<ReferenceAssigner.Progress, Integer> progress, long generation, long cycle, int walked) {}
+      Map<ReferenceAssigner.Progress, Integer> progress,
+      long generation,
+      long cycle,
+      int walked,
+      Set<Map<ReferenceAssigner.Progress, Integer>> skips,
+      Map<ReferenceAssigner.Progress, Integer> resumed) {}
 
   /** How often something changed in the tree of each queue before this cycle. */
   private final Map<String, Long> changesBefore = new HashMap<>();
@@ -120,6 +126,7 @@ final class ReferenceCycle {
     entry.progressGeneration = walk.generation();
     entry.progressCycle = walk.cycle();
     entry.walked = walk.walked();
+    entry.skips = walk.skips();
   }
 
   private long changes(String queue) {
@@ -182,9 +189,12 @@ final class ReferenceCycle {
             head.progress,
             head.progressGeneration,
             keep ? Long.MAX_VALUE : head.progressCycle,
-            head.walked));
+            head.walked,
+            head.skips,
+            resume));
     ReferenceNominated nominated = nominator.consider(head, queue, planned, resume, Map.of());
     head.progress = Map.of();
+    head.skips = Set.of();
     if (nominated.inVain() && !walksOn(nominated) && !resume.isEmpty()) {
       nominated = nominator.consider(head, queue, planned, Map.of(), Map.of());
       head.walked = rules.longestWalk();
@@ -260,6 +270,7 @@ final class ReferenceCycle {
     if (overlaps || !fits(nominated, withoutTargets(nominated))) {
       remember(nominated);
       entry.walked = 0;
+      comeAround(entry, queue.name());
       return Optional.empty(); // stays in line
     }
     if (result.mode() == Mode.FIT && !fits(nominated, held)) {
@@ -276,6 +287,20 @@ final class ReferenceCycle {
     }
     plan(nominated);
     return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
+  }
+
+  /**
+   * One that is skipped goes on with its next flavor. Once that led it where it was before, and
+   * nothing has changed, it stays there until something does.
+   */
+  private void comeAround(ReferenceEntry entry, String queue) {
+    Walk walk = Objects.requireNonNull(before.get(entry));
+    if (!entry.progress.equals(walk.resumed())
+        && entry.comesAround(changes(queue) + world.dropsInTree(queue, planned.tree()))) {
+      Set<Map<ReferenceAssigner.Progress, Integer>> all = entry.skips;
+      asBefore(entry);
+      entry.skips = all;
+    }
   }
 
   /** It would preempt, but has to wait for a gate: until then, or until the next flush. */
@@ -412,6 +437,7 @@ final class ReferenceCycle {
         nominated.result().untriedFlavorsLeft() ? nominated.result().progress() : Map.of();
     entry.progressGeneration = generations.getOrDefault(nominated.queue().name(), 0L);
     entry.progressCycle = number;
+    entry.skips = Objects.requireNonNull(before.get(entry)).skips();
   }
 
   /** Whether quota is kept free for one that would have to preempt, but finds no victims. */
@@ -464,6 +490,9 @@ final class ReferenceCycle {
               ? Optional.of(changesBefore.getOrDefault(nominated.queue().name(), 0L))
               : Optional.empty();
       looked |= !strict;
+      if (!strict && reserves(nominated)) {
+        world.drops.merge(nominated.queue().name(), 1L, Long::sum);
+      }
       parking.park(
           entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());
     }

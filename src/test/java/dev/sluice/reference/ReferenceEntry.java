@@ -12,10 +12,12 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What is known of one Workload. */
@@ -126,6 +128,12 @@ final class ReferenceEntry {
   long progressGeneration;
   long progressCycle;
 
+  /** Where it was to go on with its flavors, each time that it was skipped in a row. */
+  Set<Map<ReferenceAssigner.Progress, Integer>> skips = Set.of();
+
+  /** What had changed in its tree when that row began. */
+  long skippedSince;
+
   /** The version at which it was decided to evict it, until that is seen or refused. */
   Optional<Long> eviction = Optional.empty();
 
@@ -178,10 +186,13 @@ final class ReferenceEntry {
       Optional<Long> walkedInVain,
       Map<ReferenceAssigner.Progress, Integer> progress,
       long progressGeneration,
-      long progressCycle) {}
+      long progressCycle,
+      Set<Map<ReferenceAssigner.Progress, Integer>> skips,
+      long skippedSince) {}
 
   Search search() {
-    return new Search(walked, walkedInVain, progress, progressGeneration, progressCycle);
+    return new Search(
+        walked, walkedInVain, progress, progressGeneration, progressCycle, skips, skippedSince);
   }
 
   void search(Search before) {
@@ -190,6 +201,23 @@ final class ReferenceEntry {
     progress = before.progress();
     progressGeneration = before.progressGeneration();
     progressCycle = before.progressCycle();
+    skips = before.skips();
+    skippedSince = before.skippedSince();
+  }
+
+  /**
+   * It was skipped, and is to go on where its progress says.
+   *
+   * @param changes how often something has changed in its tree
+   * @return whether it was to go on there before, and nothing has changed since
+   */
+  boolean comesAround(long changes) {
+    Set<Map<ReferenceAssigner.Progress, Integer>> all =
+        new HashSet<>(changes == skippedSince ? skips : Set.of());
+    boolean again = !all.add(progress);
+    skips = all;
+    skippedSince = changes;
+    return again;
   }
 
   /** Whether both ask for the same. */

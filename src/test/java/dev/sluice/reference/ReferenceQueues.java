@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -37,6 +38,9 @@ final class ReferenceQueues {
 
   /** How often what is held in a ClusterQueue changed. */
   final Map<String, Long> changes = new HashMap<>();
+
+  /** How often a head of a ClusterQueue kept quota free for the last time. */
+  final Map<String, Long> drops = new HashMap<>();
 
   final ReferenceNodes nodes;
 
@@ -70,7 +74,16 @@ final class ReferenceQueues {
 
   /** How often that changed in the tree of a ClusterQueue. */
   long changesInTree(String queue, ReferenceTree tree) {
-    return tree.tree(queue).stream().mapToLong(each -> changes.getOrDefault(each, 0L)).sum();
+    return sumInTree(changes, queue, tree);
+  }
+
+  /** How often heads in the tree of a ClusterQueue kept quota free for the last time. */
+  long dropsInTree(String queue, ReferenceTree tree) {
+    return sumInTree(drops, queue, tree);
+  }
+
+  private static long sumInTree(Map<String, Long> counts, String queue, ReferenceTree tree) {
+    return tree.tree(queue).stream().mapToLong(each -> counts.getOrDefault(each, 0L)).sum();
   }
 
   ReferenceSnapshot snapshot() {
@@ -281,6 +294,7 @@ final class ReferenceQueues {
     entry.progress = Map.of();
     entry.walked = 0;
     entry.walkedInVain = Optional.empty();
+    entry.skips = Set.of();
     entry.aside = backingOff(entry);
   }
 

@@ -26,18 +26,38 @@ final class ActiveQueues {
 
   private record Block(QueuedWorkload head, Explanation explanation) {}
 
+  /** Changes in one tree that may lead to other results for its heads. */
+  private static final class Changes {
+    /** The last cycle during or after which reservations changed. */
+    private long last;
+
+    /** The last cycle in which a head reserved quota that it doesn't reserve in later cycles. */
+    private long lastDropped = Long.MIN_VALUE;
+
+    /** The number of the last change of either kind. */
+    private long number;
+
+    private Changes(long last, long number) {
+      this.last = last;
+      this.number = number;
+    }
+  }
+
   private Map<String, ClusterQueueCache> ready = new LinkedHashMap<>();
   private final Map<String, Block> blocked = new HashMap<>();
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> claims = new HashMap<>();
-  private final Map<QuotaNode, Long> lastChanges = new HashMap<>();
-
-  /** The last cycle in which a head reserved quota that it doesn't reserve in later cycles. */
-  private final Map<QuotaNode, Long> lastDropped = new HashMap<>();
+  private final Map<QuotaNode, Changes> changesOfTrees = new HashMap<>();
+  private final SkippedHeads skippedHeads = new SkippedHeads();
 
   /** Queues that are blocked because they or their cohorts have as many Workloads as they may. */
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> limited = new HashMap<>();
 
   private long lastChangeOfAll;
+  private long numberOfAll;
+
+  /** Counts changes in all trees. */
+  private long changes;
+
   private long cycle;
 
   /** Activates a queue whose head may have changed, unless that head blocks the queue. */
@@ -119,13 +139,16 @@ final class ActiveQueues {
    * the claims of the tree.
    */
   void markChanged(QuotaNode node) {
-    lastChanges.put(node.root(), cycle);
+    Changes changesOfTree = changesOf(node);
+    changesOfTree.last = cycle;
+    changesOfTree.number = ++changes;
     activate(node);
   }
 
   /** Whether reservations in the tree of {@code node} changed in or after the given cycle. */
   boolean changedSince(QuotaNode node, long number) {
-    return lastChanges.getOrDefault(node.root(), lastChangeOfAll) >= number;
+    Changes changesOfTree = changesOfTrees.get(node.root());
+    return (changesOfTree == null ? lastChangeOfAll : changesOfTree.last) >= number;
   }
 
   /**
@@ -133,7 +156,9 @@ final class ActiveQueues {
    * skipped because of it may fit then.
    */
   void reservationDropped(QuotaNode node) {
-    lastDropped.put(node.root(), cycle);
+    Changes changesOfTree = changesOf(node);
+    changesOfTree.lastDropped = cycle;
+    changesOfTree.number = ++changes;
   }
 
   /**
@@ -141,16 +166,35 @@ final class ActiveQueues {
    * again: reservations in the tree changed since then, or were dropped.
    */
   boolean mayFindOthersThan(QuotaNode node, long began) {
-    return changedSince(node, began)
-        || (began < cycle && lastDropped.getOrDefault(node.root(), Long.MIN_VALUE) >= began);
+    return changedSince(node, began) || (began < cycle && changesOf(node).lastDropped >= began);
+  }
+
+  /**
+   * Records that a head was skipped because of heads before it.
+   *
+   * @param resumes the flavors after which its search resumes in the next cycle
+   * @return whether further cycles repeat the same results, until something in the tree changes
+   */
+  boolean skippedAgain(ClusterQueueCache queue, QueuedWorkload head, List<Integer> resumes) {
+    return skippedHeads.repeats(queue.name(), head, resumes, changesOf(queue.node()).number);
+  }
+
+  /** Records that the head of a queue was not skipped. */
+  void notSkipped(ClusterQueueCache queue) {
+    skippedHeads.forget(queue.name());
+  }
+
+  private Changes changesOf(QuotaNode node) {
+    return changesOfTrees.computeIfAbsent(
+        node.root(), root -> new Changes(lastChangeOfAll, numberOfAll));
   }
 
   /** Records that all trees changed, and that their shape may have changed. */
   void markAllChanged() {
-    lastChanges.clear();
-    lastDropped.clear();
+    changesOfTrees.clear();
     limited.clear();
     lastChangeOfAll = cycle;
+    numberOfAll = ++changes;
   }
 
   /** Activates the heads that hold a claim in the tree of {@code node}. */
@@ -195,6 +239,7 @@ final class ActiveQueues {
       activate(queue.node());
     }
     ready.remove(queue.name());
+    skippedHeads.forget(queue.name());
     clear(queue);
   }
 

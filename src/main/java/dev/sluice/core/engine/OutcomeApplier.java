@@ -64,6 +64,9 @@ final class OutcomeApplier {
    */
   boolean apply(CycleOutcome cycleOutcome, long cycle, Instant now) {
     dirtySet.touched(cycleOutcome.queue().name(), cycleOutcome.item().localQueue());
+    if (endsRound(cycleOutcome)) {
+      activeQueues.notSkipped(cycleOutcome.queue());
+    }
     if (staysActive(cycleOutcome)) {
       enqueue(cycleOutcome.queue(), cycleOutcome.item());
     }
@@ -129,6 +132,11 @@ final class OutcomeApplier {
     };
   }
 
+  /** Whether a head that was skipped in the cycles before begins anew with its flavors. */
+  private static boolean endsRound(CycleOutcome cycleOutcome) {
+    return cycleOutcome instanceof CycleOutcome.PendingPreemption || !staysActive(cycleOutcome);
+  }
+
   private static void enqueue(ClusterQueueCache queue, QueuedWorkload item) {
     if (item.equivalenceClass().explanation() != null) {
       queue.pending().requeue(item.equivalenceClass());
@@ -137,12 +145,15 @@ final class OutcomeApplier {
 
   private boolean skip(CycleOutcome.Skipped skipped) {
     QueuedWorkload item = skipped.item();
-    if (!skipped.repeats()) {
+    if (skipped.repeats()) {
+      FlavorProgress progress = item.flavorProgress();
+      item.flavorProgress(progress == null ? null : progress.untilQuotaChanges());
+    } else if (activeQueues.skippedAgain(skipped.queue(), item, skipped.resumes())) {
+      item.flavorProgress(skipped.before());
+    } else {
       activeQueues.add(skipped.queue());
       return true;
     }
-    FlavorProgress progress = item.flavorProgress();
-    item.flavorProgress(progress == null ? null : progress.untilQuotaChanges());
     holdClaim(skipped.queue(), item, skipped.explanation());
     return false;
   }

@@ -3,10 +3,12 @@ package dev.sluice.core.scheduling;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The outcome of a cycle for one head. */
 public sealed interface CycleOutcome {
@@ -59,9 +61,17 @@ public sealed interface CycleOutcome {
    * The head fitted when it was nominated, but not after the heads before it; it stays active.
    *
    * @param repeats whether another cycle has the same result if nothing else changes
+   * @param resumes the flavors after which the search resumes in the next cycle
+   * @param before the progress of the search before this cycle, to resume there once more; null to
+   *     start at the first flavor
    */
   record Skipped(
-      QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
+      QueuedWorkload item,
+      ClusterQueueCache queue,
+      Explanation explanation,
+      boolean repeats,
+      List<Integer> resumes,
+      @Nullable FlavorProgress before)
       implements CycleOutcome {}
 
   /**

@@ -274,9 +274,13 @@ public final class SchedulingCycle {
    * not happened.
    */
   private static void restoreProgress(NominatedWorkload entry) {
+    entry.item().flavorProgress(progressBefore(entry));
+  }
+
+  private static @Nullable FlavorProgress progressBefore(NominatedWorkload entry) {
     FlavorProgress before = entry.search().before();
     boolean stale = entry.search().from().last().isEmpty();
-    entry.item().flavorProgress(before == null || stale ? before : before.untilQuotaChanges());
+    return before == null || stale ? before : before.untilQuotaChanges();
   }
 
   /** Reserves quota for a head that waits for preemption, so that later heads can't use it. */
@@ -299,9 +303,14 @@ public final class SchedulingCycle {
       preemptionSkips.merge(entry.queue().name(), 1, Integer::sum);
     }
     recordProgress(entry, 0);
-    int[] progress = entry.assignment().progress();
-    boolean repeats = entry.search().from().equals(NominatedWorkload.Resumed.at(progress));
-    return new CycleOutcome.Skipped(entry.item(), entry.queue(), QUOTA_RESERVED_BY_OTHERS, repeats);
+    NominatedWorkload.Resumed next = NominatedWorkload.Resumed.at(entry.assignment().progress());
+    return new CycleOutcome.Skipped(
+        entry.item(),
+        entry.queue(),
+        QUOTA_RESERVED_BY_OTHERS,
+        entry.search().from().equals(next),
+        next.last(),
+        progressBefore(entry));
   }
 
   private CycleOutcome noFit(NominatedWorkload entry) {

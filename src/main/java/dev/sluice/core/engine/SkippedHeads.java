@@ -1,0 +1,50 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.queue.QueuedWorkload;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Heads that fitted when they were nominated, and were skipped because of heads before them. Such a
+ * head tries its other flavors in the next cycles. When its search resumes where it has resumed
+ * before, and no reservation in its tree has changed since, further cycles can only repeat the same
+ * results.
+ */
+final class SkippedHeads {
+
+  /**
+   * The cycles that skipped a head, one after the other.
+   *
+   * @param changes the number of the last change in the tree before these cycles
+   * @param resumed where the search of the next cycle resumed after each of them
+   */
+  private record Round(QueuedWorkload head, long changes, Set<List<Integer>> resumed) {}
+
+  private final Map<String, Round> rounds = new HashMap<>();
+
+  /**
+   * Records that a head was skipped.
+   *
+   * @param resumes the flavors after which the search resumes in the next cycle
+   * @param changes the number of the last change in the tree
+   * @return whether the search resumed there before, and nothing has changed since
+   */
+  boolean repeats(String clusterQueue, QueuedWorkload head, List<Integer> resumes, long changes) {
+    Round round = rounds.get(clusterQueue);
+    if (round == null || round.head != head || round.changes != changes) {
+      round = new Round(head, changes, new HashSet<>());
+      rounds.put(clusterQueue, round);
+    }
+    return !round.resumed.add(resumes);
+  }
+
+  /** Forgets the head of a queue: it was not skipped this time, or it is gone. */
+  void forget(String clusterQueue) {
+    if (!rounds.isEmpty()) {
+      rounds.remove(clusterQueue);
+    }
+  }
+}
