@@ -181,7 +181,10 @@ final class ReferenceQuestions {
         || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }
 
-  /** Those who wait before this one in its queue and could have been admitted in its stead. */
+  /**
+   * Those who wait before this one in its queue and could have been admitted in its stead. Left out
+   * are those whose pod sets compete, as in {@link #wouldFit}, where the head blocks nobody.
+   */
   List<WorkloadId> skippedBy(WorkloadId id, String clusterQueue) {
     ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(clusterQueue));
     List<WorkloadId> result = new ArrayList<>();
@@ -190,7 +193,8 @@ final class ReferenceQuestions {
         return result;
       }
       boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
-      if ((strict && world.namespaceMatches(entry)) || fitsNow(entry, queue)) {
+      boolean fits = fitsNow(entry, queue) && (strict || !parking.competed(entry, clusterQueue));
+      if ((strict && world.namespaceMatches(entry)) || fits) {
         result.add(entry.id);
       }
     }

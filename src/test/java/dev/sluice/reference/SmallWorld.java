@@ -39,12 +39,20 @@ abstract class SmallWorld {
 
   static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  final ReferenceEngine engine =
-      new ReferenceEngine(Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, 32, true);
+  final ReferenceEngine engine;
   private long version = 1;
   int second;
 
   SmallWorld() {
+    this(32);
+  }
+
+  /**
+   * @param longestWalk how often in a row a Workload is looked at because of untried flavors
+   */
+  SmallWorld(int longestWalk) {
+    engine =
+        new ReferenceEngine(Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, longestWalk, true);
     engine.fold(new SchedulerEvent.TimePassed(START));
     engine.fold(new SchedulerEvent.DecidingEnabled(true));
     engine.fold(new SchedulerEvent.NamespaceChanged("ns", Map.of()));
