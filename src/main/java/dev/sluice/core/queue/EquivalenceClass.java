@@ -64,6 +64,14 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return lane;
   }
 
+  /**
+   * Usage over time of the LocalQueue, as the order compares it; without admission fair sharing one
+   * usage of all LocalQueues.
+   */
+  public LocalQueueUsage usage() {
+    return lane.usage();
+  }
+
   /** The request of each member. */
   public RequestShape shape() {
     return shape;

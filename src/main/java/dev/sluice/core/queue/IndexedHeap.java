@@ -68,13 +68,6 @@ final class IndexedHeap<T extends IndexedHeap.Entry> {
     down(placeOf(entry));
   }
 
-  /** Restores the order after the ranks of any entries changed. */
-  void reorder() {
-    for (int i = entries.size() / 2 - 1; i >= 0; i--) {
-      down(i);
-    }
-  }
-
   private void up(int start) {
     int i = start;
     T entry = entries.get(i);

@@ -33,9 +33,8 @@ public final class PendingQueue {
   private final LocalQueueLane sharedLane = new LocalQueueLane(new LocalQueueUsage());
   private final Map<LocalQueueUsage, LocalQueueLane> lanes = new HashMap<>();
 
-  private final ActiveClasses active = new ActiveClasses();
-  private final IndexedHeap<EquivalenceClass> inadmissible =
-      new IndexedHeap<>(EquivalenceClass.BY_USAGE_AND_RANK);
+  private final OrderedClasses active = new OrderedClasses(LocalQueueLane::active);
+  private final OrderedClasses inadmissible = new OrderedClasses(LocalQueueLane::inadmissible);
   private final Set<QueuedWorkload> held = new LinkedHashSet<>();
   private final PendingCounts counts = new PendingCounts();
   private QueueingPolicy policy = QueueingPolicies.of(QueueingStrategy.BEST_EFFORT_FIFO);
@@ -43,7 +42,6 @@ public final class PendingQueue {
   private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private @Nullable WorkloadId stickyId;
   private @Nullable QueuedWorkload sticky;
-  private boolean inadmissibleOrderStale;
   private long inadmissibleOrderVersion;
 
   /**
@@ -146,10 +144,9 @@ public final class PendingQueue {
   /** Updates the order after the usage of a LocalQueue changed. */
   public void usageChanged(LocalQueueUsage usage) {
     LocalQueueLane lane = lanes.get(usage);
-    inadmissibleOrderVersion++;
-    inadmissibleOrderStale = true;
     if (lane != null) {
       active.usageChanged(lane);
+      inadmissible.usageChanged(lane);
     }
   }
 
@@ -277,9 +274,9 @@ public final class PendingQueue {
   }
 
   /**
-   * A counter that increases when the order of inadmissible classes, or of classes whose heads can
-   * block the queue, may have changed: an oldest member was added or removed, or a class was
-   * requeued.
+   * A counter that increases when the order of the inadmissible classes of a LocalQueue, or of
+   * classes whose heads can block the queue, may have changed: an oldest member was added or
+   * removed, or a class was requeued. A change of usage leaves it as it is.
    */
   public long inadmissibleOrderVersion() {
     return inadmissibleOrderVersion;
@@ -287,16 +284,12 @@ public final class PendingQueue {
 
   /** The first inadmissible class; null if there is none. */
   public @Nullable EquivalenceClass firstInadmissible() {
-    if (inadmissibleOrderStale) {
-      inadmissible.reorder();
-      inadmissibleOrderStale = false;
-    }
     return inadmissible.first();
   }
 
   /** The inadmissible classes. */
   public Collection<EquivalenceClass> inadmissibleClasses() {
-    return new ArrayList<>(inadmissible.entries());
+    return inadmissible.all();
   }
 
   /** The held Workloads. */

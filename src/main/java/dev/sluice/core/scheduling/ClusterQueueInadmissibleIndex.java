@@ -2,6 +2,7 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,9 +12,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inadmissible classes of one queue. They are kept in the queue's order, with their missing amounts
- * adjacent in memory, and the least missing amounts are kept separately: one comparison shows
- * whether any class may fit now, and a few more find the first such class.
+ * Inadmissible classes of one queue. Those of each LocalQueue (without admission fair sharing: all
+ * of them) are kept in the queue's order, with their missing amounts adjacent in memory, and the
+ * least missing amounts are kept separately: one comparison shows whether any class may fit now,
+ * and a few more find the first such class. LocalQueues are compared by usage when they are looked
+ * at, so that a change of usage costs nothing here.
  */
 final class ClusterQueueInadmissibleIndex {
 
@@ -49,7 +52,16 @@ final class ClusterQueueInadmissibleIndex {
   private long firstAmount;
   private long firstEvent;
 
-  /** The classes, in the queue's order. */
+  /** The usage of each LocalQueue that has classes. */
+  private LocalQueueUsage[] usages = {};
+
+  /**
+   * The index of the first class of each LocalQueue; the classes of a LocalQueue end where those of
+   * the next one begin.
+   */
+  private int[] firstOf = {0};
+
+  /** The classes: those of a LocalQueue beside each other, in the queue's order. */
   private EquivalenceClass[] classes = {};
 
   private Requirement[] requirementOf = {};
@@ -122,9 +134,23 @@ final class ClusterQueueInadmissibleIndex {
     if (stale || orderVersion != queue.pending().inadmissibleOrderVersion()) {
       rebuild();
     }
+    EquivalenceClass found = null;
+    for (int i = 0; i < usages.length; i++) {
+      if (found == null || usages[i].compareTo(found.usage()) <= 0) {
+        EquivalenceClass next =
+            firstRequeueable(firstOf[i], firstOf[i + 1], event, preemptionUpperBound);
+        found = next != null && (found == null || next.isOrderedBefore(found)) ? next : found;
+      }
+    }
+    return found;
+  }
+
+  /** The first class of one LocalQueue that may fit; null if there is none. */
+  private @Nullable EquivalenceClass firstRequeueable(
+      int from, int to, long event, PreemptionUpperBound preemptionUpperBound) {
     int pair = -1;
     long free = 0;
-    for (int i = 0; i < classes.length; i++) {
+    for (int i = from; i < to; i++) {
       if (events[i] >= event) {
         continue;
       }
@@ -210,10 +236,8 @@ final class ClusterQueueInadmissibleIndex {
     stale = false;
     orderVersion = queue.pending().inadmissibleOrderVersion();
     requirements.keySet().removeIf(equivalenceClass -> !isStillInadmissible(equivalenceClass));
-    List<EquivalenceClass> inOrder = new ArrayList<>(requirements.keySet());
-    inOrder.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
-    int size = inOrder.size();
-    classes = inOrder.toArray(new EquivalenceClass[0]);
+    sortByLocalQueue();
+    int size = classes.length;
     requirementOf = new Requirement[size];
     events = new long[size];
     firstShortage = new int[size + 1];
@@ -236,6 +260,25 @@ final class ClusterQueueInadmissibleIndex {
       }
       firstShortage[i + 1] = count;
     }
+  }
+
+  private void sortByLocalQueue() {
+    Map<LocalQueueUsage, List<EquivalenceClass>> byUsage = new LinkedHashMap<>();
+    for (EquivalenceClass equivalenceClass : requirements.keySet()) {
+      byUsage
+          .computeIfAbsent(equivalenceClass.usage(), usage -> new ArrayList<>())
+          .add(equivalenceClass);
+    }
+    usages = byUsage.keySet().toArray(new LocalQueueUsage[0]);
+    firstOf = new int[usages.length + 1];
+    List<EquivalenceClass> sorted = new ArrayList<>(requirements.size());
+    for (int i = 0; i < usages.length; i++) {
+      List<EquivalenceClass> ofOne = byUsage.getOrDefault(usages[i], List.of());
+      ofOne.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
+      sorted.addAll(ofOne);
+      firstOf[i + 1] = sorted.size();
+    }
+    classes = sorted.toArray(new EquivalenceClass[0]);
   }
 
   /** The least missing amounts by pair and priority. */
