@@ -168,6 +168,11 @@ public final class QuotaHolders {
     }
   }
 
+  /** Whether there is a holder that nobody can evict. */
+  public boolean anyNotEvictable() {
+    return !notEvictable.isEmpty();
+  }
+
   /** Whether a holder that nobody can evict reserves an amount of one of these pairs. */
   public boolean anyNotEvictableUses(int[] wanted) {
     for (QuotaHolder quotaHolder : notEvictable) {

@@ -8,8 +8,6 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the queues that may have candidates: the preemptor's own queue, and queues of its cohort
@@ -17,36 +15,59 @@ import org.jspecify.annotations.Nullable;
  */
 final class CandidateQueues {
 
-  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final BorrowingQueues borrowingQueues;
   private final PreemptionRequest preemptionRequest;
+
+  /** Whether the usage is the sum of the reservations, so that borrowing queues are remembered. */
+  private final boolean asReserved;
+
+  /** Whether queues are left out whose candidates are all protected by their priority. */
+  private final boolean skipsProtected;
+
   private final List<CandidateQueue> found = new ArrayList<>();
 
   private CandidateQueues(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      PreemptionRequest preemptionRequest) {
-    this.queues = queues;
+      BorrowingQueues borrowingQueues,
+      PreemptionRequest preemptionRequest,
+      boolean asReserved,
+      boolean skipsProtected) {
+    this.borrowingQueues = borrowingQueues;
     this.preemptionRequest = preemptionRequest;
+    this.asReserved = asReserved && preemptionRequest.needed().length == 1;
+    this.skipsProtected = skipsProtected;
   }
 
+  /**
+   * The queues that may have candidates in any attempt.
+   *
+   * @param asReserved whether the usage is the sum of the reservations
+   */
   static List<CandidateQueue> of(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      PreemptionRequest preemptionRequest) {
-    CandidateQueues candidateQueues = new CandidateQueues(queues, preemptionRequest);
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest, boolean asReserved) {
+    return new CandidateQueues(borrowingQueues, preemptionRequest, asReserved, true).find();
+  }
+
+  private List<CandidateQueue> find() {
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER) {
-      candidateQueues.collectFromAncestors();
+      collectFromAncestors();
     }
     if (policies.withinClusterQueue() != WithinClusterQueue.NEVER) {
-      candidateQueues.found.add(new CandidateQueue(preemptionRequest.queue(), null, false));
+      found.add(new CandidateQueue(preemptionRequest.queue(), null, false));
     }
-    return candidateQueues.found;
+    return found;
   }
 
-  /** Whether one of these queues has a holder of a needed pair that nobody can evict. */
+  /** The queues whose Workloads the preemptor may preempt, whatever the priorities. */
+  static List<CandidateQueue> all(
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
+    return new CandidateQueues(borrowingQueues, preemptionRequest, false, false).find();
+  }
+
+  /** Whether one of all these queues has a holder of a needed pair that nobody can evict. */
   static boolean meetNotEvictable(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      PreemptionRequest preemptionRequest) {
-    for (CandidateQueue candidateQueue : of(queues, preemptionRequest)) {
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
+    for (CandidateQueue candidateQueue : all(borrowingQueues, preemptionRequest)) {
       if (candidateQueue.queue().holders().anyNotEvictableUses(preemptionRequest.needed())) {
         return true;
       }
@@ -59,7 +80,7 @@ final class CandidateQueues {
     QuotaNode visited = preemptionRequest.queue().node();
     boolean advantage = canHold(visited, remaining);
     for (QuotaNode ancestor = visited.parent(); ancestor != null; ancestor = ancestor.parent()) {
-      collect(ancestor, visited, ancestor, advantage);
+      collect(ancestor, visited, advantage);
       advantage |= canHold(ancestor, remaining);
       visited = ancestor;
     }
@@ -76,20 +97,43 @@ final class CandidateQueues {
     return canHold;
   }
 
-  private void collect(QuotaNode cohort, QuotaNode visited, QuotaNode ancestor, boolean advantage) {
-    cohort.forEachBorrower(
-        child -> {
-          if (child == visited || !preemptionRequest.isBorrowing(child)) {
-            return;
-          }
-          if (!child.isQueue()) {
-            collect(child, visited, ancestor, advantage);
-            return;
-          }
-          ClusterQueueCache queue = queues.apply(child);
-          if (queue != null && queue.holders().size() > 0) {
-            found.add(new CandidateQueue(queue, ancestor, advantage));
-          }
-        });
+  private void collect(QuotaNode ancestor, QuotaNode visited, boolean advantage) {
+    List<ClusterQueueCache> borrowing =
+        asReserved
+            ? borrowingQueues.remembered(ancestor, preemptionRequest.needed()[0])
+            : borrowingQueues.find(ancestor, visited, preemptionRequest.needed());
+    long protectedFrom = skipsProtected ? protectedFrom(advantage) : Long.MAX_VALUE;
+    for (ClusterQueueCache queue : borrowing) {
+      if (queue.holders().lowestPriority() < protectedFrom || protectedFrom == Long.MAX_VALUE) {
+        if (!asReserved || !isBelow(queue.node(), visited)) {
+          found.add(new CandidateQueue(queue, ancestor, advantage));
+        }
+      } else if (asReserved) {
+        // Remembered queues are sorted: the others have no lower priority.
+        return;
+      }
+    }
+  }
+
+  /**
+   * The priority from which on Workloads of other queues are protected; {@link Long#MAX_VALUE} if
+   * none are. Only with {@code Any}, and without borrowing or by the hierarchical advantage, is the
+   * preemptor's own priority no limit.
+   */
+  private long protectedFrom(boolean advantage) {
+    boolean any =
+        preemptionRequest.queue().spec().preemption().reclaimWithinCohort()
+                == ReclaimWithinCohort.ANY
+            && (advantage || ClassicalUpperBound.staysWithinNominal(preemptionRequest));
+    return any ? Long.MAX_VALUE : preemptionRequest.priority();
+  }
+
+  private static boolean isBelow(QuotaNode queue, QuotaNode visited) {
+    for (QuotaNode node = queue; node != null; node = node.parent()) {
+      if (node == visited) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public final class ClassicalPreemption implements PreemptionStrategy {
 
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final BorrowingQueues borrowingQueues;
 
   /**
    * Creates the strategy.
@@ -30,16 +31,27 @@ public final class ClassicalPreemption implements PreemptionStrategy {
    */
   public ClassicalPreemption(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     this.queues = queues;
+    this.borrowingQueues = new BorrowingQueues(queues);
   }
 
   @Override
   public Optional<Found> find(PreemptionRequest preemptionRequest) {
+    return find(preemptionRequest, false);
+  }
+
+  @Override
+  public Optional<Found> findAsReserved(PreemptionRequest preemptionRequest) {
+    return find(preemptionRequest, true);
+  }
+
+  private Optional<Found> find(PreemptionRequest preemptionRequest, boolean asReserved) {
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.withinClusterQueue() == WithinClusterQueue.NEVER
         && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
       return Optional.empty();
     }
-    List<CandidateQueue> candidateQueues = CandidateQueues.of(queues, preemptionRequest);
+    List<CandidateQueue> candidateQueues =
+        CandidateQueues.of(borrowingQueues, preemptionRequest, asReserved);
     for (boolean borrowing : attempts(preemptionRequest, candidateQueues)) {
       Optional<Found> found = attempt(preemptionRequest, candidateQueues, borrowing);
       if (found.isPresent()) {
@@ -82,7 +94,8 @@ public final class ClassicalPreemption implements PreemptionStrategy {
 
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.meetNotEvictable(queues, preemptionRequest);
+    return borrowingQueues.anyNotEvictable(preemptionRequest.queue().node().root())
+        && CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest);
   }
 
   @Override

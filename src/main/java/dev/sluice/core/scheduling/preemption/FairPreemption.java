@@ -97,7 +97,7 @@ public final class FairPreemption implements PreemptionStrategy {
 
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.meetNotEvictable(queues, preemptionRequest);
+    return CandidateQueues.meetNotEvictable(new BorrowingQueues(queues), preemptionRequest);
   }
 
   @Override

@@ -1,0 +1,131 @@
+package dev.sluice.core.scheduling.preemption;
+
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the queues of a cohort that borrow. As long as the usage is the sum of the reservations,
+ * the queues that borrow a pair are the same for every preemptor: they are remembered at the cohort
+ * until a reservation or the quota changes there or below ({@link
+ * QuotaNode#untilReservationsChange()}).
+ */
+final class BorrowingQueues {
+
+  private static final Comparator<ClusterQueueCache> BY_LOWEST_PRIORITY =
+      Comparator.comparingLong(queue -> queue.holders().lowestPriority());
+
+  /** What is remembered at a cohort. */
+  private static final class Remembered {
+    private final BorrowingQueues owner;
+    private final Map<Integer, List<ClusterQueueCache>> byPair = new HashMap<>(2);
+    private @Nullable Boolean anyNotEvictable;
+
+    Remembered(BorrowingQueues owner) {
+      this.owner = owner;
+    }
+  }
+
+  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+
+  /**
+   * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   */
+  BorrowingQueues(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+    this.queues = queues;
+  }
+
+  /**
+   * The queues below a cohort that have holders and borrow one of the pairs, as does every cohort
+   * between.
+   *
+   * @param except a child whose queues are left out; null for none
+   */
+  List<ClusterQueueCache> find(QuotaNode cohort, @Nullable QuotaNode except, int[] pairs) {
+    List<ClusterQueueCache> found = new ArrayList<>();
+    collect(cohort, except, pairs, found);
+    return found;
+  }
+
+  private void collect(
+      QuotaNode cohort, @Nullable QuotaNode except, int[] pairs, List<ClusterQueueCache> found) {
+    cohort.forEachBorrower(
+        child -> {
+          if (child == except || !borrowsAny(child, pairs)) {
+            return;
+          }
+          if (!child.isQueue()) {
+            collect(child, except, pairs, found);
+            return;
+          }
+          ClusterQueueCache queue = queues.apply(child);
+          if (queue != null && queue.holders().size() > 0) {
+            found.add(queue);
+          }
+        });
+  }
+
+  private static boolean borrowsAny(QuotaNode node, int[] pairs) {
+    for (int pair : pairs) {
+      if (node.borrowing(pair)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * The same for one pair, and with all children, by the lowest priority of the candidates; to be
+   * called only while the usage is the sum of the reservations.
+   */
+  List<ClusterQueueCache> remembered(QuotaNode cohort, int pair) {
+    return at(cohort)
+        .byPair
+        .computeIfAbsent(
+            pair,
+            number -> {
+              List<ClusterQueueCache> found = find(cohort, null, new int[] {number});
+              found.sort(BY_LOWEST_PRIORITY);
+              return found;
+            });
+  }
+
+  /** Whether any queue of a tree has a holder that nobody can evict, whatever the usage. */
+  boolean anyNotEvictable(QuotaNode root) {
+    Remembered remembered = at(root);
+    Boolean any = remembered.anyNotEvictable;
+    if (any == null) {
+      any = hasNotEvictable(root);
+      remembered.anyNotEvictable = any;
+    }
+    return any;
+  }
+
+  private boolean hasNotEvictable(QuotaNode node) {
+    if (node.isQueue()) {
+      ClusterQueueCache queue = queues.apply(node);
+      return queue != null && queue.holders().anyNotEvictable();
+    }
+    for (QuotaNode child : node.children()) {
+      if (hasNotEvictable(child)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Remembered at(QuotaNode node) {
+    if (node.untilReservationsChange() instanceof Remembered known && known.owner == this) {
+      return known;
+    }
+    Remembered nothing = new Remembered(this);
+    node.untilReservationsChange(nothing);
+    return nothing;
+  }
+}
