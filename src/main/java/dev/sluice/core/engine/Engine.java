@@ -111,6 +111,7 @@ public final class Engine {
             unreportedExplanations,
             eligibilityCheck,
             gate,
+            options.fairSharing().isPresent(),
             decisions);
   }
 

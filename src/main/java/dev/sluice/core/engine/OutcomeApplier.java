@@ -31,8 +31,14 @@ final class OutcomeApplier {
   private final UnreportedExplanations unreportedExplanations;
   private final EligibilityCheck eligibilityCheck;
   private final PodsReadyGate podsReadyGate;
+  private final boolean tournaments;
   private final Consumer<Decision> decisions;
 
+  /**
+   * Creates it.
+   *
+   * @param tournaments whether the heads of a cohort are ordered by a tournament over shares
+   */
   OutcomeApplier(
       SpecRegistry specRegistry,
       WorkloadTable workloads,
@@ -43,6 +49,7 @@ final class OutcomeApplier {
       UnreportedExplanations unreportedExplanations,
       EligibilityCheck eligibilityCheck,
       PodsReadyGate podsReadyGate,
+      boolean tournaments,
       Consumer<Decision> decisions) {
     this.specRegistry = specRegistry;
     this.workloads = workloads;
@@ -53,6 +60,7 @@ final class OutcomeApplier {
     this.unreportedExplanations = unreportedExplanations;
     this.eligibilityCheck = eligibilityCheck;
     this.podsReadyGate = podsReadyGate;
+    this.tournaments = tournaments;
     this.decisions = decisions;
   }
 
@@ -275,7 +283,7 @@ final class OutcomeApplier {
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
       }
-      if (noFit.reserving() || noFit.competing() || noFit.preempts()) {
+      if (noFit.reserving() || noFit.competing() || noFit.preempts() || holdsBackOthers(queue)) {
         holdClaim(queue, item, noFit.explanation());
       } else {
         activeQueues.block(queue, item, noFit.explanation());
@@ -293,5 +301,14 @@ final class OutcomeApplier {
     inadmissibleIndex.add(
         inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
     return true;
+  }
+
+  /**
+   * Whether a blocked head of the queue changes the order in which others are admitted, although it
+   * doesn't fit itself: in a tournament it beats heads of its own cohort, which then don't meet
+   * those of another.
+   */
+  private boolean holdsBackOthers(ClusterQueueCache queue) {
+    return tournaments && queue.node().parent() != null;
   }
 }

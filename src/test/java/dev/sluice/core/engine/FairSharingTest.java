@@ -5,6 +5,7 @@ import static dev.sluice.core.model.FairSharing.Strategy.LESS_THAN_INITIAL_SHARE
 import static dev.sluice.core.model.FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
@@ -113,6 +114,24 @@ class FairSharingTest {
 
     // left 3 or right 2; left 3 or right 5; left 6 or right 5
     assertThat(schedulerFixture.admitted()).containsExactly("of-c", "of-a", "of-d", "of-b");
+  }
+
+  @Test
+  void aBlockedHeadStillBeatsOthersOfItsCohort() {
+    SchedulerFixture schedulerFixture = world();
+    schedulerFixture.cohort("root", "");
+    schedulerFixture.cohort("left", "root");
+    schedulerFixture.queue("lender", "left", quota("f", 4));
+    schedulerFixture.queue("strict", "left", QueueingStrategy.STRICT_FIFO, quota("f", 2));
+    guest(schedulerFixture, "a", "left");
+    schedulerFixture.queue("b", "root", quota("f", 4));
+    schedulerFixture.submit("blocked", "strict", 100, 0, 9);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.submit("of-a", "a", 3, 0, 0);
+    schedulerFixture.submit("of-b", "b", 3, 0, 1);
+
+    // "of-a" is the oldest, but has 3 of 6 where "blocked" has none, so "of-b" meets "blocked"
+    assertThat(schedulerFixture.admitted()).containsExactly("of-b", "of-a");
   }
 
   @Test
