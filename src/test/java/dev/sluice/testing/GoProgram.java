@@ -3,10 +3,13 @@ package dev.sluice.testing;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,7 +75,14 @@ public record GoProgram(
       if (!program.equals(cached)) {
         throw new MissingException(variable + " names no program: " + program);
       }
-      build(program);
+      Path go =
+          onPath("go")
+              .orElseThrow(
+                  () ->
+                      new MissingException(
+                          "no %s in %s, on the PATH or at %s, and no Go to build it"
+                              .formatted(name, variable, program)));
+      buildOnce(go, program);
     }
     return program;
   }
@@ -138,15 +148,29 @@ public record GoProgram(
     }
   }
 
-  private void build(Path program) throws IOException, InterruptedException, MissingException {
-    Path go =
-        onPath("go")
-            .orElseThrow(
-                () ->
-                    new MissingException(
-                        "no %s in %s, on the PATH or at %s, and no Go to build it"
-                            .formatted(name, variable, program)));
+  /**
+   * Builds the program unless somebody else did so meanwhile: tests in this process and in others
+   * may ask at the same time, and each build takes all processors for minutes.
+   */
+  void buildOnce(Path go, Path program) throws IOException, InterruptedException, MissingException {
     Files.createDirectories(program.getParent());
+    // A file lock excludes other processes only; the monitor excludes the threads of this one.
+    synchronized (GoProgram.class) {
+      try (FileChannel lockFile =
+              FileChannel.open(
+                  program.resolveSibling(name + ".lock"),
+                  StandardOpenOption.CREATE,
+                  StandardOpenOption.WRITE);
+          FileLock held = lockFile.lock()) {
+        if (held.isValid() && !Files.isExecutable(program)) {
+          build(go, program);
+        }
+      }
+    }
+  }
+
+  private void build(Path go, Path program)
+      throws IOException, InterruptedException, MissingException {
     Path made = Files.createTempFile(program.getParent(), name, ".new");
     List<String> command =
         new ArrayList<>(List.of(go.toString(), "-C", moduleFiles.toString(), "build"));
