@@ -42,9 +42,7 @@ public final class StreamingListParser {
     StreamingListParser splitter = new StreamingListParser(sink);
     byte[] chunk = new byte[CHUNK];
     for (int count = in.read(chunk); count >= 0; count = in.read(chunk)) {
-      for (int i = 0; i < count; i++) {
-        splitter.take(chunk[i]);
-      }
+      splitter.take(chunk, count);
     }
     if (splitter.depth != 0 || splitter.frameLength == 0) {
       throw new IOException("the list ended in the middle");
@@ -52,66 +50,84 @@ public final class StreamingListParser {
     return Arrays.copyOf(splitter.frame, splitter.frameLength);
   }
 
-  private void take(byte b) throws IOException {
-    boolean inItem = itemsDepth > 0 && depth > itemsDepth;
-    if (inString) {
-      put(b, inItem);
-      inString = escaped || b != '"';
-      escaped = !escaped && b == '\\';
-      return;
-    }
-    switch (b) {
-      case '{', '[' -> open(b);
-      case '}', ']' -> close(b, inItem);
-      case ',' -> {
-        if (depth != itemsDepth) {
-          put(b, inItem);
+  /**
+   * Takes the next bytes. It looks at each byte, and copies many at a time: a long list is read
+   * when a process is young, and its code slow.
+   */
+  private void take(byte[] chunk, int count) throws IOException {
+    int from = 0;
+    int next = 0;
+    while (next < count) {
+      int at = inString ? endOfString(chunk, next, count) : next;
+      if (at == count) {
+        break;
+      }
+      next = at + 1;
+      switch (chunk[at]) {
+        case '"' -> inString = !inString;
+        case '{', '[' -> {
+          depth++;
+          if (depth == 2 && chunk[at] == '[') {
+            itemsDepth = depth;
+          } else if (itemsDepth > 0 && depth == itemsDepth + 1) {
+            putFrame(chunk, from, at);
+            from = at;
+          }
         }
+        case '}', ']' -> {
+          depth--;
+          if (itemsDepth > 0 && depth == itemsDepth) {
+            putItem(chunk, from, next);
+            from = next;
+            sink.item(item, itemLength);
+            itemLength = 0;
+          } else if (depth < itemsDepth) {
+            itemsDepth = -1;
+          }
+        }
+        case ',' -> {
+          if (depth == itemsDepth) {
+            putFrame(chunk, from, at);
+            from = next;
+          }
+        }
+        default -> {}
       }
-      default -> {
-        inString = b == '"';
-        put(b, inItem);
-      }
+    }
+    if (itemsDepth > 0 && depth > itemsDepth) {
+      putItem(chunk, from, count);
+    } else {
+      putFrame(chunk, from, count);
     }
   }
 
-  /** Items are the objects in an array that is a direct field of the list. */
-  private void open(byte b) {
-    depth++;
-    if (b == '[' && depth == 2) {
-      itemsDepth = depth;
-      putFrame(b);
-      return;
+  /** The place of the quotation mark that ends the string; {@code count} if it comes later. */
+  private int endOfString(byte[] chunk, int from, int count) {
+    boolean skip = escaped;
+    int at = from;
+    while (at < count && (skip || chunk[at] != '"')) {
+      skip = !skip && chunk[at] == '\\';
+      at++;
     }
-    put(b, itemsDepth > 0 && depth > itemsDepth);
+    escaped = skip;
+    return at;
   }
 
-  private void close(byte b, boolean inItem) throws IOException {
-    put(b, inItem);
-    depth--;
-    if (inItem && depth == itemsDepth) {
-      sink.item(item, itemLength);
-      itemLength = 0;
-    } else if (depth < itemsDepth) {
-      itemsDepth = -1;
+  private void putItem(byte[] chunk, int from, int to) {
+    int length = itemLength + to - from;
+    if (length > item.length) {
+      item = Arrays.copyOf(item, Math.max(length, item.length * 2));
     }
+    System.arraycopy(chunk, from, item, itemLength, to - from);
+    itemLength = length;
   }
 
-  private void put(byte b, boolean inItem) {
-    if (!inItem) {
-      putFrame(b);
-      return;
+  private void putFrame(byte[] chunk, int from, int to) {
+    int length = frameLength + to - from;
+    if (length > frame.length) {
+      frame = Arrays.copyOf(frame, Math.max(length, frame.length * 2));
     }
-    if (itemLength == item.length) {
-      item = Arrays.copyOf(item, itemLength * 2);
-    }
-    item[itemLength++] = b;
-  }
-
-  private void putFrame(byte b) {
-    if (frameLength == frame.length) {
-      frame = Arrays.copyOf(frame, frameLength * 2);
-    }
-    frame[frameLength++] = b;
+    System.arraycopy(chunk, from, frame, frameLength, to - from);
+    frameLength = length;
   }
 }
