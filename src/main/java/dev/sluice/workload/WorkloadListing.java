@@ -6,8 +6,14 @@ import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
-/** Lists all Workloads page by page into the cache. */
+/**
+ * Lists all Workloads page by page into the cache. A listing may begin before the cache may be
+ * changed: what is read until then is kept aside.
+ */
 final class WorkloadListing {
 
   /** Opens the answer to the request for a page. */
@@ -20,16 +26,24 @@ final class WorkloadListing {
   private final WorkloadParser parser;
   private final WorkloadCache index;
   private final MalformedObjectLog malformedObjectLog;
+  private final CompletableFuture<Void> started;
+  private final List<CachedWorkload> aside = new ArrayList<>();
 
+  /** Changes the cache when {@code started} is complete. */
   WorkloadListing(
-      WorkloadParser parser, WorkloadCache index, MalformedObjectLog malformedObjectLog) {
+      WorkloadParser parser,
+      WorkloadCache index,
+      MalformedObjectLog malformedObjectLog,
+      CompletableFuture<Void> started) {
     this.parser = parser;
     this.index = index;
     this.malformedObjectLog = malformedObjectLog;
+    this.started = started;
   }
 
   /** Lists all Workloads; Workloads that don't exist any more are removed from the cache. */
   void run(PageOpener pages) throws IOException {
+    aside.clear();
     index.listingBegins();
     String next = "";
     long version = 0;
@@ -44,7 +58,14 @@ final class WorkloadListing {
     if (version == 0) {
       throw new IOException("the list has no resourceVersion");
     }
+    started.join();
+    addAside();
     index.listingEnds(version);
+  }
+
+  private void addAside() {
+    aside.forEach(index::seen);
+    aside.clear();
   }
 
   private JsonNode page(PageOpener pages, String next) throws IOException {
@@ -56,9 +77,18 @@ final class WorkloadListing {
     }
   }
 
+  private void seen(CachedWorkload workload) {
+    if (started.isDone()) {
+      addAside();
+      index.seen(workload);
+    } else {
+      aside.add(workload);
+    }
+  }
+
   private void item(byte[] bytes, int length) {
     try {
-      index.seen(parser.parse(bytes, 0, length));
+      seen(parser.parse(bytes, 0, length));
     } catch (IOException | RuntimeException | StackOverflowError e) {
       malformedObjectLog.report(bytes, 0, length, e);
     }

@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -52,6 +53,8 @@ public final class WorkloadReflector implements WorkloadReader {
   private final WorkloadListing listing;
   private final WorkloadWatch watch;
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
+  private final CompletableFuture<Void> started = new CompletableFuture<>();
+  private final AtomicBoolean begun = new AtomicBoolean();
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile @Nullable ResponseStream stream;
   private volatile boolean listNext = true;
@@ -80,7 +83,7 @@ public final class WorkloadReflector implements WorkloadReader {
     this.random = random;
     this.outageLogger = new OutageLogger(clock);
     MalformedObjectLog malformedObjectLog = new MalformedObjectLog(counters, faults);
-    this.listing = new WorkloadListing(parser, index, malformedObjectLog);
+    this.listing = new WorkloadListing(parser, index, malformedObjectLog, started);
     this.watch =
         new WorkloadWatch(
             parser,
@@ -109,10 +112,21 @@ public final class WorkloadReflector implements WorkloadReader {
     return counters;
   }
 
+  /**
+   * Begins to list. What is read gets into the cache, and to the listeners, when {@link #start} has
+   * been called.
+   */
+  public void begin() {
+    if (!begun.getAndSet(true)) {
+      Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
+      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(this::watchOver);
+    }
+  }
+
   @Override
   public CompletableFuture<Void> start() {
-    Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
-    Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(this::watchOver);
+    started.complete(null);
+    begin();
     return synced;
   }
 
@@ -316,6 +330,7 @@ public final class WorkloadReflector implements WorkloadReader {
       current.cut();
     }
     synced.cancel(false);
+    started.cancel(false);
     resourceVersionWaiter.cancel();
   }
 }

@@ -114,6 +114,42 @@ class WorkloadReflectorTest {
   }
 
   @Test
+  void whatIsListedBeforeTheStartIsKeptAsideUntilThen() {
+    listen();
+    Watch watch = new Watch();
+    server
+        .then(200, list(10, "more", workload("a", 3)))
+        .then(500, "{}")
+        .then(200, list(11, "more", workload("b", 4)))
+        .then(200, list(11, "", workload("c", 5)))
+        .then(watch);
+
+    reader.begin();
+    await().untilAsserted(() -> assertThat(server.asked()).hasSize(4));
+
+    assertThat(told).isEmpty();
+    assertThat(index.size()).isZero();
+
+    reader.start().join();
+    watch.send(event("MODIFIED", workload("b", 12)));
+
+    await().untilAsserted(() -> assertThat(told).containsExactly(">b4", ">c5", "synced", "b4>b12"));
+  }
+
+  @Test
+  void aReaderThatIsClosedBeforeItsStartChangesNothing() {
+    listen();
+    server.then(200, list(10, "", workload("a", 3)));
+    reader.begin();
+    await().untilAsserted(() -> assertThat(server.asked()).hasSize(1));
+
+    reader.close();
+
+    assertThat(reader.start()).isCancelled();
+    assertThat(told).doesNotContain("synced");
+  }
+
+  @Test
   void anEventInPiecesIsOneEventAndARepeatedOneIsNone() {
     listen();
     Watch watch = new Watch();
