@@ -15,10 +15,12 @@ record InstallModule(OperatorContext context, Optional<Installer> installer)
   public void start(CacheSyncWaiter cacheSync) throws IOException {
     if (installer.isPresent()) {
       installer.get().install();
+      StartRequirements.check(context.client(), context.configuration().namespace());
+      return;
     }
+    StartRequirements.Registrations registrations =
+        StartRequirements.Registrations.read(context.client());
     StartRequirements.check(context.client(), context.configuration().namespace());
-    if (installer.isEmpty()) {
-      StartRequirements.checkRegistrations(context.client(), context.configuration());
-    }
+    StartRequirements.checkRegistrations(registrations, context.configuration());
   }
 }

@@ -6,15 +6,19 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.webhooks.RegistrationCheck;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,12 +44,45 @@ final class StartRequirements {
   }
 
   /**
+   * What is read of the webhook registrations, from the moment that it is made.
+   *
+   * @param mutating waits for the registration of mutating webhooks
+   * @param validating waits for that of validating ones
+   */
+  record Registrations(
+      Supplier<Optional<MutatingWebhookConfiguration>> mutating,
+      Supplier<Optional<ValidatingWebhookConfiguration>> validating) {
+
+    /** Begins to read both. */
+    static Registrations read(KubernetesClient client) {
+      var registrations = client.admissionRegistration().v1();
+      return new Registrations(
+          ConcurrentRequests.begin(
+              () ->
+                  Optional.ofNullable(
+                      registrations
+                          .mutatingWebhookConfigurations()
+                          .withName(WebhookConfigurations.MUTATING)
+                          .get())),
+          ConcurrentRequests.begin(
+              () ->
+                  Optional.ofNullable(
+                      registrations
+                          .validatingWebhookConfigurations()
+                          .withName(WebhookConfigurations.VALIDATING)
+                          .get())));
+    }
+  }
+
+  /**
    * Checks that the API server serves all kinds and that the namespace exists.
    *
    * @throws MissingException if not
    * @throws KubernetesClientException if the API server can't be asked
    */
   static void check(KubernetesClient client, String namespace) throws IOException {
+    Supplier<Boolean> namespaceExists =
+        ConcurrentRequests.begin(() -> namespaceExists(client, namespace));
     String served = client.raw("/apis/" + ApiVersions.GROUP + "/" + ApiVersions.V1BETA2);
     if (served == null) {
       throw new MissingException(
@@ -60,7 +97,7 @@ final class StartRequirements {
           "the definitions of %s are not installed in %s: %s%s"
               .formatted(ApiVersions.GROUP, ApiVersions.V1BETA2, String.join(", ", missing), HOW));
     }
-    if (!namespaceExists(client, namespace)) {
+    if (!namespaceExists.get()) {
       throw new MissingException("the namespace " + namespace + " does not exist" + HOW);
     }
   }
@@ -72,23 +109,14 @@ final class StartRequirements {
    * @throws MissingException with everything that the registrations lack
    * @throws KubernetesClientException if the API server can't be asked
    */
-  static void checkRegistrations(KubernetesClient client, Configuration configuration)
+  static void checkRegistrations(Registrations registrations, Configuration configuration)
       throws MissingException {
     RegistrationCheck.Result result;
     try {
-      var registrations = client.admissionRegistration().v1();
       result =
           RegistrationCheck.compare(
-              Optional.ofNullable(
-                  registrations
-                      .mutatingWebhookConfigurations()
-                      .withName(WebhookConfigurations.MUTATING)
-                      .get()),
-              Optional.ofNullable(
-                  registrations
-                      .validatingWebhookConfigurations()
-                      .withName(WebhookConfigurations.VALIDATING)
-                      .get()),
+              registrations.mutating().get(),
+              registrations.validating().get(),
               WebhookRegistration.of(configuration, WebhookRegistration.service(configuration)));
     } catch (KubernetesClientException e) {
       if (e.getCode() == FORBIDDEN) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -12,6 +13,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
@@ -71,14 +73,16 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   public void publish(String caBundle) {
     String encoded =
         Base64.getEncoder().encodeToString(caBundle.getBytes(StandardCharsets.US_ASCII));
-    configuration("MutatingWebhookConfiguration", "mutating", encoded);
-    configuration("ValidatingWebhookConfiguration", "validating", encoded);
+    List<Runnable> objects = new ArrayList<>();
+    objects.add(() -> configuration("MutatingWebhookConfiguration", "mutating", encoded));
+    objects.add(() -> configuration("ValidatingWebhookConfiguration", "validating", encoded));
     for (String definition : definitions) {
-      definition(definition, encoded);
+      objects.add(() -> definition(definition, encoded));
     }
     for (String version : VisibilityApi.VERSIONS) {
-      service(version + "." + VisibilityApi.GROUP, encoded);
+      objects.add(() -> service(version + "." + VisibilityApi.GROUP, encoded));
     }
+    ConcurrentRequests.run(objects);
   }
 
   /** An APIService whose server is not to be verified is left as it is. */
