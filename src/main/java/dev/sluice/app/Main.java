@@ -45,6 +45,7 @@ public final class Main implements Runnable {
   }
 
   private static final String EXPLAIN = "explain";
+  private static final String OPERATOR = "operator";
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli before run
@@ -52,20 +53,25 @@ public final class Main implements Runnable {
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
-    System.exit(explains(args).orElseGet(Main::commandLine).execute(args));
+    System.exit(alone(args).orElseGet(Main::commandLine).execute(args));
   }
 
   /**
-   * The command line for a call of {@code explain}; empty for other calls. It holds no other
-   * subcommand, because to describe each takes time, and a person waits.
+   * The command line for a call of {@code explain} or {@code operator}; empty for other calls. It
+   * holds no other subcommand, because to describe each takes time, and somebody waits.
    */
-  public static Optional<CommandLine> explains(String[] args) {
-    return args.length > 0 && args[0].equals(EXPLAIN)
-        ? Optional.of(
-            new CommandLine(CommandSpec.create().name("sluice"))
-                .addSubcommand(new ExplainCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true))
-        : Optional.empty();
+  public static Optional<CommandLine> alone(String[] args) {
+    return switch (args.length == 0 ? "" : args[0]) {
+      case EXPLAIN -> Optional.of(alone(new ExplainCommand()));
+      case OPERATOR -> Optional.of(alone(new OperatorCommand()));
+      default -> Optional.empty();
+    };
+  }
+
+  private static CommandLine alone(Object command) {
+    return new CommandLine(CommandSpec.create().name("sluice"))
+        .addSubcommand(command)
+        .setCaseInsensitiveEnumValuesAllowed(true);
   }
 
   /** The command line, ready to be executed. */

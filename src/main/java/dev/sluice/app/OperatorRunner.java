@@ -5,12 +5,14 @@ import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.install.Installer;
+import dev.sluice.kube.client.ConcurrentRequests;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.server.InternalCertificates;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -22,6 +24,7 @@ import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -70,8 +73,7 @@ public final class OperatorRunner {
    */
   public static int run(Options options)
       throws ConfigurationException, IOException, GeneralSecurityException {
-    Configuration configuration = configuration(options);
-    OperatorApplication operator = application(options, configuration, OperatorRunner::halt);
+    OperatorApplication operator = application(options, OperatorRunner::halt);
     CompletableFuture<Void> end = new CompletableFuture<>();
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
@@ -113,8 +115,7 @@ public final class OperatorRunner {
    */
   public static OperatorApplication start(Options options, Consumer<String> end)
       throws ConfigurationException, IOException, GeneralSecurityException {
-    Configuration configuration = configuration(options);
-    OperatorApplication application = application(options, configuration, end);
+    OperatorApplication application = application(options, end);
     boolean started = false;
     try {
       application.start();
@@ -141,13 +142,51 @@ public final class OperatorRunner {
     configuration.effective().lines().forEach(line -> log.info("configuration: {}", line));
   }
 
-  private static OperatorApplication application(
-      Options options, Configuration configuration, Consumer<String> end) throws IOException {
+  /** Makes the client while the configuration is read: it takes nothing from it. */
+  private static OperatorApplication application(Options options, Consumer<String> end)
+      throws ConfigurationException, IOException {
     MetricsScrape metrics = new MetricsScrape();
     ReadErrorLog faults = new ReadErrorLog();
-    KubernetesClient client =
-        KubernetesClients.forOperator(
-            options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+    Supplier<KubernetesClient> client =
+        ConcurrentRequests.begin(() -> client(options, metrics, faults));
+    boolean made = false;
+    try {
+      OperatorApplication application =
+          application(
+              options, configuration(options), new Connections(client, faults, metrics), end);
+      made = true;
+      return application;
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    } finally {
+      if (!made) {
+        var unused = ConcurrentRequests.begin(() -> closed(client.get()));
+      }
+    }
+  }
+
+  private static boolean closed(KubernetesClient client) {
+    client.close();
+    return true;
+  }
+
+  /** The client, once it is made, and what it counts and reports. */
+  private record Connections(
+      Supplier<KubernetesClient> client, ReadErrorLog faults, MetricsScrape metrics) {}
+
+  private static KubernetesClient client(
+      Options options, MetricsScrape metrics, ReadErrorLog faults) {
+    try {
+      return KubernetesClients.forOperator(
+          options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static OperatorApplication application(
+      Options options, Configuration configuration, Connections connections, Consumer<String> end) {
+    KubernetesClient client = connections.client().get();
     Optional<String> url =
         inCluster(options)
             ? Optional.empty()
@@ -156,8 +195,8 @@ public final class OperatorRunner {
     return new OperatorApplication(
         configuration,
         client,
-        faults,
-        metrics,
+        connections.faults(),
+        connections.metrics(),
         InstantSource.system(),
         new ProcessSettings(
             hostName() + "_" + UUID.randomUUID(),

@@ -17,7 +17,7 @@ public final class LabMain {
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
-    System.exit(Main.explains(args).orElseGet(LabMain::commandLine).execute(args));
+    System.exit(Main.alone(args).orElseGet(LabMain::commandLine).execute(args));
   }
 
   /** The command line with the subcommands of the laboratory. */

@@ -55,16 +55,20 @@ class OperatorCommandTest {
   }
 
   @Test
-  void explainIsTheSameCommandWithoutTheOthers() {
-    String[] help = {"explain", "workload", "--help"};
+  void explainAndOperatorAreTheSameCommandsWithoutTheOthers() {
+    assertTheSame("Usage: sluice explain", "explain", "workload", "--help");
+    assertTheSame("Usage: sluice operator", "operator", "--help");
+    assertThat(Main.alone(new String[] {"uninstall"})).isEmpty();
+    assertThat(Main.alone(new String[0])).isEmpty();
+  }
+
+  private static void assertTheSame(String begin, String... help) {
     StringWriter whole = new StringWriter();
     StringWriter alone = new StringWriter();
     Main.commandLine().setOut(new PrintWriter(whole)).execute(help);
-    Main.explains(help).orElseThrow().setOut(new PrintWriter(alone)).execute(help);
+    Main.alone(help).orElseThrow().setOut(new PrintWriter(alone)).execute(help);
 
-    assertThat(alone.toString()).isEqualTo(whole.toString()).startsWith("Usage: sluice explain");
-    assertThat(Main.explains(new String[] {"operator"})).isEmpty();
-    assertThat(Main.explains(new String[0])).isEmpty();
+    assertThat(alone.toString()).isEqualTo(whole.toString()).startsWith(begin);
   }
 
   @Test
