@@ -10,13 +10,16 @@ import dev.sluice.server.ServerKeys;
 import dev.sluice.server.WarmUp;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +34,9 @@ final class CertificateModule implements OperatorModule {
   private static final Duration WARM_UP = Duration.ofSeconds(1);
   private static final int WARM_UP_ROUNDS = 200;
 
+  /** After so many rounds the process is ready; the others follow while it serves. */
+  private static final int ROUNDS_UNTIL_READY = 20;
+
   /** A system property: fewer rounds, for operators that are started to be killed. */
   private static final String ROUNDS_PROPERTY = "sluice.warm-up.rounds";
 
@@ -42,7 +48,9 @@ final class CertificateModule implements OperatorModule {
   private final ServerModule servers;
   private volatile Optional<CertificateRotator> rotator = Optional.empty();
   private volatile List<CertificateRotator> others = List.of();
+  private volatile CompletableFuture<Void> firstRefresh = new CompletableFuture<>();
   private volatile boolean warm;
+  private volatile boolean closed;
 
   /** Adds its checks to the readiness that {@code servers} tells. */
   CertificateModule(OperatorContext context, ServerModule servers) {
@@ -53,14 +61,46 @@ final class CertificateModule implements OperatorModule {
     servers.addReadinessCheck("webhooks", () -> warm);
   }
 
+  /** Begins to publish and use the certificate; returns at once. */
   @Override
   public void start(CacheSyncWaiter cacheSync) {
+    CompletableFuture<Void> listed = listedOrLate();
+    firstRefresh =
+        CompletableFuture.runAsync(
+            () -> refreshFirst(listed),
+            task -> Thread.ofVirtual().name("first-certificates").start(task));
+  }
+
+  private void refreshFirst(CompletableFuture<Void> listed) {
     List<CertificateSource> sources = certificates();
     CertificateRotator started = new CertificateRotator(sources.getFirst(), LOOKS);
     rotator = Optional.of(started);
     others = sources.stream().skip(1).map(source -> new CertificateRotator(source, LOOKS)).toList();
-    CompletableFuture.allOf(started.whenReady(), listedOrLate())
-        .thenRunAsync(this::warmUp, task -> Thread.ofVirtual().name("warm-up").start(task));
+    if (closed) {
+      closeRotators();
+    }
+    var unused =
+        started
+            .whenReady()
+            .thenRunAsync(
+                () -> warmUp(listed), task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  /**
+   * Returns when it was tried once to publish and use the certificate. When that failed, it is
+   * tried again while the start goes on.
+   *
+   * @throws IOException when no certificate can be looked for at all
+   */
+  void awaitFirstRefresh() throws IOException {
+    try {
+      firstRefresh.get();
+    } catch (ExecutionException e) {
+      throw new IOException("no certificate can be used: " + e.getCause(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the certificate was published");
+    }
   }
 
   /**
@@ -100,30 +140,50 @@ final class CertificateModule implements OperatorModule {
             new SecureRandom()));
   }
 
-  /** A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised. */
-  private void warmUp() {
-    int port = servers.webhookPort();
+  /**
+   * A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised.
+   * Conversions need nothing of the cluster, so that they are exercised while it is listed. What is
+   * gained by further rounds isn't waited for.
+   */
+  private void warmUp(CompletableFuture<Void> listed) {
+    int rounds = Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS);
+    int first = Math.min(rounds, ROUNDS_UNTIL_READY);
     try {
-      String host = context.configuration().webhook().host();
-      new WarmUp(servers.keys().webhooks(), context.clock())
-          .run(
-              host.isEmpty() ? LOOPBACK : host,
-              port,
-              WarmUpRequests.all(),
-              Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS),
-              WARM_UP);
+      exercise(WarmUpRequests.conversions(), rounds, listed::isDone);
+      listed.join();
+      exercise(WarmUpRequests.all(), first, () -> false);
+      LOG.info("webhooks port={} ready=true", servers.webhookPort());
+      warm = true;
+      exercise(WarmUpRequests.all(), rounds - first, () -> closed);
     } catch (IOException e) {
-      LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
+      if (!closed) {
+        LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return;
     }
-    LOG.info("webhooks port={} ready=true", port);
     warm = true;
+  }
+
+  private void exercise(List<WarmUp.Sample> samples, int rounds, BooleanSupplier enough)
+      throws IOException, InterruptedException {
+    String host = context.configuration().webhook().host();
+    new WarmUp(servers.keys().webhooks(), context.clock())
+        .run(
+            host.isEmpty() ? LOOPBACK : host,
+            servers.webhookPort(),
+            samples,
+            new WarmUp.Limits(rounds, WARM_UP, enough));
   }
 
   @Override
   public void close() {
+    closed = true;
+    closeRotators();
+  }
+
+  private void closeRotators() {
     rotator.ifPresent(CertificateRotator::close);
     others.forEach(CertificateRotator::close);
   }

@@ -6,6 +6,7 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.KubernetesResourceContext;
 import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * The caches of everything but Workloads and jobs, and the informers of the kinds that no
@@ -17,6 +18,8 @@ final class InformerModule implements OperatorModule {
   private final LocalClusters localClusters = new LocalClusters(caches);
   private final AuxiliaryInformers informers;
   private final KubernetesResourceContext resources;
+  private CompletableFuture<Void> informersListed = new CompletableFuture<>();
+  private CompletableFuture<Void> resourcesListed = new CompletableFuture<>();
 
   /** Empty caches. */
   InformerModule(OperatorContext context) {
@@ -38,10 +41,16 @@ final class InformerModule implements OperatorModule {
     return resources;
   }
 
+  /** Begins the listings; returns at once. To be called before the start. */
+  void beginListing() {
+    informersListed = informers.start();
+    resourcesListed = resources.start();
+  }
+
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
-    cacheSync.await("namespaces and priority classes", informers.start());
-    cacheSync.await("limits and runtime classes", resources.start());
+    cacheSync.await("namespaces and priority classes", informersListed);
+    cacheSync.await("limits and runtime classes", resourcesListed);
   }
 
   @Override

@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -65,6 +66,10 @@ final class JobModule implements OperatorModule {
   private final OwnerlessWorkloads ownerless;
   private final Optional<QueueUnitMirror> mirror;
   private final Optional<ForeignUnitSteering> steering;
+
+  private CompletableFuture<Void> definitionsListed = new CompletableFuture<>();
+  private CompletableFuture<Map<String, CompletableFuture<Void>>> kindsBegun =
+      definitionsListed.thenApply(any -> Map.of());
 
   /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
   private volatile boolean started;
@@ -245,11 +250,22 @@ final class JobModule implements OperatorModule {
     return clusterLookup;
   }
 
+  /**
+   * Begins the listings: of definitions if kinds depend on them, then of all kinds that are served.
+   * Returns at once. To be called before the start.
+   */
+  void beginListing() {
+    definitionsListed =
+        controllers.dependOnDefinitions()
+            ? definitions.start().copy()
+            : CompletableFuture.completedFuture(null);
+    kindsBegun = definitionsListed.thenApplyAsync(any -> controllers.start(), context.executor());
+  }
+
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
-    if (controllers.dependOnDefinitions()) {
-      cacheSync.await("customresourcedefinitions", definitions.start());
-    }
+    cacheSync.await("customresourcedefinitions", definitionsListed);
+    Map<String, CompletableFuture<Void>> listings = kindsBegun.join();
     List<JobKind> absent = controllers.absent();
     if (!absent.isEmpty()) {
       LOG.warn(
@@ -257,7 +273,7 @@ final class JobModule implements OperatorModule {
               + " moment that the definitions are: {}",
           absent.stream().map(JobKind::definition).collect(Collectors.joining(", ")));
     }
-    for (var listing : controllers.start().entrySet()) {
+    for (var listing : listings.entrySet()) {
       cacheSync.await(listing.getKey(), listing.getValue());
     }
   }
@@ -284,6 +300,9 @@ final class JobModule implements OperatorModule {
   /** Closes all controllers at once: each waits for its writes for a limited time. */
   @Override
   public void stop() {
+    // No controller is made any more, and one that is being made is closed below.
+    definitionsListed.cancel(false);
+    kindsBegun.exceptionally(failure -> Map.of()).join();
     definitions.close();
     controllers.close(context.executor());
     ownerless.close();

@@ -84,8 +84,8 @@ public final class OperatorApplication implements AutoCloseable {
   /**
    * The modules in the order of starting. Ports are bound before anything is written to the
    * cluster, so that a process that can't serve doesn't disturb one that does. Webhooks are served
-   * before anything is listed because listing needs conversion; Workloads are read last because the
-   * engine needs their queues before.
+   * before anything of this API is listed because listing needs conversion. Listings go on at the
+   * same time, but Workloads get into the cache last because the engine needs their queues before.
    */
   private List<OperatorModule> modules(
       Operator framework, ReadErrorLog readErrors, Optional<Installer> installer) {
@@ -110,14 +110,16 @@ public final class OperatorApplication implements AutoCloseable {
     DashboardModule dashboard =
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
+    CertificateModule certificates = new CertificateModule(context, servers);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,
         servers,
         dashboard,
         new InstallModule(context, installer),
-        new CertificateModule(context, servers),
+        certificates,
         scheduler,
+        new ConcurrentListings(informers, jobs, certificates, workloads),
         informers,
         new ReconcilerFrameworkModule(framework),
         lifecycle,

@@ -66,6 +66,11 @@ final class WarmUpRequests {
         conversion(CLUSTER_QUEUE));
   }
 
+  /** Those that are answered before the cluster is listed. */
+  static List<WarmUp.Sample> conversions() {
+    return List.of(conversion(WORKLOAD), conversion(CLUSTER_QUEUE));
+  }
+
   /** An update to what was there before: both objects are read, and compared. */
   private static WarmUp.Sample review(String path, String kind, String object) {
     return sample(

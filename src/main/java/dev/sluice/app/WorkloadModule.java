@@ -18,7 +18,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The Workload cache, the reflector that fills it, and the writer of Workloads. Starts last: a
- * Workload is of use to the engine when its queues are known.
+ * Workload is of use to the engine when its queues are known. It is listed while they are.
  */
 final class WorkloadModule implements OperatorModule {
 
@@ -75,6 +75,11 @@ final class WorkloadModule implements OperatorModule {
   /** Completes when the cache has everything that was committed before this call. */
   CompletableFuture<Void> caughtUp() {
     return reflector.caughtUp();
+  }
+
+  /** Begins to list Workloads, which get into the cache after the start only. Returns at once. */
+  void beginListing() {
+    reflector.begin();
   }
 
   @Override

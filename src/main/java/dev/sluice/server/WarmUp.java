@@ -13,6 +13,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -38,6 +39,15 @@ public final class WarmUp {
    */
   public record Sample(String path, byte[] body) {}
 
+  /**
+   * When the warm-up ends.
+   *
+   * @param rounds maximum number of rounds
+   * @param budget time after which no further round starts
+   * @param enough asked before each round whether the rounds before are enough
+   */
+  public record Limits(int rounds, Duration budget, BooleanSupplier enough) {}
+
   /** Creates a client that trusts only the serving certificate of the key manager. */
   public WarmUp(ReloadableKeyManager keys, InstantSource clock) {
     this.keys = keys;
@@ -45,19 +55,17 @@ public final class WarmUp {
   }
 
   /**
-   * Sends the samples in turn, at least one round; each must be answered with status 200.
+   * Sends the samples in turn, round by round; each must be answered with status 200.
    *
    * @param host address of the server
-   * @param rounds maximum number of rounds
-   * @param budget time after which no further round starts
    * @throws IOException when the server cannot be reached or answers with another status
    * @throws InterruptedException when the process stops meanwhile
    */
-  public void run(String host, int port, List<Sample> samples, int rounds, Duration budget)
+  public void run(String host, int port, List<Sample> samples, Limits limits)
       throws IOException, InterruptedException {
-    var end = clock.instant().plus(budget);
+    var end = clock.instant().plus(limits.budget());
     try (HttpClient client = client()) {
-      for (int round = 0; round < rounds; round++) {
+      for (int round = 0; round < limits.rounds() && !limits.enough().getAsBoolean(); round++) {
         for (Sample sample : samples) {
           send(client, host, port, sample);
         }

@@ -3,6 +3,7 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.install.Installer;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.PlayedApi;
 import java.io.IOException;
@@ -10,8 +11,15 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,6 +27,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** What an operator does to a cluster before it can serve. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class OperatorStartTest {
+
+  private static final String OWN_API = "/apis/kueue.x-k8s.io/v1beta2";
 
   @TempDir private Path directory;
 
@@ -65,6 +75,87 @@ class OperatorStartTest {
       for (String method : new String[] {"POST", "PUT", "PATCH", "DELETE"}) {
         assertThat(api.asked(method, "")).isEmpty();
       }
+    }
+  }
+
+  /**
+   * The API server may ask this process to convert what it lists of the own API; the rest isn't
+   * delayed by that.
+   */
+  @Test
+  void theOwnApiIsListedWhenTheCertificateWasPublishedAndTheRestMeanwhile() throws Exception {
+    Set<String> asked = ConcurrentHashMap.newKeySet();
+    List<String> tooEarly = new CopyOnWriteArrayList<>();
+    CountDownLatch meanwhile = new CountDownLatch(2);
+    CountDownLatch published = new CountDownLatch(1);
+    CountDownLatch workloads = new CountDownLatch(1);
+    try (PlayedApi api = new PlayedApi()) {
+      api.play(
+          request -> {
+            String path = request.path();
+            boolean first = asked.add(path);
+            if (path.endsWith("/secrets/kueue-webhook-server-cert")) {
+              await(meanwhile);
+              published.countDown();
+              return new PlayedApi.Answer(403, "{}");
+            }
+            if (first && (path.endsWith("/namespaces") || path.endsWith("/batch/v1/jobs"))) {
+              meanwhile.countDown();
+            }
+            if (path.startsWith(OWN_API + "/")) {
+              if (published.getCount() > 0) {
+                tooEarly.add(path);
+              }
+              if (path.endsWith("/workloads")) {
+                workloads.countDown();
+              } else {
+                await(workloads);
+              }
+            }
+            return answer(path);
+          });
+      OperatorRunner.Options options = options(api, OperatorSettings.onFreePorts(new Random()));
+
+      OperatorRunner.start(installed(options), reason -> {}).close();
+    } catch (IOException e) {
+      // A played watch isn't healthy, so that the start may fail when everything was listed.
+      assertThat(e).hasMessageContaining("not all kinds could be listed");
+    }
+
+    assertThat(meanwhile.getCount()).isZero();
+    assertThat(tooEarly).isEmpty();
+    assertThat(asked).contains(OWN_API + "/workloads", OWN_API + "/clusterqueues");
+  }
+
+  private static OperatorRunner.Options installed(OperatorRunner.Options options) {
+    return new OperatorRunner.Options(
+        options.kubeconfig(),
+        options.config(),
+        options.featureGates(),
+        false,
+        options.webhookHost(),
+        options.webhookClientAuthority());
+  }
+
+  private static PlayedApi.Answer answer(String path) {
+    if (path.equals(OWN_API)) {
+      return new PlayedApi.Answer(
+          200,
+          Installer.PLURALS.stream()
+              .map("{\"name\": \"%s\"}"::formatted)
+              .collect(Collectors.joining(", ", "{\"resources\": [", "]}")));
+    }
+    if (path.contains("webhookconfigurations") || path.contains("/namespaces/")) {
+      return new PlayedApi.Answer(403, "{}");
+    }
+    return new PlayedApi.Answer(200, "{\"metadata\": {\"resourceVersion\": \"5\"}, \"items\": []}");
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(40, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
     }
   }
 

@@ -20,6 +20,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
 import javax.net.ssl.SSLParameters;
@@ -274,10 +275,29 @@ class HttpServiceTest {
               server.port(),
               List.of(
                   new WarmUp.Sample("/a", new byte[] {1}), new WarmUp.Sample("/b", new byte[0])),
-              3,
-              Duration.ofMinutes(1));
+              new WarmUp.Limits(3, Duration.ofMinutes(1), () -> false));
     }
     assertThat(calls[0]).isEqualTo(6);
+  }
+
+  @Test
+  void theWarmUpEndsWhenItIsEnough() throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    AtomicInteger calls = new AtomicInteger();
+    HttpHandler counting =
+        request -> {
+          calls.incrementAndGet();
+          return Response.text(200, "ok");
+        };
+    try (HttpService server = tls(TlsSettings.STRICT, counting)) {
+      new WarmUp(keys, InstantSource.system())
+          .run(
+              "127.0.0.1",
+              server.port(),
+              List.of(new WarmUp.Sample("/a", new byte[0]), new WarmUp.Sample("/b", new byte[0])),
+              new WarmUp.Limits(9, Duration.ofMinutes(1), () -> calls.get() >= 3));
+    }
+    assertThat(calls).hasValue(4);
   }
 
   @Test
@@ -293,8 +313,7 @@ class HttpServiceTest {
                           "127.0.0.1",
                           server.port(),
                           List.of(new WarmUp.Sample("/a", new byte[0])),
-                          1,
-                          Duration.ZERO))
+                          new WarmUp.Limits(1, Duration.ZERO, () -> false)))
           .isInstanceOf(IOException.class);
     }
   }

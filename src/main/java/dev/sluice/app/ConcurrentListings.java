@@ -1,0 +1,24 @@
+package dev.sluice.app;
+
+import java.io.IOException;
+
+/**
+ * Begins the first listings, which the modules after this one wait for. The kinds of this API are
+ * listed when the trust in the certificate of the webhooks has been published: the API server may
+ * ask this process to convert stored objects. Everything else is listed meanwhile.
+ */
+record ConcurrentListings(
+    InformerModule informers,
+    JobModule jobs,
+    CertificateModule certificates,
+    WorkloadModule workloads)
+    implements OperatorModule {
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    informers.beginListing();
+    jobs.beginListing();
+    certificates.awaitFirstRefresh();
+    workloads.beginListing();
+  }
+}
