@@ -37,6 +37,8 @@ final class CertificateModule implements OperatorModule {
   /** After so many rounds the process is ready; the others follow while it serves. */
   private static final int ROUNDS_UNTIL_READY = 20;
 
+  private static final Duration UNTIL_READY = Duration.ofMillis(400);
+
   /** A system property: fewer rounds, for operators that are started to be killed. */
   private static final String ROUNDS_PROPERTY = "sluice.warm-up.rounds";
 
@@ -149,12 +151,12 @@ final class CertificateModule implements OperatorModule {
     int rounds = Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS);
     int first = Math.min(rounds, ROUNDS_UNTIL_READY);
     try {
-      exercise(WarmUpRequests.conversions(), rounds, listed::isDone);
+      exercise(WarmUpRequests.conversions(), first, UNTIL_READY, listed::isDone);
       listed.join();
-      exercise(WarmUpRequests.all(), first, () -> false);
+      exercise(WarmUpRequests.all(), first, UNTIL_READY, () -> false);
       LOG.info("webhooks port={} ready=true", servers.webhookPort());
       warm = true;
-      exercise(WarmUpRequests.all(), rounds - first, () -> closed);
+      exercise(WarmUpRequests.all(), rounds - first, WARM_UP, () -> closed);
     } catch (IOException e) {
       if (!closed) {
         LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
@@ -166,7 +168,8 @@ final class CertificateModule implements OperatorModule {
     warm = true;
   }
 
-  private void exercise(List<WarmUp.Sample> samples, int rounds, BooleanSupplier enough)
+  private void exercise(
+      List<WarmUp.Sample> samples, int rounds, Duration budget, BooleanSupplier enough)
       throws IOException, InterruptedException {
     String host = context.configuration().webhook().host();
     new WarmUp(servers.keys().webhooks(), context.clock())
@@ -174,7 +177,7 @@ final class CertificateModule implements OperatorModule {
             host.isEmpty() ? LOOPBACK : host,
             servers.webhookPort(),
             samples,
-            new WarmUp.Limits(rounds, WARM_UP, enough));
+            new WarmUp.Limits(rounds, budget, enough));
   }
 
   @Override
