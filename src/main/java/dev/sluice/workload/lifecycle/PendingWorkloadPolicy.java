@@ -7,6 +7,7 @@ import dev.sluice.workload.Evictions;
 import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,9 @@ import java.util.Set;
  * (docs/workload-semantics.md#reasons-for-waiting, steps 7 to 11).
  */
 final class PendingWorkloadPolicy {
+
+  /** How long the list of checks of a new Workload isn't written for itself. */
+  static final Duration NEW = Duration.ofSeconds(5);
 
   private static final String ADMISSION_GATED = "AdmissionGated";
   private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
@@ -52,8 +56,12 @@ final class PendingWorkloadPolicy {
     }
     reactivate(backsOff);
     explainExclusion();
+    boolean listAlone = patch.isEmpty() && !workload.admitted();
     if (!isGated()) {
       AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    }
+    if (listAlone && !patch.isEmpty() && isNew()) {
+      return new LifecycleAction(Optional.empty(), Optional.of(workload.createdAt().plus(NEW)));
     }
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
@@ -64,6 +72,19 @@ final class PendingWorkloadPolicy {
     }
     LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);
     return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty());
+  }
+
+  /**
+   * Whether the Workload may get quota at any moment for the first time: that write sets its
+   * checks, and a write of the list before would collide with it. Nobody serves a check without
+   * quota.
+   */
+  private boolean isNew() {
+    Duration age = Duration.between(workload.createdAt(), now);
+    return workload.status().conditions().isEmpty()
+        && workload.status().admissionChecks().isEmpty()
+        && age.compareTo(NEW) < 0
+        && age.compareTo(NEW.negated()) > 0;
   }
 
   private void endBackOff() {

@@ -79,6 +79,29 @@ class AdmissionCheckPolicyTest {
   }
 
   @Test
+  void theListOfANewWorkloadIsLeftToTheWriteOfItsQuotaForAMoment() {
+    Instant created = NOW.minusSeconds(2);
+    Instant due = created.plusSeconds(5);
+    assertThat(decide(workload().created(created), "a"))
+        .isEqualTo(new LifecycleAction(Optional.empty(), Optional.of(due)));
+    assertThat(status(decide(workload().created(NOW.minusSeconds(5)), "a")))
+        .isEqualTo(status(decide(workload(), "a")));
+  }
+
+  @Test
+  void theListOfANewWorkloadIsWrittenOnceItWaits() {
+    GivenWorkload waits =
+        workload().created(NOW).condition("QuotaReserved", "False", "WaitingForQuota", "");
+    assertThat(status(decide(waits, "a")).get("admissionChecks")).hasSize(1);
+  }
+
+  @Test
+  void theListIsWrittenAtOnceIfTheApiServersClockIsFarAhead() {
+    assertThat(status(decide(workload().created(NOW.plusSeconds(60)), "a")).get("admissionChecks"))
+        .hasSize(1);
+  }
+
+  @Test
   void aGatedWorkloadsListIsLeftAlone() {
     assertThat(status(decide(workload().gatedBy("example.com/x"), "a")).has("admissionChecks"))
         .isFalse();

@@ -123,6 +123,12 @@ final class GivenWorkload {
     return this;
   }
 
+  /** Created at another time. */
+  GivenWorkload created(Instant at) {
+    object.withObjectProperty("metadata").put("creationTimestamp", at.toString());
+    return this;
+  }
+
   GivenWorkload version(long version) {
     object.withObjectProperty("metadata").put("resourceVersion", Long.toString(version));
     return this;
