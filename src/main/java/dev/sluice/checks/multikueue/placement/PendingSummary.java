@@ -30,7 +30,8 @@ public final class PendingSummary {
             && !managerState.evicted()
             && managerState.othersReady()
             && managerState.check() == Check.PENDING
-            && managerState.job() instanceof ManagerState.Sendable.Yes;
+            && managerState.job() instanceof ManagerState.Sendable.Yes
+            && workerStates.values().stream().noneMatch(PendingSummary::runs);
     if (!waits) {
       return "";
     }
@@ -44,6 +45,15 @@ public final class PendingSummary {
     return clusterCandidates.allowed().isEmpty()
         ? "No worker cluster is allowed" + BETWEEN + each
         : each;
+  }
+
+  /** Whether a worker is about to be chosen: then the manager's Workload has changed already. */
+  private static boolean runs(WorkerState workerState) {
+    return workerState.connected()
+        && workerState
+            .copy()
+            .filter(copy -> copy.admittedAt().isPresent() && copy.finished().isEmpty())
+            .isPresent();
   }
 
   private static String answer(

@@ -78,6 +78,29 @@ class PendingSummaryTest {
   }
 
   @Test
+  void nothingIsSaidOnceAWorkerAdmittedIt() {
+    Copy admitted =
+        new Copy(
+            Optional.empty(),
+            Optional.empty(),
+            Optional.of(Instant.parse("2026-03-01T12:00:00Z")),
+            Difference.NONE,
+            "admitted it");
+    workerStates.put("remote", new WorkerState(true, Optional.empty(), Optional.of(admitted)));
+    ManagerState pending = local(Check.PENDING, true, "onsite", "remote");
+    assertThat(PendingSummary.of(pending, ALL, workerStates)).isEmpty();
+
+    workerStates.put(
+        "remote",
+        new WorkerState(
+            false, Optional.of(Instant.parse("2026-03-01T12:00:05Z")), Optional.of(admitted)));
+    assertThat(PendingSummary.of(pending, ALL, workerStates))
+        .isEqualTo(
+            "onsite: is being asked; remote: not connected since 2026-03-01T12:00:05Z;"
+                + " third: not asked yet");
+  }
+
+  @Test
   void nothingIsSaidOfOneThatNobodyIsAskedFor() {
     assertThat(PendingSummary.of(local(Check.READY, true), ALL, workerStates)).isEmpty();
     assertThat(PendingSummary.of(local(Check.PENDING, false), ALL, workerStates)).isEmpty();
