@@ -57,7 +57,7 @@ final class JobStatusSync {
     StatusThrottle throttle = workloadGroup.notes().statusThrottle();
     if (statusUpdate.patch().isEmpty()) {
       throttle.equal();
-    } else if (mayWait(workloadGroup, owner, local, there)) {
+    } else if (mayWait(workloadGroup, owner, local, there, statusUpdate.heldBack())) {
       Optional<Duration> left = throttle.hold(workloadGroup.now());
       if (left.isPresent()) {
         return statusUpdate.heldBack() && UNTIL_RELEASED.compareTo(left.get()) < 0
@@ -69,12 +69,22 @@ final class JobStatusSync {
     return sync(workloadGroup, owner, local, there);
   }
 
+  /**
+   * Whether a status may wait.
+   *
+   * @param heldBack whether it could only say that the manager's job is suspended: most are
+   *     released within moments, which that write would collide with
+   */
   private boolean mayWait(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there) {
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      JsonNode local,
+      JsonNode there,
+      boolean heldBack) {
     return !RemoteStatus.isFor(owner.kind(), local)
         && !RemoteJobFactory.ended(owner.kind(), there)
-        && !workloadGroup.local().elastic()
-        && !awaitsPods.test(workloadGroup.local());
+        && (heldBack
+            || (!workloadGroup.local().elastic() && !awaitsPods.test(workloadGroup.local())));
   }
 
   /**

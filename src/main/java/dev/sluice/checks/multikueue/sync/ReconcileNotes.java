@@ -17,7 +17,7 @@ final class ReconcileNotes {
    * How long the end of a job that was written to its status may take to finish the Workload, which
    * the manager's controller of the job does.
    */
-  private static final Duration UNTIL_FINISHED = Duration.ofSeconds(2);
+  private static final Duration UNTIL_FINISHED = Duration.ofSeconds(5);
 
   /** How long a job may be seen running after its Workload was seen finished. */
   private static final Duration UNTIL_END_SEEN = Duration.ofSeconds(1);

@@ -199,6 +199,17 @@ class JobStatusSyncTest {
   }
 
   @Test
+  void whoWaitsForPodsIsNotToldThatTheJobIsStillSuspended() throws Exception {
+    awaited = true;
+    assertThat(follow(local(true, ""), there(false, "'active': 2"))).contains(SOON);
+    now = NOW.plusSeconds(2);
+    expect();
+    assertThat(follow(local(false, ""), there(false, "'active': 2"))).isEmpty();
+    assertThat(asked()).hasSize(1);
+    assertThat(asked().getFirst().body()).contains("\"active\":2");
+  }
+
+  @Test
   void nothingIsWrittenTwice() throws Exception {
     sync.sync(admitted(), OWNER, local(false, "'active': 2"), there(false, "'active': 2"));
     sync.sync(

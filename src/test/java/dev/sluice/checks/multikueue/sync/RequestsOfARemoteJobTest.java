@@ -341,7 +341,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     PlacementAction end = new PlacementAction.Finish("a", "Succeeded", "done");
     assertThat(executor.act(running(), end)).contains(Duration.ofSeconds(1));
     seesJob("'succeeded': 1, " + COMPLETE);
-    assertThat(executor.act(running(), end)).contains(Duration.ofSeconds(2));
+    assertThat(executor.act(running(), end)).contains(Duration.ofSeconds(5));
 
     assertThat(read()).hasSize(1);
     assertThat(statuses).hasSize(1);
@@ -351,7 +351,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
 
     // The controller of the Job didn't finish the Workload.
     job("'suspend': false", "'succeeded': 1, " + COMPLETE);
-    now = now.plusSeconds(2);
+    now = now.plusSeconds(5);
     assertThat(executor.act(running(), end)).isEmpty();
     assertThat(manager.asked("PATCH", JOB + "/status")).hasSize(1);
     assertThat(statuses).hasSize(2);
