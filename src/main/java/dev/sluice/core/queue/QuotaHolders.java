@@ -55,6 +55,7 @@ public final class QuotaHolders {
     QuotaNode told = node;
     if (told != null) {
       told.reservationsChanged();
+      told.holdsNotEvictable(!notEvictable.isEmpty());
     }
   }
 
@@ -166,11 +167,6 @@ public final class QuotaHolders {
         }
       }
     }
-  }
-
-  /** Whether there is a holder that nobody can evict. */
-  public boolean anyNotEvictable() {
-    return !notEvictable.isEmpty();
   }
 
   /** Whether a holder that nobody can evict reserves an amount of one of these pairs. */

@@ -35,6 +35,9 @@ abstract sealed class HierarchyNode permits QuotaNode {
   private @Nullable ShareRanking keptRanking;
   private @Nullable Object untilReservationsChange;
 
+  /** Whether nobody can evict a Workload here or below; null for a cohort if it isn't known. */
+  private @Nullable Boolean notEvictable;
+
   HierarchyNode(String name, boolean queue) {
     this.name = name;
     this.queue = queue;
@@ -74,6 +77,11 @@ abstract sealed class HierarchyNode permits QuotaNode {
       names.add(node.name);
     }
     return names.reversed();
+  }
+
+  /** The position among the children of the cohort above. */
+  public final int position() {
+    return position;
   }
 
   /** The child queues and cohorts, in the order of their names. */
@@ -261,6 +269,9 @@ abstract sealed class HierarchyNode permits QuotaNode {
     dominantResourceShare = null;
     ranking = null;
     untilReservationsChange = null;
+    if (!queue) {
+      notEvictable = null;
+    }
   }
 
   /**
@@ -272,6 +283,30 @@ abstract sealed class HierarchyNode permits QuotaNode {
       node.ranking = null;
       node.untilReservationsChange = null;
     }
+  }
+
+  /** Records whether this queue has a holder that nobody can evict. */
+  public final void holdsNotEvictable(boolean any) {
+    if (notEvictable == null || notEvictable != any) {
+      notEvictable = any;
+      for (HierarchyNode node = parent; node != null; node = node.parent) {
+        node.notEvictable = null;
+      }
+    }
+  }
+
+  /** Whether a queue here or below has a holder that nobody can evict. */
+  public final boolean anyNotEvictable() {
+    Boolean known = notEvictable;
+    if (known != null) {
+      return known;
+    }
+    boolean any = false;
+    for (QuotaNode child : children) {
+      any |= child.anyNotEvictable();
+    }
+    notEvictable = any;
+    return any;
   }
 
   /**

@@ -41,12 +41,18 @@ public final class ShareRanking {
     }
   }
 
+  /** A child that borrows, and its share. */
+  public record Borrower(QuotaNode node, DominantResourceShare share) {}
+
   private final QuotaNode cohort;
   private final FairShareCalculator shares;
+  private final List<Borrower> borrowers = new ArrayList<>();
   private final Top initial = new Top();
 
   /** By pair; null for pairs that nobody asked for. */
   private final List<@Nullable Top> finals = new ArrayList<>(2);
+
+  private @Nullable Object derived;
 
   ShareRanking(QuotaNode cohort, FairShareCalculator shares) {
     this.cohort = cohort;
@@ -55,8 +61,24 @@ public final class ShareRanking {
       DominantResourceShare share = shares.of(child);
       if (share.borrowing()) {
         initial.offer(child, share);
+        borrowers.add(new Borrower(child, share));
       }
     }
+  }
+
+  /** The children that borrow, in their order, with the shares that they had at the beginning. */
+  public List<Borrower> borrowers() {
+    return borrowers;
+  }
+
+  /** What was derived from this ranking; null if nothing was. It is forgotten with the ranking. */
+  public @Nullable Object derived() {
+    return derived;
+  }
+
+  /** Sets what was derived from this ranking and from the reservations below the cohort. */
+  public void derived(Object what) {
+    derived = what;
   }
 
   /** The highest share of the children that borrow, but for one; null if no other one borrows. */

@@ -25,7 +25,6 @@ final class BorrowingQueues {
   private static final class Remembered {
     private final BorrowingQueues owner;
     private final Map<Integer, List<ClusterQueueCache>> byPair = new HashMap<>(2);
-    private @Nullable Boolean anyNotEvictable;
 
     Remembered(BorrowingQueues owner) {
       this.owner = owner;
@@ -94,30 +93,6 @@ final class BorrowingQueues {
               found.sort(BY_LOWEST_PRIORITY);
               return found;
             });
-  }
-
-  /** Whether any queue of a tree has a holder that nobody can evict, whatever the usage. */
-  boolean anyNotEvictable(QuotaNode root) {
-    Remembered remembered = at(root);
-    Boolean any = remembered.anyNotEvictable;
-    if (any == null) {
-      any = hasNotEvictable(root);
-      remembered.anyNotEvictable = any;
-    }
-    return any;
-  }
-
-  private boolean hasNotEvictable(QuotaNode node) {
-    if (node.isQueue()) {
-      ClusterQueueCache queue = queues.apply(node);
-      return queue != null && queue.holders().anyNotEvictable();
-    }
-    for (QuotaNode child : node.children()) {
-      if (hasNotEvictable(child)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private Remembered at(QuotaNode node) {

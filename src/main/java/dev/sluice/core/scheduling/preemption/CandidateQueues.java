@@ -67,6 +67,9 @@ final class CandidateQueues {
   /** Whether one of all these queues has a holder of a needed pair that nobody can evict. */
   static boolean meetNotEvictable(
       BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
+    if (!preemptionRequest.queue().node().root().anyNotEvictable()) {
+      return false;
+    }
     for (CandidateQueue candidateQueue : all(borrowingQueues, preemptionRequest)) {
       if (candidateQueue.queue().holders().anyNotEvictableUses(preemptionRequest.needed())) {
         return true;

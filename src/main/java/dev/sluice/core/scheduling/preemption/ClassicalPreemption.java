@@ -94,8 +94,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
 
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
-    return borrowingQueues.anyNotEvictable(preemptionRequest.queue().node().root())
-        && CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest);
+    return CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest);
   }
 
   @Override

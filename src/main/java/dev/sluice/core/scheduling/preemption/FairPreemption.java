@@ -71,6 +71,7 @@ public final class FairPreemption implements PreemptionStrategy {
       return Optional.empty();
     }
     QuotaNode node = preemptionRequest.queue().node();
+    search.rankAncestors();
     node.keepShares();
     preemptionRequest.reserve();
     boolean fits = search.findsTargets();
@@ -140,8 +141,11 @@ public final class FairPreemption implements PreemptionStrategy {
     private final PreemptionRequest preemptionRequest;
     private final List<PreemptionTarget> targets = new ArrayList<>();
 
+    /** The children of the cohorts above the preemptor's queue, before anything is reserved. */
+    private final Map<QuotaNode, RankedChildren> ofAncestors = new HashMap<>(4);
+
     /**
-     * The first candidate of each visited queue that the first strategy didn't allow; closed sides
+     * The first candidate of each visited queue that the first strategy didn't allow; other queues
      * are looked up when the second strategy visits them.
      */
     private final Map<QuotaNode, CandidateIterator> disallowed = new HashMap<>();
@@ -200,6 +204,27 @@ public final class FairPreemption implements PreemptionStrategy {
           && !preemptionRequest.isBorrowing(preemptionRequest.queue().node());
     }
 
+    void rankAncestors() {
+      for (QuotaNode node = preemptionRequest.queue().node().parent();
+          node != null;
+          node = node.parent()) {
+        ofAncestors.put(node, ranked(node));
+      }
+    }
+
+    private RankedChildren ranked(QuotaNode cohort) {
+      return RankedChildren.of(shares.ranking(cohort), queues);
+    }
+
+    /**
+     * The children of a cohort with the current usage. Only the shares of ancestors of the
+     * preemptor's queue change with its request.
+     */
+    private RankedChildren rankedNow(QuotaNode cohort) {
+      RankedChildren known = targets.isEmpty() ? ofAncestors.get(cohort) : null;
+      return known == null ? ranked(cohort) : known;
+    }
+
     boolean findsTargets() {
       return applyFirstStrategy(parameters.strategies().getFirst())
           || (parameters.strategies().size() > 1
@@ -225,7 +250,9 @@ public final class FairPreemption implements PreemptionStrategy {
               (side, preemptorShare, sideShare) ->
                   mayAllow(strategy, preemptorShare, sideShare)
                       && (strategy == Strategy.LESS_THAN_INITIAL_SHARE
-                          || mayLeave(side, preemptorShare)));
+                          || mayLeave(side, preemptorShare)),
+              cohort ->
+                  Objects.requireNonNullElseGet(ofAncestors.get(cohort), () -> ranked(cohort)));
       firstOrdering = targetQueueOrdering;
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
@@ -339,7 +366,8 @@ public final class FairPreemption implements PreemptionStrategy {
               preemptionRequest,
               this::firstDisallowed,
               () -> false,
-              (side, preemptorShare, sideShare) -> mayAllow(strategy, preemptorShare, sideShare));
+              (side, preemptorShare, sideShare) -> mayAllow(strategy, preemptorShare, sideShare),
+              this::rankedNow);
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {
@@ -360,7 +388,7 @@ public final class FairPreemption implements PreemptionStrategy {
       if (known != null || firstOrdering == null) {
         return known;
       }
-      CandidateIterator left = firstOrdering.leftInClosedSide(node);
+      CandidateIterator left = firstOrdering.left(node);
       QuotaHolder first = left == null ? null : left.first();
       return left == null || first == null ? null : CandidateIterator.of(left.source(), first);
     }

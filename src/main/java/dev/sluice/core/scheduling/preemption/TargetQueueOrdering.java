@@ -5,7 +5,7 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import java.util.ArrayList;
+import dev.sluice.core.scheduling.preemption.RankedChildren.Ranked;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -23,41 +23,12 @@ import org.jspecify.annotations.Nullable;
  * <p>A <i>side</i> is a child of an ancestor of the preemptor that isn't itself an ancestor.
  * Whether its candidates are allowed depends on its share and on the share of the preemptor's side
  * only, so a side that isn't allowed is closed as a whole; a tree of many queues is not visited
- * queue by queue. Nodes below a side are listed when the side is visited.
+ * queue by queue.
+ *
+ * <p>The children of a cohort are sorted already ({@link RankedChildren}). They are opened one
+ * after the other, until none of the others can come before the best of the opened ones.
  */
 final class TargetQueueOrdering {
-
-  /** A cohort or queue of the tree that may have candidates below it. */
-  private static final class TreeNode {
-    private final QuotaNode node;
-    private final @Nullable TreeNode parent;
-    private final boolean onPath;
-
-    /** The position among all children of the cohort, which decides between equal cohorts. */
-    private final int position;
-
-    private @Nullable List<TreeNode> children;
-    private @Nullable CandidateIterator candidateIterator;
-    private boolean candidatesKnown;
-    private @Nullable TreeNode childOnPath;
-    private @Nullable DominantResourceShare dominantResourceShare;
-
-    /** Whether the node is no longer among the children that may have candidates. */
-    private boolean removed;
-
-    /** Whether the children that are not allowed were closed, which is done once. */
-    private boolean closedDisallowed;
-
-    /** The child whose share changed since the children were ordered; null if none did. */
-    private @Nullable TreeNode changedChild;
-
-    TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath, int position) {
-      this.position = position;
-      this.node = node;
-      this.parent = parent;
-      this.onPath = onPath;
-    }
-  }
 
   /** Whether the shares of a side and of the preemptor's side may allow a candidate of the side. */
   @FunctionalInterface
@@ -123,7 +94,6 @@ final class TargetQueueOrdering {
      */
     void closeSide() {
       TreeNode side = treeSide();
-      closedSides.put(side.node, side);
       remove(Objects.requireNonNull(side.parent), side);
     }
 
@@ -146,7 +116,11 @@ final class TargetQueueOrdering {
   private final Function<QuotaNode, @Nullable CandidateIterator> candidateIterators;
   private final BooleanSupplier ignoresShares;
   private final SideCheck sideCheck;
-  private final Map<QuotaNode, TreeNode> closedSides = new HashMap<>(4);
+  private final Function<QuotaNode, RankedChildren> rankings;
+
+  /** The opened queues. */
+  private final Map<QuotaNode, TreeNode> queues = new HashMap<>(4);
+
   private final TreeNode root;
 
   /**
@@ -155,74 +129,86 @@ final class TargetQueueOrdering {
    * @param candidateIterators the candidates of a queue; null if there are none
    * @param ignoresShares whether candidates are allowed at the moment whatever the shares
    * @param sideCheck whether a side may have a candidate that is allowed
+   * @param rankings the children of a cohort with the usage at this moment; for the cohorts above
+   *     the preemptor's queue also with the usage without the preemptor's request
    */
   TargetQueueOrdering(
       FairShareCalculator shares,
       PreemptionRequest preemptionRequest,
       Function<QuotaNode, @Nullable CandidateIterator> candidateIterators,
       BooleanSupplier ignoresShares,
-      SideCheck sideCheck) {
+      SideCheck sideCheck,
+      Function<QuotaNode, RankedChildren> rankings) {
     this.shares = shares;
     this.preemptionRequest = preemptionRequest;
     this.candidateIterators = candidateIterators;
     this.ignoresShares = ignoresShares;
     this.sideCheck = sideCheck;
-    this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true, 0);
-  }
-
-  /** What is left of the candidates of a queue in a closed side; null if it isn't in any. */
-  @Nullable CandidateIterator leftInClosedSide(QuotaNode queue) {
-    TreeNode treeNode = inClosedSide(queue);
-    return treeNode == null ? null : candidates(treeNode);
-  }
-
-  private @Nullable TreeNode inClosedSide(QuotaNode node) {
-    TreeNode side = closedSides.get(node);
-    QuotaNode above = node.parent();
-    if (side != null || above == null) {
-      return side;
-    }
-    TreeNode parent = inClosedSide(above);
-    if (parent != null) {
-      for (TreeNode child : children(parent)) {
-        if (child.node == node) {
-          return child;
-        }
-      }
-    }
-    return null;
+    this.rankings = rankings;
+    this.root = new TreeNode(preemptionRequest.queue().node().root(), null, true);
   }
 
   /**
-   * The children that may have candidates, listed at the first call: a child that borrows nothing
-   * then doesn't borrow later, as targets only reduce usage. The highest share is first; the
-   * position decides between equal shares. Each target changes the shares of one child of each
-   * cohort, which then gets another place in the list.
+   * What is left of the candidates of another queue than the preemptor's; null if there are none.
    */
-  private List<TreeNode> children(TreeNode treeNode) {
-    List<TreeNode> known = treeNode.children;
+  @Nullable CandidateIterator left(QuotaNode queue) {
+    if (queue == preemptionRequest.queue().node()) {
+      return null;
+    }
+    TreeNode opened = queues.get(queue);
+    return opened == null ? candidateIterators.apply(queue) : candidates(opened);
+  }
+
+  /** The sorted children of a cohort; at the first call, opens the child on the path. */
+  private RankedChildren ranked(TreeNode cohort) {
+    RankedChildren known = cohort.ranked;
     if (known == null) {
-      known = new ArrayList<>();
-      QuotaNode path = treeNode.onPath ? childOnPath(treeNode.node) : null;
-      for (QuotaNode child : treeNode.node.children()) {
-        boolean onPath = child == path;
-        if (onPath || shares.of(child).borrowing()) {
-          TreeNode below = new TreeNode(child, treeNode, onPath, known.size());
-          if (onPath) {
-            treeNode.childOnPath = below;
-          }
-          known.add(below);
-        }
+      known = rankings.apply(cohort.node);
+      cohort.ranked = known;
+      if (cohort.onPath) {
+        TreeNode below = new TreeNode(childOnPath(cohort.node), cohort, true);
+        cohort.childOnPath = below;
+        cohort.opened.add(below);
       }
-      known.sort(this::compare);
-      treeNode.children = known;
     }
     return known;
   }
 
+  /**
+   * The first child that isn't opened; null if there is none. A child that borrows nothing when the
+   * children are ranked doesn't borrow later, as targets only reduce usage.
+   */
+  private @Nullable Ranked nextRanked(TreeNode cohort) {
+    RankedChildren all = ranked(cohort);
+    TreeNode path = cohort.childOnPath;
+    while (cohort.nextRanked < all.size()) {
+      Ranked next = all.get(cohort.nextRanked);
+      if (path == null || next.node() != path.node) {
+        return next;
+      }
+      cohort.nextRanked++;
+    }
+    return null;
+  }
+
+  private TreeNode open(TreeNode cohort, Ranked next) {
+    cohort.nextRanked++;
+    TreeNode child = new TreeNode(next.node(), cohort, false);
+    child.dominantResourceShare = next.share();
+    if (next.node().isQueue()) {
+      queues.put(next.node(), child);
+    }
+    return child;
+  }
+
   private int compare(TreeNode one, TreeNode two) {
     int byShare = share(two).compareTo(share(one));
-    return byShare != 0 ? byShare : Integer.compare(one.position, two.position);
+    return byShare != 0 ? byShare : Integer.compare(one.node.position(), two.node.position());
+  }
+
+  private void insert(TreeNode cohort, TreeNode child) {
+    List<TreeNode> opened = cohort.opened;
+    opened.add(-1 - Collections.binarySearch(opened, child, this::compare), child);
   }
 
   /** Moves the child whose share changed to its place. */
@@ -232,9 +218,8 @@ final class TargetQueueOrdering {
       return;
     }
     cohort.changedChild = null;
-    List<TreeNode> children = children(cohort);
-    if (children.remove(changed)) {
-      children.add(-1 - Collections.binarySearch(children, changed, this::compare), changed);
+    if (cohort.opened.remove(changed)) {
+      insert(cohort, changed);
     }
   }
 
@@ -280,61 +265,104 @@ final class TargetQueueOrdering {
 
   /** The child with the highest share; a cohort before a queue with an equal share. */
   private @Nullable TreeNode highestShare(TreeNode cohort) {
-    List<TreeNode> children = children(cohort);
+    RankedChildren all = ranked(cohort);
     reorder(cohort);
-    closeDisallowed(cohort, children);
-    while (!children.isEmpty()) {
-      DominantResourceShare highest = share(children.getFirst());
-      if (isExhausted(cohort, highest)) {
-        children.forEach(side -> closedSides.put(side.node, side));
-        children.clear();
+    closeDisallowed(cohort);
+    while (true) {
+      Ranked next = nextRanked(cohort);
+      DominantResourceShare highest = next == null ? null : next.share();
+      if (!cohort.opened.isEmpty()) {
+        DominantResourceShare ofOpened = share(cohort.opened.getFirst());
+        highest = highest == null || ofOpened.compareTo(highest) > 0 ? ofOpened : highest;
+      }
+      if (highest == null) {
         return null;
       }
-      // Candidates decide among equal shares only.
-      TreeNode best = null;
-      for (TreeNode child : children) {
-        if (share(child).compareTo(highest) != 0) {
-          break;
-        }
-        best = best == null || isPreferred(child, best) ? child : best;
+      if (isExhausted(cohort, highest)) {
+        cohort.opened.clear();
+        cohort.nextRanked = all.size();
+        return null;
       }
-      if (best == null || !isDone(best)) {
+      TreeNode best = firstOfEqual(cohort, highest);
+      if (best != null) {
         return best;
       }
-      remove(cohort, best);
     }
-    return null;
   }
 
-  private void remove(TreeNode cohort, TreeNode child) {
-    children(cohort).remove(child);
+  /** The child that comes first among those with this share, the highest; null if all are done. */
+  private @Nullable TreeNode firstOfEqual(TreeNode cohort, DominantResourceShare highest) {
+    TreeNode best = null;
+    int index = 0;
+    while (index < cohort.opened.size()
+        && share(cohort.opened.get(index)).compareTo(highest) == 0) {
+      TreeNode child = cohort.opened.get(index);
+      if (isDone(cohort, child)) {
+        remove(cohort, child);
+      } else {
+        best = best == null || isPreferred(child, best) ? child : best;
+        index++;
+      }
+    }
+    for (Ranked next = nextRanked(cohort);
+        next != null
+            && next.share().compareTo(highest) == 0
+            && (best == null || mayBePreferred(next, best));
+        next = nextRanked(cohort)) {
+      TreeNode child = open(cohort, next);
+      if (!isDone(cohort, child)) {
+        insert(cohort, child);
+        best = best == null || isPreferred(child, best) ? child : best;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * Whether a child that isn't opened may come before an opened one with an equal share. If it
+   * can't, those ranked after it can't either.
+   */
+  private boolean mayBePreferred(Ranked next, TreeNode best) {
+    if (!next.node().isQueue() || !best.node.isQueue()) {
+      return !next.node().isQueue()
+          && (best.node.isQueue() || next.node().position() < best.node.position());
+    }
+    QuotaHolder bound = next.first();
+    QuotaHolder first = first(best);
+    if (bound == null || first == null) {
+      return true;
+    }
+    return bound.evicted() == first.evicted()
+        ? best.onPath || QuotaHolder.PREEMPTION_ORDER.compare(bound, first) < 0
+        : bound.evicted();
+  }
+
+  private static void remove(TreeNode cohort, TreeNode child) {
+    cohort.opened.remove(child);
     child.removed = true;
   }
 
   /**
-   * Closes the sides whose shares don't allow any candidate, once the preemptor's side has no
-   * candidates left. From then on the preemptor's share stays the same and the others only fall, so
-   * these sides would all be visited in vain; without them, the order of the others is the same.
+   * Lets the sides be closed whose shares don't allow any candidate, once the preemptor's side has
+   * no candidates left. From then on the preemptor's share stays the same and the others only fall,
+   * so these sides would all be visited in vain; without them, the order of the others is the same.
    */
-  private void closeDisallowed(TreeNode cohort, List<TreeNode> children) {
+  private void closeDisallowed(TreeNode cohort) {
     TreeNode preemptorSide = cohort.childOnPath;
-    if (preemptorSide == null
-        || cohort.closedDisallowed
-        || !hasNoCandidates(preemptorSide)
-        || ignoresShares.getAsBoolean()) {
-      return;
+    if (preemptorSide != null
+        && !cohort.closesDisallowed
+        && hasNoCandidates(preemptorSide)
+        && !ignoresShares.getAsBoolean()) {
+      cohort.closesDisallowed = true;
     }
-    cohort.closedDisallowed = true;
-    DominantResourceShare own = share(preemptorSide);
-    children.removeIf(
-        side -> {
-          boolean closes =
-              side != preemptorSide && !sideCheck.mayAllow(side.node, own, share(side));
-          if (closes) {
-            closedSides.put(side.node, side);
-          }
-          return closes;
-        });
+  }
+
+  private boolean isDisallowed(TreeNode cohort, TreeNode side) {
+    TreeNode preemptorSide = cohort.childOnPath;
+    return cohort.closesDisallowed
+        && preemptorSide != null
+        && side != preemptorSide
+        && !sideCheck.mayAllow(side.node, share(preemptorSide), share(side));
   }
 
   private boolean hasNoCandidates(TreeNode preemptorSide) {
@@ -352,15 +380,17 @@ final class TargetQueueOrdering {
         && !ignoresShares.getAsBoolean();
   }
 
-  private boolean isDone(TreeNode treeNode) {
-    return (treeNode.node.isQueue() && first(treeNode) == null)
-        || (!treeNode.onPath && !share(treeNode).borrowing());
+  private boolean isDone(TreeNode cohort, TreeNode child) {
+    return (!child.onPath && !share(child).borrowing())
+        || isDisallowed(cohort, child)
+        || (child.node.isQueue() && first(child) == null);
   }
 
   /** Whether a node comes before another one with an equal share. */
   private boolean isPreferred(TreeNode one, TreeNode two) {
     if (!one.node.isQueue() || !two.node.isQueue()) {
-      return !one.node.isQueue() && two.node.isQueue();
+      return !one.node.isQueue()
+          && (two.node.isQueue() || one.node.position() < two.node.position());
     }
     QuotaHolder first = first(one);
     QuotaHolder second = first(two);
