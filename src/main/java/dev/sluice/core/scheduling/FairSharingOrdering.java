@@ -35,11 +35,21 @@ public final class FairSharingOrdering implements WorkloadOrdering {
   public FairSharingOrdering(
       FairShareCalculator shares, boolean nonBorrowingFirst, OrderingRules rules) {
     this.shares = shares;
+    Comparator<NominatedWorkload> byPreemption = rules.byPreemption();
+    Comparator<NominatedWorkload> byPriorityAndAge = rules.byPriorityAndAge();
+    // Written out, because a cycle compares contenders more often than anything else.
     this.order =
-        Comparator.comparing(Contender::entry, rules.byPreemption())
-            .thenComparing(contender -> nonBorrowingFirst && contender.borrowing())
-            .thenComparing(Contender::dominantResourceShare)
-            .thenComparing(Contender::entry, rules.byPriorityAndAge());
+        (one, two) -> {
+          int preempting = byPreemption.compare(one.entry, two.entry);
+          if (preempting != 0) {
+            return preempting;
+          }
+          if (nonBorrowingFirst && one.borrowing != two.borrowing) {
+            return one.borrowing ? 1 : -1;
+          }
+          int byShare = one.dominantResourceShare.compareTo(two.dominantResourceShare);
+          return byShare != 0 ? byShare : byPriorityAndAge.compare(one.entry, two.entry);
+        };
   }
 
   /** A contender at a cohort, with the share of the child of the cohort that it comes from. */

@@ -1,5 +1,6 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.queue.QueuedWorkload;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Iterator;
@@ -28,17 +29,15 @@ public interface WorkloadOrdering {
     /** By priority, unless a gate forbids it, and by age; the UID breaks ties. */
     Comparator<NominatedWorkload> byPriorityAndAge() {
       return byPriority
-          ? Comparator.<NominatedWorkload>comparingLong(
-                  entry -> entry.item().equivalenceClass().priority())
-              .reversed()
-              .thenComparing(BY_AGE)
+          ? (one, two) -> QueuedWorkload.BY_PRIORITY_AND_AGE.compare(one.item(), two.item())
           : BY_AGE;
     }
 
     /** Preemptors before all others, if a gate asks for it. */
     Comparator<NominatedWorkload> byPreemption() {
-      return Comparator.comparing(
-          entry -> !preemptorsFirst || !entry.queue().pending().isPreemptor(entry.item()));
+      return preemptorsFirst
+          ? Comparator.comparing(entry -> !entry.queue().pending().isPreemptor(entry.item()))
+          : (one, two) -> 0;
     }
   }
 
