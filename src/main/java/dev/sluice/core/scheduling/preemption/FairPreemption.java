@@ -142,7 +142,7 @@ public final class FairPreemption implements PreemptionStrategy {
     private final List<PreemptionTarget> targets = new ArrayList<>();
 
     /** The children of the cohorts above the preemptor's queue, before anything is reserved. */
-    private final Map<QuotaNode, RankedChildren> ofAncestors = new HashMap<>(4);
+    private final Map<QuotaNode, ShareRanking> ofAncestors = new HashMap<>(4);
 
     /**
      * The first candidate of each visited queue that the first strategy didn't allow; other queues
@@ -208,12 +208,14 @@ public final class FairPreemption implements PreemptionStrategy {
       for (QuotaNode node = preemptionRequest.queue().node().parent();
           node != null;
           node = node.parent()) {
-        ofAncestors.put(node, ranked(node));
+        ofAncestors.put(node, shares.ranking(node));
       }
     }
 
+    /** The children of a cohort; those of an ancestor as they were before the first target. */
     private RankedChildren ranked(QuotaNode cohort) {
-      return RankedChildren.of(shares.ranking(cohort), queues);
+      ShareRanking known = ofAncestors.get(cohort);
+      return RankedChildren.of(known == null ? shares.ranking(cohort) : known, queues);
     }
 
     /**
@@ -221,8 +223,7 @@ public final class FairPreemption implements PreemptionStrategy {
      * preemptor's queue change with its request.
      */
     private RankedChildren rankedNow(QuotaNode cohort) {
-      RankedChildren known = targets.isEmpty() ? ofAncestors.get(cohort) : null;
-      return known == null ? ranked(cohort) : known;
+      return targets.isEmpty() ? ranked(cohort) : RankedChildren.of(shares.ranking(cohort), queues);
     }
 
     boolean findsTargets() {
@@ -251,8 +252,7 @@ public final class FairPreemption implements PreemptionStrategy {
                   mayAllow(strategy, preemptorShare, sideShare)
                       && (strategy == Strategy.LESS_THAN_INITIAL_SHARE
                           || mayLeave(side, preemptorShare)),
-              cohort ->
-                  Objects.requireNonNullElseGet(ofAncestors.get(cohort), () -> ranked(cohort)));
+              this::ranked);
       firstOrdering = targetQueueOrdering;
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
