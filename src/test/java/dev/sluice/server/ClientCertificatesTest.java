@@ -96,8 +96,7 @@ class ClientCertificatesTest {
               "127.0.0.1",
               server.port(),
               List.of(new WarmUp.Sample(PATH, REVIEW.getBytes(UTF_8))),
-              1,
-              Duration.ZERO);
+              new WarmUp.Limits(1, Duration.ZERO, () -> false));
     }
   }
 

@@ -37,7 +37,7 @@ public interface WorkloadOrdering {
     Comparator<NominatedWorkload> byPreemption() {
       return preemptorsFirst
           ? Comparator.comparing(entry -> !entry.queue().pending().isPreemptor(entry.item()))
-          : (one, two) -> 0;
+          : (_, _) -> 0;
     }
   }
 

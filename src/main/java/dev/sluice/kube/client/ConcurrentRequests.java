@@ -56,7 +56,7 @@ public final class ConcurrentRequests {
     RuntimeException failure = null;
     for (Supplier<Boolean> each : begun) {
       try {
-        each.get();
+        var unused = each.get();
       } catch (RuntimeException e) {
         if (failure == null) {
           failure = e;
