@@ -182,7 +182,7 @@ abstract class Stage {
     fold(new SchedulerEvent.WorkloadPending(workload));
   }
 
-  private static PendingWorkload withVersion(PendingWorkload workload, long version) {
+  static PendingWorkload withVersion(PendingWorkload workload, long version) {
     return new PendingWorkload(
         workload.id(),
         version,
