@@ -94,7 +94,8 @@ final class LogEncoder extends EncoderBase<ILoggingEvent> {
     return Optional.ofNullable(event.getThrowableProxy());
   }
 
-  private static String summary(IThrowableProxy thrown) {
+  /** The class and the message of an exception. */
+  static String summary(IThrowableProxy thrown) {
     String message = thrown.getMessage();
     return message == null ? thrown.getClassName() : thrown.getClassName() + ": " + message;
   }
@@ -109,7 +110,8 @@ final class LogEncoder extends EncoderBase<ILoggingEvent> {
     return name.substring(name.lastIndexOf('.') + 1);
   }
 
-  private static String oneLine(String text) {
+  /** A text without line breaks. */
+  static String oneLine(String text) {
     return text.replaceAll("\r?\n", " | ");
   }
 }
