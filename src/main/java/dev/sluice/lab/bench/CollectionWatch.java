@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 /** Lists and watches a collection; lists again when a watch cannot be continued. */
 final class CollectionWatch implements AutoCloseable {
 
-  private static final int MAX_FAILURES = 20;
+  private static final int MAX_FAILURES = 240;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final BenchmarkApiClient benchmarkApiClient;
