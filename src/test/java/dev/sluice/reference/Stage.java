@@ -163,7 +163,12 @@ abstract class Stage {
 
   /** Whether somebody stops the pods: of one in six Workloads nobody does, unless that changed. */
   private boolean isEvictable(String uid, int number) {
-    return attended.getOrDefault(uid, number % 6 != 5);
+    return attended.getOrDefault(uid, isAttended(number));
+  }
+
+  /** Whether somebody stops the pods of the Workload at first. */
+  static boolean isAttended(int number) {
+    return number % 6 != 5;
   }
 
   /** A Workload that is made anew after it was deleted has another UID. */
@@ -220,22 +225,11 @@ abstract class Stage {
     if (asked().holders().contains(uid)) {
       return;
     }
-    Instant queued = START.plusSeconds(submit.queuedAt());
     pending(
-        new PendingWorkload(
+        submit.asked(
             new WorkloadId(uid, namespace, "w" + submit.number()),
             version++,
-            submit.queue(),
-            submit.shape(),
-            submit.priority(),
-            queued,
-            queued,
-            submit.restsFor() == 0
-                ? Optional.empty()
-                : Optional.of(now.plusSeconds(submit.restsFor())),
-            submit.held(),
-            submit.defective() ? Optional.of("requests exceed limits") : Optional.empty(),
-            submit.gated(),
+            now,
             isEvictable(uid, submit.number())));
   }
 

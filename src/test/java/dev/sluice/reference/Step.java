@@ -1,7 +1,11 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Instant;
+import java.util.Optional;
 
 /**
  * One thing that happens in a random world. Steps name Workloads loosely (the n-th that holds
@@ -27,7 +31,26 @@ sealed interface Step {
       int restsFor,
       boolean defective,
       boolean gated)
-      implements Step {}
+      implements Step {
+
+    /** The Workload as it asks for quota. */
+    PendingWorkload asked(WorkloadId id, long version, Instant now, boolean evictable) {
+      Instant queued = Stage.START.plusSeconds(queuedAt);
+      return new PendingWorkload(
+          id,
+          version,
+          queue,
+          shape,
+          priority,
+          queued,
+          queued,
+          restsFor == 0 ? Optional.empty() : Optional.of(now.plusSeconds(restsFor)),
+          held,
+          defective ? Optional.of("requests exceed limits") : Optional.empty(),
+          gated,
+          evictable);
+    }
+  }
 
   /** A pending Workload is written to by somebody, and asks for the same. */
   record Touch(int number) implements Step {}

@@ -9,10 +9,8 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,8 +29,8 @@ final class WakingWorld {
 
   private final EngineProbe engine;
   private final Map<String, PendingWorkload> known = new HashMap<>();
-  private final Map<String, Long> holders = new LinkedHashMap<>();
-  private final Set<String> strict = new HashSet<>();
+  private final Set<String> holders = new LinkedHashSet<>();
+  private boolean anyStrict;
   private Instant now = Stage.START;
   private long version = 1;
   private int changes;
@@ -84,7 +82,7 @@ final class WakingWorld {
     engine.fold(schedulerEvent);
     if (schedulerEvent instanceof SchedulerEvent.ClusterQueueChanged(var queue)
         && queue.strategy() == QueueingStrategy.STRICT_FIFO) {
-      strict.add(queue.name());
+      anyStrict = true;
     }
   }
 
@@ -95,7 +93,7 @@ final class WakingWorld {
     engine.fold(
         new SchedulerEvent.FlavorChanged(
             new Flavor("unused", Map.of("change", "" + changes++), List.of(), List.of())));
-    judged += strict.isEmpty() ? 1 : 0;
+    judged += anyStrict ? 0 : 1;
     for (int cycle = 0; cycle < ENDLESS && engine.cycle(); cycle++) {
       List<Decided> forgotten =
           engine.takeDecisions().stream()
@@ -115,7 +113,7 @@ final class WakingWorld {
    * anew (docs/scheduling-semantics.md).
    */
   private boolean isForgotten(Decided decided) {
-    return decided instanceof Decided.Admission && strict.isEmpty();
+    return decided instanceof Decided.Admission && !anyStrict;
   }
 
   /** Cycles until there is nothing to look at; returns false if that doesn't end. */
@@ -133,7 +131,7 @@ final class WakingWorld {
     switch (decision) {
       case Decision.Admit admit -> {
         decisions++;
-        holders.put(admit.id().uid(), version);
+        holders.add(admit.id().uid());
         engine.fold(new SchedulerEvent.AdmissionWritten(admit.id(), version++));
       }
       case Decision.Preempt preempt -> {
@@ -145,39 +143,28 @@ final class WakingWorld {
   }
 
   private Optional<String> holder(int nth) {
-    List<String> all = new ArrayList<>(holders.keySet());
+    List<String> all = List.copyOf(holders);
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(nth % all.size()));
   }
 
   private void submit(Step.Submit submit) {
     String uid = "uid-" + submit.number();
-    if (holders.containsKey(uid) || submit.gated() || submit.shape().podSets().size() > 1) {
+    if (holders.contains(uid) || submit.gated() || submit.shape().podSets().size() > 1) {
       return;
     }
-    Instant queued = Stage.START.plusSeconds(submit.queuedAt());
     String namespace =
         known.containsKey(uid) ? known.get(uid).id().namespace() : submit.namespace();
     pending(
-        new PendingWorkload(
+        submit.asked(
             new WorkloadId(uid, namespace, "w" + submit.number()),
             version,
-            submit.queue(),
-            submit.shape(),
-            submit.priority(),
-            queued,
-            queued,
-            submit.restsFor() == 0
-                ? Optional.empty()
-                : Optional.of(now.plusSeconds(submit.restsFor())),
-            submit.held(),
-            submit.defective() ? Optional.of("requests exceed limits") : Optional.empty(),
-            submit.gated(),
-            submit.number() % 6 != 5));
+            now,
+            Stage.isAttended(submit.number())));
   }
 
   private void requeue(String uid) {
     PendingWorkload before = known.get(uid);
-    if (before != null && holders.remove(uid) != null) {
+    if (before != null && holders.remove(uid)) {
       pending(Stage.withVersion(before, version));
     }
   }

@@ -13,10 +13,8 @@ public final class StreamingListParser {
   private static final int CHUNK = 1 << 16;
 
   private final ItemSink sink;
-  private byte[] item = new byte[1 << 12];
-  private int itemLength;
-  private byte[] frame = new byte[1 << 10];
-  private int frameLength;
+  private final Buffer item = new Buffer(1 << 12);
+  private final Buffer frame = new Buffer(1 << 10);
   private int depth;
   private int itemsDepth = -1;
   private boolean inString;
@@ -44,10 +42,10 @@ public final class StreamingListParser {
     for (int count = in.read(chunk); count >= 0; count = in.read(chunk)) {
       splitter.take(chunk, count);
     }
-    if (splitter.depth != 0 || splitter.frameLength == 0) {
+    if (splitter.depth != 0 || splitter.frame.length == 0) {
       throw new IOException("the list ended in the middle");
     }
-    return Arrays.copyOf(splitter.frame, splitter.frameLength);
+    return Arrays.copyOf(splitter.frame.bytes, splitter.frame.length);
   }
 
   /**
@@ -70,24 +68,24 @@ public final class StreamingListParser {
           if (depth == 2 && chunk[at] == '[') {
             itemsDepth = depth;
           } else if (itemsDepth > 0 && depth == itemsDepth + 1) {
-            putFrame(chunk, from, at);
+            frame.put(chunk, from, at);
             from = at;
           }
         }
         case '}', ']' -> {
           depth--;
           if (itemsDepth > 0 && depth == itemsDepth) {
-            putItem(chunk, from, next);
+            item.put(chunk, from, next);
             from = next;
-            sink.item(item, itemLength);
-            itemLength = 0;
+            sink.item(item.bytes, item.length);
+            item.length = 0;
           } else if (depth < itemsDepth) {
             itemsDepth = -1;
           }
         }
         case ',' -> {
           if (depth == itemsDepth) {
-            putFrame(chunk, from, at);
+            frame.put(chunk, from, at);
             from = next;
           }
         }
@@ -95,9 +93,9 @@ public final class StreamingListParser {
       }
     }
     if (itemsDepth > 0 && depth > itemsDepth) {
-      putItem(chunk, from, count);
+      item.put(chunk, from, count);
     } else {
-      putFrame(chunk, from, count);
+      frame.put(chunk, from, count);
     }
   }
 
@@ -113,21 +111,22 @@ public final class StreamingListParser {
     return at;
   }
 
-  private void putItem(byte[] chunk, int from, int to) {
-    int length = itemLength + to - from;
-    if (length > item.length) {
-      item = Arrays.copyOf(item, Math.max(length, item.length * 2));
-    }
-    System.arraycopy(chunk, from, item, itemLength, to - from);
-    itemLength = length;
-  }
+  /** Bytes that are collected, in an array that grows. */
+  private static final class Buffer {
+    private byte[] bytes;
+    private int length;
 
-  private void putFrame(byte[] chunk, int from, int to) {
-    int length = frameLength + to - from;
-    if (length > frame.length) {
-      frame = Arrays.copyOf(frame, Math.max(length, frame.length * 2));
+    Buffer(int size) {
+      bytes = new byte[size];
     }
-    System.arraycopy(chunk, from, frame, frameLength, to - from);
-    frameLength = length;
+
+    void put(byte[] chunk, int from, int to) {
+      int needed = length + to - from;
+      if (needed > bytes.length) {
+        bytes = Arrays.copyOf(bytes, Math.max(needed, bytes.length * 2));
+      }
+      System.arraycopy(chunk, from, bytes, length, to - from);
+      length = needed;
+    }
   }
 }
