@@ -6,11 +6,15 @@ import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import dev.sluice.lab.bench.Scenario.WorkClass;
 import dev.sluice.lab.bench.Schedule.Creation;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.webhooks.WebhookConfigurations;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -53,6 +57,11 @@ final class StartBenchmark implements AutoCloseable {
   private final BenchmarkApiClient client;
   private final BenchmarkTarget target;
   private final Scenario scenario;
+
+  /** Where the definitions and registrations say that webhooks are. */
+  private final InetSocketAddress published;
+
+  private final TcpProxy service;
   private int started;
 
   /**
@@ -72,6 +81,8 @@ final class StartBenchmark implements AutoCloseable {
     OperatorAccount.create(controlPlane.kubeconfig(), files.operatorKubeconfig());
     OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);
     client = new BenchmarkApiClient(controlPlane.kubeconfig());
+    published = loopback(1, FreePorts.choose(1, random).getFirst());
+    service = TcpProxy.listening(published.getPort(), uri(loopback(2, published.getPort())));
   }
 
   static Scenario scenario(int pending) {
@@ -90,11 +101,10 @@ final class StartBenchmark implements AutoCloseable {
 
   /** Runs through all steps. */
   StartFigures run() {
-    OperatorSettings settings = settings();
-    try (OperatorProcess first = start("first, installs", settings, true, Optional.empty())) {
+    try (OperatorProcess first = start("first, installs", true, Optional.empty())) {
       first.stop();
     }
-    try (OperatorProcess empty = start("empty", settings, false, Optional.empty())) {
+    try (OperatorProcess empty = start("empty", false, Optional.empty())) {
       new BenchmarkFixture(scenario, target, client).setUp(empty.onEnd());
       setStopPolicy("Hold");
       await("all queues were closed", () -> active() == 0);
@@ -107,7 +117,7 @@ final class StartBenchmark implements AutoCloseable {
     }
     try (AdmissionTimes admissions = new AdmissionTimes(target, client)) {
       String pending = String.format(Locale.ROOT, "%,d Workloads pending", scenario.size());
-      OperatorProcess leader = start(pending, settings, false, Optional.of(admissions));
+      OperatorProcess leader = start(pending, false, Optional.of(admissions));
       try {
         leader = change("leader told to end", leader, OperatorProcess::stop, admissions);
         leader =
@@ -123,16 +133,33 @@ final class StartBenchmark implements AutoCloseable {
     return figures;
   }
 
-  /** Leases in the proportions that the operator has by default. */
-  private OperatorSettings settings() {
+  /**
+   * Leases in the proportions that the operator has by default, and webhooks at this address.
+   *
+   * <p>Each operator has a loopback address of its own, with the port that is published. So
+   * definitions stay as they are when another one starts, as behind a Service: the API server
+   * builds its storage anew when a definition changes.
+   */
+  private OperatorSettings settings(InetSocketAddress webhooks) {
     return OperatorSettings.onFreePorts(random)
-        .withLeases(lease, lease.multipliedBy(2).dividedBy(3), RETRY);
+        .withLeases(lease, lease.multipliedBy(2).dividedBy(3), RETRY)
+        .withWebhooksAt(webhooks);
   }
 
-  private OperatorProcess start(
-      String what, OperatorSettings settings, boolean install, Optional<AdmissionTimes> decides) {
+  private static InetSocketAddress loopback(int last, int port) {
+    return new InetSocketAddress("127.0.0." + last, port);
+  }
+
+  private static URI uri(InetSocketAddress address) {
+    return URI.create("https://" + address.getAddress().getHostAddress() + ":" + address.getPort());
+  }
+
+  /** Starts an operator and returns it when it is ready; webhooks are sent to it from then on. */
+  private OperatorProcess start(String what, boolean install, Optional<AdmissionTimes> decides) {
     tell.accept("start: " + what);
     started++;
+    InetSocketAddress own = loopback(1 + started, published.getPort());
+    OperatorSettings settings = settings(own);
     String name = "operator-" + started;
     long begun = System.nanoTime();
     OperatorProcess process =
@@ -142,6 +169,7 @@ final class StartBenchmark implements AutoCloseable {
             : OperatorProcess.startInstalled(
                 name, files.operatorKubeconfig(), settings, controlPlane.logs());
     process.awaitReady();
+    service.redirectTo(uri(own));
     Duration ready = since(begun);
     Duration cpu = ProcessReading.of(process.pid()).cpu();
     Optional<Duration> decision =
@@ -156,7 +184,7 @@ final class StartBenchmark implements AutoCloseable {
       String what, OperatorProcess leader, Consumer<OperatorProcess> end, AdmissionTimes times) {
     long quota = Math.min(scenario.size(), scenario.nominalCpu());
     await("the quota was used", () -> times.running().size() >= quota);
-    OperatorProcess standby = start("standby, before: " + what, settings(), true, Optional.empty());
+    OperatorProcess standby = start("standby, before: " + what, false, Optional.empty());
     try {
       await("the quota was used", () -> times.running().size() >= quota);
       tell.accept(what);
@@ -303,7 +331,8 @@ final class StartBenchmark implements AutoCloseable {
   @Override
   public void close() {
     try (files;
-        controlPlane) {
+        controlPlane;
+        service) {
       client.close();
     }
   }

@@ -14,8 +14,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A TCP proxy on the loopback address in front of an API server, which can interrupt its
- * connections for tests. Clients that use the server's own address are not affected. Thread-safe.
+ * A TCP proxy on the loopback address in front of a server, which can interrupt its connections for
+ * tests, and send new ones to another server as a Service does. Clients that use the server's own
+ * address are not affected. Thread-safe.
  */
 public final class TcpProxy implements AutoCloseable {
 
@@ -23,7 +24,7 @@ public final class TcpProxy implements AutoCloseable {
   private static final int CONNECT_MILLIS = 5_000;
 
   private final ServerSocket serverSocket;
-  private final URI server;
+  private volatile URI server;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private volatile boolean disconnected;
@@ -36,9 +37,14 @@ public final class TcpProxy implements AutoCloseable {
 
   /** Starts a proxy to this server on a free port. */
   public static TcpProxy to(URI server) {
+    return listening(0, server);
+  }
+
+  /** Starts a proxy to this server on a port, or on a free one if it is 0. */
+  public static TcpProxy listening(int port, URI server) {
     try {
       TcpProxy tcpProxy =
-          new TcpProxy(new ServerSocket(0, 128, InetAddress.getLoopbackAddress()), server);
+          new TcpProxy(new ServerSocket(port, 128, InetAddress.getLoopbackAddress()), server);
       tcpProxy.threads.execute(tcpProxy::accept);
       return tcpProxy;
     } catch (IOException e) {
@@ -54,6 +60,11 @@ public final class TcpProxy implements AutoCloseable {
   /** A copy of the kubeconfig that connects through this proxy. */
   public String redirect(String kubeconfig) {
     return kubeconfig.replace(server.toString(), listenAddress().toString());
+  }
+
+  /** Sends new connections to another server. Those that are open stay where they are. */
+  public void redirectTo(URI other) {
+    server = other;
   }
 
   /** Closes all connections and refuses new ones until {@link #restore}. */
@@ -103,7 +114,8 @@ public final class TcpProxy implements AutoCloseable {
     sockets.add(to);
     try {
       if (!disconnected) {
-        to.connect(new InetSocketAddress(server.getHost(), server.getPort()), CONNECT_MILLIS);
+        URI target = server;
+        to.connect(new InetSocketAddress(target.getHost(), target.getPort()), CONNECT_MILLIS);
         threads.execute(() -> forward(from, to));
         forward(to, from);
       }

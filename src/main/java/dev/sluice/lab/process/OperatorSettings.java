@@ -1,6 +1,7 @@
 package dev.sluice.lab.process;
 
 import dev.sluice.lab.controlplane.FreePorts;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -8,7 +9,8 @@ import java.util.random.RandomGenerator;
 /**
  * What the configuration file of an operator that runs on this machine says.
  *
- * @param webhookPort serves webhooks, on the loopback address
+ * @param webhookHost the loopback address that serves webhooks
+ * @param webhookPort serves webhooks, on that address
  * @param healthPort serves {@code /healthz} and {@code /readyz}, on the loopback address
  * @param metricsPort serves {@code /metrics}, on the loopback address
  * @param visibilityPort serves the visibility API
@@ -19,6 +21,7 @@ import java.util.random.RandomGenerator;
  * @param more further top level fields, as YAML; may be empty
  */
 public record OperatorSettings(
+    String webhookHost,
     int webhookPort,
     int healthPort,
     int metricsPort,
@@ -36,6 +39,7 @@ public record OperatorSettings(
   public static OperatorSettings onFreePorts(RandomGenerator random) {
     List<Integer> ports = FreePorts.choose(4, random);
     return new OperatorSettings(
+        "127.0.0.1",
         ports.get(0),
         ports.get(1),
         ports.get(2),
@@ -51,6 +55,7 @@ public record OperatorSettings(
   public OperatorSettings withLeases(
       Duration otherLease, Duration otherRenew, Duration otherRetry) {
     return new OperatorSettings(
+        webhookHost,
         webhookPort,
         healthPort,
         metricsPort,
@@ -62,9 +67,25 @@ public record OperatorSettings(
         more);
   }
 
+  /** The same with webhooks at this loopback address and port. */
+  public OperatorSettings withWebhooksAt(InetSocketAddress address) {
+    return new OperatorSettings(
+        address.getAddress().getHostAddress(),
+        address.getPort(),
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        lease,
+        renewDeadline,
+        retryPeriod,
+        moreMetrics,
+        more);
+  }
+
   /** The same with further top level fields, written as YAML. */
   public OperatorSettings with(String fields) {
     return new OperatorSettings(
+        webhookHost,
         webhookPort,
         healthPort,
         metricsPort,
@@ -79,6 +100,7 @@ public record OperatorSettings(
   /** The same with further fields of {@code metrics}, such as {@code a: true, b: false}. */
   public OperatorSettings withMetrics(String fields) {
     return new OperatorSettings(
+        webhookHost,
         webhookPort,
         healthPort,
         metricsPort,
@@ -96,7 +118,7 @@ public record OperatorSettings(
     apiVersion: config.kueue.x-k8s.io/v1beta2
     kind: Configuration
     webhook:
-      host: 127.0.0.1
+      host: %s
       port: %d
     health:
       healthProbeBindAddress: 127.0.0.1:%d
@@ -111,6 +133,7 @@ public record OperatorSettings(
       retryPeriod: %dms
     """
             .formatted(
+                webhookHost,
                 webhookPort,
                 healthPort,
                 metricsPort,

@@ -14,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -52,6 +53,18 @@ class TcpProxyTest {
           .send(HttpRequest.newBuilder(tcpProxy.listenAddress()).build(), BodyHandlers.ofString())
           .body();
     }
+  }
+
+  @Test
+  void newConnectionsGoToTheServerToldLast() throws IOException, InterruptedException {
+    URI running = URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    int unused = FreePorts.choose(1, new Random()).getFirst();
+
+    tcpProxy.redirectTo(URI.create("http://127.0.0.1:" + unused));
+    assertThatThrownBy(this::get).isInstanceOf(IOException.class);
+
+    tcpProxy.redirectTo(running);
+    assertThat(get()).isEqualTo("hello");
   }
 
   @Test

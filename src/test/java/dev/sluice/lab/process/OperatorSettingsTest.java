@@ -15,6 +15,7 @@ class OperatorSettingsTest {
   void theFileSaysWhatTheSettingsSay() throws Exception {
     OperatorSettings settings =
         new OperatorSettings(
+            "127.0.0.5",
             20_001,
             20_002,
             20_003,
@@ -28,7 +29,7 @@ class OperatorSettingsTest {
     Configuration read = ConfigurationLoader.parse(settings.yaml(), "", () -> "kueue-system");
 
     assertThat(read.webhook().port()).isEqualTo(20_001);
-    assertThat(read.webhook().host()).isEqualTo("127.0.0.1");
+    assertThat(read.webhook().host()).isEqualTo("127.0.0.5");
     assertThat(read.health().bindAddress()).contains(new BindAddress("127.0.0.1", 20_002));
     assertThat(read.metrics().bindAddress()).contains(new BindAddress("127.0.0.1", 20_003));
     assertThat(read.metrics().enableClusterQueueResources()).isTrue();
