@@ -39,8 +39,8 @@ public final class MonthCommand implements Callable<Integer> {
       paramLabel = "NUMBER",
       defaultValue = "1000000",
       description =
-          "How many jobs arrive; there are as many queues that each gets about as many a day (default:"
-              + " ${DEFAULT-VALUE}).")
+          "How many jobs arrive; there are as many queues that each gets about as many a day"
+              + " (default: ${DEFAULT-VALUE}).")
   private int jobs = MonthSize.WHOLE.jobs();
 
   @Option(
@@ -49,6 +49,15 @@ public final class MonthCommand implements Callable<Integer> {
       defaultValue = "30",
       description = "In how many days (default: ${DEFAULT-VALUE}).")
   private int days = MonthSize.WHOLE.days();
+
+  @Option(
+      names = "--queues-per-team",
+      paramLabel = "NUMBER",
+      defaultValue = "2",
+      description =
+          "How many ClusterQueues a team has; a tree has five teams, and there are as many trees"
+              + " that the number of queues stays (default: ${DEFAULT-VALUE}).")
+  private int queuesPerTeam = MonthSize.WHOLE.queues();
 
   @Option(
       names = "--seed",
@@ -65,10 +74,11 @@ public final class MonthCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    if (jobs < 1 || days < 1) {
-      throw new ParameterException(spec.commandLine(), "--jobs and --days must be 1 or more");
+    if (jobs < 1 || days < 1 || queuesPerTeam < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--jobs, --days and --queues-per-team must be 1 or more");
     }
-    MonthSize size = MonthSize.WHOLE.with(jobs, days, seed);
+    MonthSize size = MonthSize.WHOLE.with(jobs, days, seed).withQueuesPerTeam(queuesPerTeam);
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     MonthSimulation month =

@@ -15,7 +15,7 @@ record MonthSize(
     long seed, int days, int jobs, int trees, int teams, int queues, int changesPerDay) {
 
   /** A month of 1,000 queues and a million jobs. */
-  static final MonthSize WHOLE = new MonthSize(1, 30, 1_000_000, 10, 5, 20, 24);
+  static final MonthSize WHOLE = new MonthSize(1, 30, 1_000_000, 100, 5, 2, 24);
 
   MonthSize {
     if (days < 1 || jobs < 1 || trees < 1 || teams < 1 || queues < 1 || changesPerDay < 0) {
@@ -23,11 +23,21 @@ record MonthSize(
     }
   }
 
-  /** Other jobs in other days, and as many queues that each has about as many jobs a day. */
+  /** Other jobs in other days, and as many trees that each queue has about as many jobs a day. */
   MonthSize with(int otherJobs, int otherDays, long otherSeed) {
     double busier = ((double) otherJobs / otherDays) / ((double) jobs / days);
-    int otherQueues = (int) Math.max(1, Math.round(queues * busier));
-    return new MonthSize(otherSeed, otherDays, otherJobs, trees, teams, otherQueues, changesPerDay);
+    return new MonthSize(
+        otherSeed, otherDays, otherJobs, atLeastOne(trees * busier), teams, queues, changesPerDay);
+  }
+
+  /** As many queues, with so many in each team: wider trees, and fewer of them. */
+  MonthSize withQueuesPerTeam(int number) {
+    int fewer = atLeastOne((double) trees * queues / number);
+    return new MonthSize(seed, days, jobs, fewer, teams, number, changesPerDay);
+  }
+
+  private static int atLeastOne(double number) {
+    return (int) Math.max(1, Math.round(number));
   }
 
   int allTeams() {
