@@ -64,6 +64,11 @@ final class RandomWorld {
         seed, dice -> WorldSize.of(dice, true, preempting, Pods.ALL, preempting).withPolicies());
   }
 
+  /** One with many queues in few cohorts, which preempt. */
+  static RandomWorld crowded(long seed, boolean weighted) {
+    return new RandomWorld(seed, dice -> WorldSize.crowded(dice, weighted));
+  }
+
   /** One whose queues preempt, and have weights. */
   static RandomWorld weighted(long seed, Pods pods) {
     return new RandomWorld(seed, true, true, pods, true);

@@ -203,7 +203,7 @@ abstract class Stage {
         workload.evictable());
   }
 
-  private static PendingWorkload withGate(PendingWorkload workload, boolean closed) {
+  static PendingWorkload withGate(PendingWorkload workload, boolean closed) {
     return new PendingWorkload(
         workload.id(),
         workload.version(),

@@ -51,6 +51,25 @@ record WorldSize(
         topologies);
   }
 
+  /** Many queues with little choice, and many Workloads, in few cohorts. */
+  static WorldSize crowded(Dice dice, boolean weighted) {
+    return new WorldSize(
+        true,
+        true,
+        Pods.ALL,
+        weighted,
+        dice.chance(80) ? 1 : 2,
+        4 + dice.below(9),
+        1 + dice.below(3),
+        20 + dice.below(60),
+        dice.chance(40) ? 60 : 0,
+        true,
+        false,
+        dice.chance(10),
+        dice.chance(10),
+        false);
+  }
+
   /**
    * Whether all queues are of one tree that never falls apart: which tree comes first where queues
    * share fairly is not said, and nodes are there for all trees.

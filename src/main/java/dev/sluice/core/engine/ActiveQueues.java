@@ -5,13 +5,16 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.PlainCandidate;
 import dev.sluice.core.scheduling.QueueHead;
+import dev.sluice.core.scheduling.SchedulingCycle;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +51,7 @@ final class ActiveQueues {
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> claims = new HashMap<>();
   private final Map<QuotaNode, Changes> changesOfTrees = new HashMap<>();
   private final SkippedHeads skippedHeads = new SkippedHeads();
+  private final SkippedClasses skippedClasses = new SkippedClasses(this::holdClaimOfSkipped);
 
   /** Queues that are blocked because they or their cohorts have as many Workloads as they may. */
   private final Map<QuotaNode, Map<String, ClusterQueueCache>> limited = new HashMap<>();
@@ -124,7 +128,7 @@ final class ActiveQueues {
       }
     }
     return root ->
-        claims.containsKey(root)
+        claims.containsKey(root) || skippedClasses.areIn(root)
             ? Optional.empty()
             : Optional.of(heads.getOrDefault(root, List.of()));
   }
@@ -202,6 +206,46 @@ final class ActiveQueues {
     if (!claims.isEmpty()) {
       ready.putAll(claims.getOrDefault(node.root(), Map.of()));
     }
+    if (!skippedClasses.isEmpty()) {
+      skippedClasses.changed(node.root());
+    }
+  }
+
+  private void holdClaimOfSkipped(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+    holdClaim(queue, equivalenceClass.head(), SchedulingCycle.QUOTA_RESERVED_BY_OTHERS);
+    if (skippedClasses.takePart(queue.node().root())) {
+      ready.put(queue.name(), queue);
+    }
+  }
+
+  /** Begins the next cycle: the trees whose skipped classes it evaluates. */
+  Set<QuotaNode> beginSkipped() {
+    return skippedClasses.begin(ready.values());
+  }
+
+  /**
+   * Ends a cycle.
+   *
+   * @param skipped inadmissible classes that it skipped, and that hold a claim now
+   * @param inVain queues whose skipped classes were found not to fit
+   */
+  void endSkipped(List<PlainCandidate> skipped, List<ClusterQueueCache> inVain) {
+    for (PlainCandidate candidate : skipped) {
+      ready.remove(candidate.queue().name());
+      clear(candidate.queue());
+    }
+    skippedClasses.end(skipped);
+    for (ClusterQueueCache queue : inVain) {
+      skippedHeads.forget(queue.name());
+      if (queue.pending().head() != null) {
+        add(queue);
+      }
+    }
+  }
+
+  /** Makes all skipped classes active in fact, because what is known of them may not hold. */
+  void activateSkipped() {
+    skippedClasses.activateAll();
   }
 
   /** Removes the block of a queue, and activates the queue. */
@@ -258,7 +302,7 @@ final class ActiveQueues {
   }
 
   boolean isEmpty() {
-    return ready.isEmpty();
+    return ready.isEmpty() && !skippedClasses.anyChanged();
   }
 
   /** Returns the queues with a claim in a tree, which don't hold it any more. */

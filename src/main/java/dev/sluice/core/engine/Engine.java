@@ -14,12 +14,14 @@ import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.InadmissibleIndex;
+import dev.sluice.core.scheduling.PlainCandidate;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.topology.TopologyCache;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -54,6 +56,7 @@ public final class Engine {
   private final OutcomeApplier outcomeApplier;
   private final TopologyCache topologyCache;
   private final SecondPassQueue secondPasses;
+  private final boolean skipsPlainly;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private CycleStatistics statistics = CycleStatistics.NONE;
@@ -66,6 +69,17 @@ public final class Engine {
    * @param decisions receives each decision; must return quickly and must not call the engine
    */
   public Engine(EngineOptions options, Consumer<Decision> decisions) {
+    this(options, decisions, true);
+  }
+
+  /**
+   * An empty engine that doesn't decide yet.
+   *
+   * @param skipsPlainly whether a head that is skipped needs no outcome of its own where the next
+   *     cycles don't depend on it; the decisions are the same
+   */
+  Engine(EngineOptions options, Consumer<Decision> decisions, boolean skipsPlainly) {
+    this.skipsPlainly = skipsPlainly;
     this.specRegistry = new SpecRegistry(options.topology());
     this.topologyCache = specRegistry.topologies;
     this.eligibilityCheck = new EligibilityCheck(specRegistry);
@@ -117,6 +131,9 @@ public final class Engine {
 
   /** Applies an event to the state. */
   public void apply(SchedulerEvent schedulerEvent) {
+    if (mayChangeEligibility(schedulerEvent)) {
+      activeQueues.activateSkipped();
+    }
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> workloads.reserving(workload);
@@ -182,6 +199,22 @@ public final class Engine {
         }
       }
     }
+  }
+
+  /** Whether an event may change more than Workloads, their reservations and the time. */
+  private static boolean mayChangeEligibility(SchedulerEvent schedulerEvent) {
+    return switch (schedulerEvent) {
+      case SchedulerEvent.WorkloadPending event -> false;
+      case SchedulerEvent.WorkloadReserving event -> false;
+      case SchedulerEvent.WorkloadReleased event -> false;
+      case SchedulerEvent.AdmissionWritten event -> false;
+      case SchedulerEvent.AdmissionRefused event -> false;
+      case SchedulerEvent.EvictionRefused event -> false;
+      case SchedulerEvent.PlacementRefused event -> false;
+      case SchedulerEvent.TimePassed event -> false;
+      case SchedulerEvent.DecidingEnabled event -> false;
+      default -> true;
+    };
   }
 
   private void usageChanged(TopologyCache.UsageChange change) {
@@ -338,8 +371,9 @@ public final class Engine {
       return false;
     }
     inadmissibleIndex.requeueGated(activeQueues::add);
-    Map<ClusterQueueCache, QueuedWorkload> heads = heads();
-    if (heads.isEmpty()) {
+    InadmissibleIndex.Candidates candidates = candidates();
+    Map<ClusterQueueCache, QueuedWorkload> heads = heads(candidates);
+    if (heads.isEmpty() && candidates.plain().isEmpty() && candidates.inVain().isEmpty()) {
       return false;
     }
     cycles++;
@@ -353,7 +387,11 @@ public final class Engine {
             eligibilityCheck::of,
             cycles,
             gate.admissions());
-    for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
+    List<CycleOutcome> cycleOutcomes = schedulingCycle.run(heads, candidates.plain());
+    candidates.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
+    cycleOutcomes.forEach(cycleOutcome -> cycleOutcome.queue().pending().activateSkipped());
+    activeQueues.endSkipped(schedulingCycle.skipped(), candidates.inVain());
+    for (CycleOutcome cycleOutcome : cycleOutcomes) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         changedTrees.add(cycleOutcome.queue().node().root());
       }
@@ -383,20 +421,30 @@ public final class Engine {
     }
   }
 
-  /**
-   * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
-   */
-  private Map<ClusterQueueCache, QueuedWorkload> heads() {
-    InadmissibleIndex.Candidates candidates =
-        inadmissibleIndex.hasReleases()
-            ? inadmissibleIndex.candidates(
+  /** The inadmissible Workloads that the next cycle evaluates. */
+  private InadmissibleIndex.Candidates candidates() {
+    Set<QuotaNode> skippedTrees = activeQueues.beginSkipped();
+    return inadmissibleIndex.hasReleases() || !skippedTrees.isEmpty()
+        ? inadmissibleIndex.candidates(
+            new InadmissibleIndex.Surrounding(
                 activeQueues.headsByTree(),
                 queueHead ->
                     eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent()
                         || !FixedFlavor.isEligible(
                             specRegistry.flavors,
-                            queueHead.item().equivalenceClass().demand(queueHead.queue())))
-            : InadmissibleIndex.Candidates.NONE;
+                            queueHead.item().equivalenceClass().demand(queueHead.queue())),
+                root ->
+                    skipsPlainly
+                        && specRegistry.limitedLocalQueues == 0
+                        && !specRegistry.topologyTrees.contains(root),
+                skippedTrees))
+        : InadmissibleIndex.Candidates.NONE;
+  }
+
+  /**
+   * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
+   */
+  private Map<ClusterQueueCache, QueuedWorkload> heads(InadmissibleIndex.Candidates candidates) {
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
       if (candidate.queue().queueing().headBlocks()) {
         inadmissibleIndex.remove(candidate);
@@ -407,14 +455,16 @@ public final class Engine {
     }
     Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
     Map<ClusterQueueCache, QueuedWorkload> behindOthers = new LinkedHashMap<>();
+    Set<ClusterQueueCache> others = new HashSet<>(candidates.inVain());
+    candidates.plain().forEach(candidate -> others.add(candidate.queue()));
     for (ClusterQueueCache queue : activeQueues.drain()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
-      if (head != null) {
+      if (head != null && !others.contains(queue)) {
         restartFlavorSearch(queue);
         (candidates.leftOut().contains(queue) ? behindOthers : heads).put(queue, head);
       }
     }
-    if (heads.isEmpty() && candidates.classes().isEmpty()) {
+    if (heads.isEmpty() && candidates.classes().isEmpty() && others.isEmpty()) {
       heads.putAll(behindOthers);
     } else {
       behindOthers.keySet().forEach(activeQueues::add);
@@ -423,6 +473,11 @@ public final class Engine {
       if (!candidate.queue().queueing().headBlocks()) {
         heads.put(candidate.queue(), candidate.equivalenceClass().head());
         // Workloads behind the candidate are evaluated in a later cycle.
+        activeQueues.unblock(candidate.queue());
+      }
+    }
+    for (PlainCandidate candidate : candidates.plain()) {
+      if (candidate.queue().pending().skipped() == null) {
         activeQueues.unblock(candidate.queue());
       }
     }

@@ -29,6 +29,17 @@ public final class PendingQueue {
 
   private record ClassKey(LocalQueueLane lane, RequestShape shape, long priority) {}
 
+  /** Told when a skipped class becomes active in fact, see {@link #skip}. */
+  @FunctionalInterface
+  public interface SkipListener {
+
+    /** The class is active from now on. */
+    void activated(ClusterQueueCache queue, EquivalenceClass equivalenceClass);
+  }
+
+  private record Skipped(
+      EquivalenceClass equivalenceClass, ClusterQueueCache queue, SkipListener listener) {}
+
   private final Map<ClassKey, EquivalenceClass> classes = new HashMap<>();
   private final LocalQueueLane sharedLane = new LocalQueueLane(new LocalQueueUsage());
   private final Map<LocalQueueUsage, LocalQueueLane> lanes = new HashMap<>();
@@ -43,6 +54,7 @@ public final class PendingQueue {
   private @Nullable WorkloadId stickyId;
   private @Nullable QueuedWorkload sticky;
   private long inadmissibleOrderVersion;
+  private @Nullable Skipped skipped;
 
   /**
    * Adds a Workload to its class, active or inadmissible.
@@ -53,6 +65,7 @@ public final class PendingQueue {
    */
   public QueuedWorkload add(
       PendingWorkload workload, LocalQueueId localQueue, @Nullable QueuedWorkload before) {
+    activateSkipped();
     EquivalenceClass equivalenceClass = classOf(localQueue, workload.shape(), workload.priority());
     QueuedWorkload item = new QueuedWorkload(workload, localQueue, equivalenceClass);
     if (before != null) {
@@ -87,6 +100,7 @@ public final class PendingQueue {
    *     ordered by usage
    */
   public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
+    activateSkipped();
     if ((of == null) == (usageOf == null)) {
       usageOf = of;
     } else {
@@ -99,6 +113,7 @@ public final class PendingQueue {
    * classes.
    */
   public void policy(QueueingPolicy queueing) {
+    activateSkipped();
     policy = queueing;
     if (queueing.order() != order) {
       reinsertAll(() -> order = queueing.order());
@@ -143,6 +158,7 @@ public final class PendingQueue {
 
   /** Updates the order after the usage of a LocalQueue changed. */
   public void usageChanged(LocalQueueUsage usage) {
+    activateSkipped();
     LocalQueueLane lane = lanes.get(usage);
     if (lane != null) {
       active.usageChanged(lane);
@@ -152,6 +168,7 @@ public final class PendingQueue {
 
   /** Removes a Workload, active, inadmissible or held. */
   public void remove(QueuedWorkload item) {
+    activateSkipped();
     if (held.remove(item)) {
       counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
@@ -161,8 +178,44 @@ public final class PendingQueue {
     dropIfUnused(item.equivalenceClass());
   }
 
+  /**
+   * Skips an inadmissible class whose head was evaluated and skipped: it counts as active until it
+   * is found not to fit again, but stays among the inadmissible classes until then, which costs
+   * nothing. The head of the class comes before all active Workloads. Any change of the queue makes
+   * the class active in fact before.
+   */
+  public void skip(
+      EquivalenceClass equivalenceClass, ClusterQueueCache queue, SkipListener listener) {
+    skipped = new Skipped(equivalenceClass, queue, listener);
+  }
+
+  /** The class that was skipped last and is still to be evaluated; null if there is none. */
+  public @Nullable EquivalenceClass skipped() {
+    Skipped last = skipped;
+    return last == null ? null : last.equivalenceClass;
+  }
+
+  /** Records that the skipped class doesn't fit: it is inadmissible again. */
+  public void endSkip() {
+    skipped = null;
+  }
+
+  /** Makes a skipped class active in fact; does nothing if there is none. */
+  public void activateSkipped() {
+    Skipped last = skipped;
+    if (last != null) {
+      skipped = null;
+      requeue(last.equivalenceClass);
+      last.listener.activated(last.queue, last.equivalenceClass);
+    }
+  }
+
   /** The head: the first active Workload; null if no Workload is active. */
   public @Nullable QueuedWorkload head() {
+    Skipped last = skipped;
+    if (last != null) {
+      return last.equivalenceClass.head();
+    }
     EquivalenceClass first = active.first();
     if (first == null) {
       return null;
@@ -181,6 +234,7 @@ public final class PendingQueue {
    * (docs/scheduling-semantics.md#queue-order). The policy may ignore the sticky Workload.
    */
   public void markSticky(QueuedWorkload item) {
+    activateSkipped();
     sticky = item;
     stickyId = item.id();
   }
@@ -196,6 +250,7 @@ public final class PendingQueue {
 
   /** Forgets a Workload that was deleted or finished. */
   public void forget(WorkloadId id) {
+    activateSkipped();
     if (id.equals(stickyId)) {
       sticky = null;
       stickyId = null;
@@ -222,6 +277,7 @@ public final class PendingQueue {
 
   /** Holds one Workload, for a reason of its own; null if there is nothing to report. */
   public void hold(QueuedWorkload item, @Nullable Explanation reason) {
+    activateSkipped();
     if (!held.contains(item)) {
       extract(item);
       held.add(item);
@@ -238,6 +294,7 @@ public final class PendingQueue {
 
   /** Returns a held Workload to its class. */
   public void release(QueuedWorkload item) {
+    activateSkipped();
     if (held.remove(item)) {
       counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
@@ -251,6 +308,7 @@ public final class PendingQueue {
       EquivalenceClass equivalenceClass,
       Explanation reason,
       List<EquivalenceClass.Shortage> shortages) {
+    activateSkipped();
     boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
       active.remove(equivalenceClass);
@@ -264,6 +322,7 @@ public final class PendingQueue {
 
   /** Makes an inadmissible class active again. */
   public void requeue(EquivalenceClass equivalenceClass) {
+    activateSkipped();
     if (equivalenceClass.explanation() != null) {
       inadmissible.remove(equivalenceClass);
       inadmissibleOrderVersion++;

@@ -1,8 +1,12 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.LocalQueueUsage;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -20,15 +24,43 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterQueueInadmissibleIndex {
 
-  /**
-   * The condition under which a class may fit again.
-   *
-   * @param competing whether any release of quota may make the class fit
-   * @param preempts whether new preemption targets may make the class fit
-   * @param event the tree's event counter at the time when the class became inadmissible
-   */
-  record Requirement(
-      List<EquivalenceClass.Shortage> shortages, boolean competing, boolean preempts, long event) {}
+  /** The condition under which a class may fit again. */
+  static final class Requirement {
+    private final List<EquivalenceClass.Shortage> shortages;
+    private final boolean competing;
+    private final boolean preempts;
+
+    /** The tree's event counter at the time when the class was found not to fit. */
+    private long event;
+
+    /**
+     * @param competing whether any release of quota may make the class fit
+     * @param preempts whether new preemption targets may make the class fit
+     * @param event the tree's event counter
+     */
+    Requirement(
+        List<EquivalenceClass.Shortage> shortages,
+        boolean competing,
+        boolean preempts,
+        long event) {
+      this.shortages = shortages;
+      this.competing = competing;
+      this.preempts = preempts;
+      this.event = event;
+    }
+
+    List<EquivalenceClass.Shortage> shortages() {
+      return shortages;
+    }
+
+    boolean competing() {
+      return competing;
+    }
+
+    boolean preempts() {
+      return preempts;
+    }
+  }
 
   private static final Requirement NOTHING = new Requirement(List.of(), false, false, 0);
 
@@ -50,7 +82,6 @@ final class ClusterQueueInadmissibleIndex {
   private int firstPair = -1;
 
   private long firstAmount;
-  private long firstEvent;
 
   /** The usage of each LocalQueue that has classes. */
   private LocalQueueUsage[] usages = {};
@@ -65,7 +96,6 @@ final class ClusterQueueInadmissibleIndex {
   private EquivalenceClass[] classes = {};
 
   private Requirement[] requirementOf = {};
-  private long[] events = {};
 
   /**
    * The index of the first shortage of each class; the shortages of a class end where those of the
@@ -98,6 +128,56 @@ final class ClusterQueueInadmissibleIndex {
     }
   }
 
+  /**
+   * Whether an evaluation of a class would only find again that it doesn't fit, without any effect
+   * on others: it misses what it missed before, no preemption could free any of that, and it keeps
+   * no quota from others, because the queue reclaims its own from anybody. If so, this is recorded
+   * as an evaluation is.
+   */
+  boolean isInVain(
+      EquivalenceClass equivalenceClass,
+      ResourceDemand.Fixed request,
+      long event,
+      PreemptionUpperBound preemptionUpperBound) {
+    Requirement requirement = requirements.get(equivalenceClass);
+    Explanation explanation = equivalenceClass.explanation();
+    if (requirement == null
+        || explanation == null
+        || explanation.reason() != PendingReason.WAITING_FOR_QUOTA
+        || requirement.competing
+        || !requirement.preempts
+        || queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
+      return false;
+    }
+    int next = 0;
+    for (int i = 0; i < request.pairs().length; i++) {
+      int pair = request.pairs()[i];
+      long amount = request.amounts()[i];
+      if (amount <= queue.node().available(pair)) {
+        continue;
+      }
+      if (next >= requirement.shortages.size()) {
+        return false;
+      }
+      EquivalenceClass.Shortage known = requirement.shortages.get(next++);
+      if (known.pair() != pair
+          || known.amount() != amount
+          || preemptionUpperBound.allows(
+              queue,
+              pair,
+              amount,
+              equivalenceClass.priority(),
+              equivalenceClass.head().queuedAtMicros())) {
+        return false;
+      }
+    }
+    if (next < requirement.shortages.size()) {
+      return false;
+    }
+    requirement.event = event;
+    return true;
+  }
+
   /** Adds what the classes miss. */
   void addTo(LeastMissing leastMissing) {
     requirements.forEach(
@@ -118,14 +198,16 @@ final class ClusterQueueInadmissibleIndex {
   /**
    * The first class in the queue's order that may fit and that became inadmissible before the last
    * event; null if there is none.
+   *
+   * @param except a class that is not inadmissible; null for none
    */
   @Nullable EquivalenceClass firstRequeueable(
-      long event, PreemptionUpperBound preemptionUpperBound) {
+      long event, @Nullable EquivalenceClass except, PreemptionUpperBound preemptionUpperBound) {
     if (requirements.isEmpty() || !queue.active()) {
       return null;
     }
     EquivalenceClass first = queue.pending().firstInadmissible();
-    if (first != null && isRequeueable(first, event, preemptionUpperBound)) {
+    if (first != null && first != except && isRequeueable(first, event, preemptionUpperBound)) {
       return first;
     }
     if (!anyCompeting && !leastRequirement.mayFit(queue, preemptionUpperBound)) {
@@ -138,7 +220,7 @@ final class ClusterQueueInadmissibleIndex {
     for (int i = 0; i < usages.length; i++) {
       if (found == null || usages[i].compareTo(found.usage()) <= 0) {
         EquivalenceClass next =
-            firstRequeueable(firstOf[i], firstOf[i + 1], event, preemptionUpperBound);
+            firstRequeueable(firstOf[i], firstOf[i + 1], event, except, preemptionUpperBound);
         found = next != null && (found == null || next.isOrderedBefore(found)) ? next : found;
       }
     }
@@ -147,11 +229,15 @@ final class ClusterQueueInadmissibleIndex {
 
   /** The first class of one LocalQueue that may fit; null if there is none. */
   private @Nullable EquivalenceClass firstRequeueable(
-      int from, int to, long event, PreemptionUpperBound preemptionUpperBound) {
+      int from,
+      int to,
+      long event,
+      @Nullable EquivalenceClass except,
+      PreemptionUpperBound preemptionUpperBound) {
     int pair = -1;
     long free = 0;
     for (int i = from; i < to; i++) {
-      if (events[i] >= event) {
+      if (requirementOf[i].event >= event || classes[i] == except) {
         continue;
       }
       if (requirementOf[i].competing && firstShortage[i] < firstShortage[i + 1]) {
@@ -180,7 +266,7 @@ final class ClusterQueueInadmissibleIndex {
       rememberOnlyShortage(firstRequirement);
     }
     if (firstPair >= 0) {
-      return firstEvent < event && firstAmount <= queue.node().available(firstPair);
+      return firstRequirement.event < event && firstAmount <= queue.node().available(firstPair);
     }
     Requirement requirement = firstRequirement;
     if (requirement.event >= event) {
@@ -210,7 +296,6 @@ final class ClusterQueueInadmissibleIndex {
         requirement.shortages.size() == 1 && !requirement.competing && !requirement.preempts;
     firstPair = only ? requirement.shortages.getFirst().pair() : -1;
     firstAmount = only ? requirement.shortages.getFirst().amount() : 0;
-    firstEvent = requirement.event;
   }
 
   private boolean allowsPreemption(
@@ -239,7 +324,6 @@ final class ClusterQueueInadmissibleIndex {
     sortByLocalQueue();
     int size = classes.length;
     requirementOf = new Requirement[size];
-    events = new long[size];
     firstShortage = new int[size + 1];
     int count = 0;
     anyCompeting = false;
@@ -247,7 +331,6 @@ final class ClusterQueueInadmissibleIndex {
     for (int i = 0; i < size; i++) {
       Requirement requirement = requirements.getOrDefault(classes[i], NOTHING);
       requirementOf[i] = requirement;
-      events[i] = requirement.event;
       anyCompeting |= requirement.competing;
       if (count + requirement.shortages.size() > pairs.length) {
         pairs = Arrays.copyOf(pairs, 2 * (count + requirement.shortages.size()));

@@ -154,6 +154,17 @@ final class CycleReservations {
     return false;
   }
 
+  /**
+   * Whether there may be quota for a head that needs no targets of its own without all targets so
+   * far; if not, {@link #quotaFitsWithoutTargets} is false, too.
+   */
+  boolean mayFitWithoutTargets(NominatedWorkload entry) {
+    QuotaNode node = entry.queue().node();
+    List<PairAmount> usage = entry.assignment().usage();
+    TreeReservations tree = existing(node);
+    return fits(node, usage, entry.guaranteed()) || (tree != null && tree.mayFit(node, usage));
+  }
+
   /** Whether there is quota for a head without all targets so far and without its own targets. */
   boolean quotaFitsWithoutTargets(NominatedWorkload entry) {
     QuotaNode node = entry.queue().node();

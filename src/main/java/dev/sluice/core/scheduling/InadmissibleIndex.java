@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
@@ -39,18 +40,34 @@ public final class InadmissibleIndex {
    * @param leftOut the queues of classes that may fit, but will get no quota beside the others.
    *     Workloads behind them must not be evaluated in the same cycle: they would pass them. Where
    *     the head blocks its queue, nobody is behind the class but those it blocks.
+   * @param plain classes whose heads are evaluated, too, and need no outcome if they are skipped
+   * @param inVain queues whose skipped classes don't fit any more, and find no targets: this cycle
+   *     is their turn, so that nobody else of these queues is evaluated
    */
-  public record Candidates(List<InadmissibleQueue> classes, Set<ClusterQueueCache> leftOut) {
+  public record Candidates(
+      List<InadmissibleQueue> classes,
+      Set<ClusterQueueCache> leftOut,
+      List<PlainCandidate> plain,
+      List<ClusterQueueCache> inVain) {
 
     /** Nothing to evaluate. */
-    public static final Candidates NONE = new Candidates(List.of(), Set.of());
-
-    /** Copies both. */
-    public Candidates {
-      classes = List.copyOf(classes);
-      leftOut = Set.copyOf(leftOut);
-    }
+    public static final Candidates NONE = new Candidates(List.of(), Set.of(), List.of(), List.of());
   }
+
+  /**
+   * What a cycle that begins has to do beside the inadmissible classes.
+   *
+   * @param activeHeads the active heads of a tree that take part in the next cycle; empty if they
+   *     are not known. Inadmissible classes that will get no quota beside them are left out.
+   * @param isIneligible whether a Workload can't get quota, however much is free
+   * @param maySkip whether heads of a tree may be skipped without an outcome
+   * @param skippedTrees the roots of trees whose skipped classes take part in the cycle
+   */
+  public record Surrounding(
+      Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
+      Predicate<QueueHead> isIneligible,
+      Predicate<QuotaNode> maySkip,
+      Set<QuotaNode> skippedTrees) {}
 
   /** The inadmissible classes of one tree. */
   private static final class Tree {
@@ -79,6 +96,7 @@ public final class InadmissibleIndex {
 
   private final PreemptionStrategy preemption;
   private final AdmissionForecast.@Nullable Order forecastOrder;
+  private final boolean admitsAllThatFit;
   private final Map<QuotaNode, Tree> trees = new HashMap<>();
 
   /** Roots of trees with an event after which a class may still fit. */
@@ -98,6 +116,7 @@ public final class InadmissibleIndex {
    */
   public InadmissibleIndex(SchedulingPolicy policy, boolean admitsAllThatFit) {
     this.preemption = policy.preemption();
+    this.admitsAllThatFit = admitsAllThatFit;
     this.forecastOrder = admitsAllThatFit ? policy.forecastOrder().orElse(null) : null;
   }
 
@@ -158,44 +177,86 @@ public final class InadmissibleIndex {
    * The classes that may fit after a release and that the next cycle has to evaluate: the first of
    * each queue, unless an active Workload comes before it. The classes stay inadmissible until
    * then, because the free quota may be used by others.
-   *
-   * @param activeHeads the active heads of a tree that take part in the next cycle; empty if they
-   *     are not known. Inadmissible classes that will get no quota beside them are left out.
-   * @param isIneligible whether a Workload can't get quota, however much is free
    */
-  public Candidates candidates(
-      Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
-      Predicate<QueueHead> isIneligible) {
-    if (treesWithEvents.isEmpty()) {
+  public Candidates candidates(Surrounding surrounding) {
+    if (treesWithEvents.isEmpty() && surrounding.skippedTrees.isEmpty()) {
       return Candidates.NONE;
     }
-    List<InadmissibleQueue> candidates = new ArrayList<>();
-    Set<ClusterQueueCache> leftOut = new HashSet<>();
+    Candidates found =
+        new Candidates(new ArrayList<>(), new HashSet<>(), new ArrayList<>(), new ArrayList<>());
+    for (QuotaNode root : surrounding.skippedTrees) {
+      if (!treesWithEvents.contains(root)) {
+        addSkipped(root, found, surrounding);
+      }
+    }
     Iterator<QuotaNode> roots = treesWithEvents.iterator();
     while (roots.hasNext()) {
       QuotaNode root = roots.next();
       List<InadmissibleQueue> requeueable = new ArrayList<>();
-      if (!findRequeueable(root, trees.get(root), requeueable)) {
+      if (!findRequeueable(root, requeueable, found, surrounding)) {
         roots.remove();
-        continue;
+      } else {
+        addRequeueable(root, requeueable, found, surrounding);
       }
-      if (forecastOrder == null) {
-        candidates.addAll(requeueable);
-        continue;
-      }
-      Optional<List<QueueHead>> heads = activeHeads.apply(root);
-      Set<ClusterQueueCache> withHead = withHead(requeueable, heads.orElse(List.of()));
-      List<InadmissibleQueue> evaluated =
-          forecast(forecastOrder, requeueable, heads, withHead, isIneligible);
-      if (evaluated != requeueable) {
-        // Nobody is behind the class of a queue without an active head.
-        leftOut.addAll(withHead);
-        leftOut.removeIf(queue -> queue.queueing().headBlocks());
-        evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
-      }
-      candidates.addAll(evaluated);
     }
-    return new Candidates(candidates, leftOut);
+    return found;
+  }
+
+  private void addRequeueable(
+      QuotaNode root,
+      List<InadmissibleQueue> requeueable,
+      Candidates found,
+      Surrounding surrounding) {
+    Optional<List<QueueHead>> heads =
+        forecastOrder == null ? Optional.empty() : surrounding.activeHeads.apply(root);
+    Set<ClusterQueueCache> withHead = withHead(requeueable, heads.orElse(List.of()));
+    List<InadmissibleQueue> evaluated =
+        forecastOrder == null
+            ? requeueable
+            : forecast(forecastOrder, requeueable, heads, withHead, surrounding.isIneligible);
+    if (evaluated != requeueable) {
+      // Nobody is behind the class of a queue without an active head.
+      Set<ClusterQueueCache> leftOut = new HashSet<>(withHead);
+      leftOut.removeIf(queue -> queue.queueing().headBlocks());
+      evaluated.forEach(inadmissibleQueue -> leftOut.remove(inadmissibleQueue.queue));
+      found.leftOut.addAll(leftOut);
+      found.classes.addAll(evaluated);
+    } else if (admitsAllThatFit && surrounding.maySkip.test(root)) {
+      for (InadmissibleQueue candidate : requeueable) {
+        if (isPlain(candidate.queue, candidate.equivalenceClass)
+            && !surrounding.isIneligible.test(
+                new QueueHead(candidate.queue, candidate.equivalenceClass.head()))) {
+          found.plain.add(new PlainCandidate(candidate.queue, candidate.equivalenceClass));
+        } else {
+          found.classes.add(candidate);
+        }
+      }
+    } else {
+      found.classes.addAll(requeueable);
+    }
+  }
+
+  /** Whether a class fits, and its outcome is either that it gets quota or that it is skipped. */
+  private static boolean isPlain(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+    ResourceDemand demand = equivalenceClass.demand(queue);
+    ResourceDemand.Fixed request = demand.fixed();
+    return request != null
+        && !queue.queueing().headBlocks()
+        && !demand.needsTopology()
+        && !demand.guaranteed()
+        && equivalenceClass.head().flavorProgress() == null
+        && !queue.spec().rules().blocksUntilReady()
+        && !queue.node().limitsWorkloads()
+        && fits(queue.node(), request);
+  }
+
+  private static boolean fits(QuotaNode node, ResourceDemand.Fixed request) {
+    for (int i = 0; i < request.pairs().length; i++) {
+      if (request.amounts()[i] > node.available(request.pairs()[i])) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** The queues of classes that may fit which have an active head, too. */
@@ -235,10 +296,23 @@ public final class InadmissibleIndex {
     return admitted == null ? requeueable : admitted;
   }
 
-  /** Whether any class may fit; the classes to evaluate are added to {@code found}. */
+  /**
+   * Whether any class may fit, skipped ones apart.
+   *
+   * @param requeueable receives the classes to evaluate
+   * @param found receives what becomes of skipped classes
+   */
   private boolean findRequeueable(
-      QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> found) {
+      QuotaNode root,
+      List<InadmissibleQueue> requeueable,
+      Candidates found,
+      Surrounding surrounding) {
+    Tree tree = trees.get(root);
+    boolean withSkipped = surrounding.skippedTrees.contains(root);
     if (tree == null || tree.queues.isEmpty() || !tree.leastMissing.mayBeAvailable(root)) {
+      if (withSkipped) {
+        addSkipped(root, found, surrounding);
+      }
       return false;
     }
     boolean any = false;
@@ -246,18 +320,63 @@ public final class InadmissibleIndex {
     for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry :
         tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
-      EquivalenceClass first = entry.getValue().firstRequeueable(tree.events, preemptionUpperBound);
+      ClusterQueueInadmissibleIndex index = entry.getValue();
+      EquivalenceClass skipped = queue.pending().skipped();
+      EquivalenceClass first =
+          any && skipped != null && skipped == queue.pending().firstInadmissible()
+              ? null
+              : index.firstRequeueable(tree.events, skipped, preemptionUpperBound);
       if (first != null) {
         any = true;
         if (queue.queueing().isCandidate(queue.pending(), first)) {
-          found.add(new InadmissibleQueue(queue, first));
+          queue.pending().activateSkipped();
+          requeueable.add(new InadmissibleQueue(queue, first));
+          continue;
         }
+      }
+      if (skipped != null && withSkipped) {
+        addSkipped(queue, skipped, index, tree, preemptionUpperBound, found);
       }
     }
     if (!any) {
       tree.lookedInVain();
     }
     return any;
+  }
+
+  private void addSkipped(QuotaNode root, Candidates found, Surrounding surrounding) {
+    Tree tree = trees.get(root);
+    if (tree == null) {
+      return;
+    }
+    PreemptionUpperBound preemptionUpperBound = preemption.upperBound(root);
+    tree.queues.forEach(
+        (queue, index) -> {
+          EquivalenceClass skipped = queue.pending().skipped();
+          if (skipped != null) {
+            addSkipped(queue, skipped, index, tree, preemptionUpperBound, found);
+          }
+        });
+  }
+
+  /** Finds out what this cycle will find about a skipped class, or lets the cycle find out. */
+  private static void addSkipped(
+      ClusterQueueCache queue,
+      EquivalenceClass skipped,
+      ClusterQueueInadmissibleIndex index,
+      Tree tree,
+      PreemptionUpperBound preemptionUpperBound,
+      Candidates found) {
+    ResourceDemand.Fixed request = skipped.demand(queue).fixed();
+    if (request != null && fits(queue.node(), request)) {
+      found.plain.add(new PlainCandidate(queue, skipped));
+    } else if (request != null
+        && index.isInVain(skipped, request, tree.events, preemptionUpperBound)) {
+      queue.pending().endSkip();
+      found.inVain.add(queue);
+    } else {
+      queue.pending().activateSkipped();
+    }
   }
 
   /** Removes a class. */

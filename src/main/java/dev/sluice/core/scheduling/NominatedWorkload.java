@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param search the origin of the flavor search
  * @param fewestPods the assignment with the fewest pods that the head can start with; null unless
  *     partial admission is allowed and the head fits neither in full nor in part
+ * @param plain the inadmissible class whose head needs no outcome if it is skipped; null for others
  */
 public record NominatedWorkload(
     QueuedWorkload item,
@@ -27,7 +28,8 @@ public record NominatedWorkload(
     Assignment assignment,
     List<PreemptionTarget> preemptionTargets,
     Search search,
-    @Nullable Assignment fewestPods) {
+    @Nullable Assignment fewestPods,
+    @Nullable PlainCandidate plain) {
 
   /** The most consecutive cycles that evaluate a Workload only because flavors are left. */
   private static final int MAX_SEARCH_CYCLES = 32;
@@ -65,9 +67,16 @@ public record NominatedWorkload(
     return assignment.fits() || !preemptionTargets.isEmpty();
   }
 
+  /** The same nomination of the head of such a class. */
+  NominatedWorkload of(PlainCandidate candidate) {
+    return new NominatedWorkload(
+        item, queue, assignment, preemptionTargets, search, fewestPods, candidate);
+  }
+
   /** The same nomination, with the assignment with the fewest pods. */
   NominatedWorkload withMinimum(Assignment withFewest) {
-    return new NominatedWorkload(item, queue, assignment, preemptionTargets, search, withFewest);
+    return new NominatedWorkload(
+        item, queue, assignment, preemptionTargets, search, withFewest, plain);
   }
 
   /**

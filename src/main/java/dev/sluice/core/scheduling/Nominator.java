@@ -65,6 +65,11 @@ final class Nominator {
     return assign(head, queue, null, search.exhaustive(cycle));
   }
 
+  /** Nominates a head that fits. */
+  NominatedWorkload nominatePlain(PlainCandidate candidate) {
+    return nominate(candidate.equivalenceClass().head(), candidate.queue()).of(candidate);
+  }
+
   private NominatedWorkload assign(
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
     Simulations simulations = new Simulations(head, queue);
@@ -140,7 +145,7 @@ final class Nominator {
         targets.isEmpty() || !queue.topologyAware()
             ? assignment
             : placedWithoutTargets(resourceDemand, assignment, targets);
-    return new NominatedWorkload(head, queue, placed, targets, search, null);
+    return new NominatedWorkload(head, queue, placed, targets, search, null, null);
   }
 
   /** Adds the places that are there once the targets are gone. */

@@ -46,7 +46,8 @@ public final class SchedulingCycle {
           List.of(),
           "it waits until the workloads that are preempted for it have stopped");
 
-  private static final Explanation QUOTA_RESERVED_BY_OTHERS =
+  /** Why a head waits that was skipped. */
+  public static final Explanation QUOTA_RESERVED_BY_OTHERS =
       new Explanation(
           PendingReason.WAITING_FOR_QUOTA,
           List.of(),
@@ -56,7 +57,8 @@ public final class SchedulingCycle {
       new Explanation(
           PendingReason.WAITING_FOR_PODS_READY,
           List.of(),
-          "it fits, but no workload is admitted until the pods of all admitted workloads are ready");
+          "it fits, but no workload is admitted until the pods of all admitted workloads are"
+              + " ready");
 
   private static final Explanation QUEUE_WAITS_FOR_PODS =
       new Explanation(
@@ -100,6 +102,7 @@ public final class SchedulingCycle {
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
+  private final List<PlainCandidate> skipped = new ArrayList<>();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private Admissions admissions;
@@ -131,10 +134,15 @@ public final class SchedulingCycle {
     this.admissions = admissions;
   }
 
-  /** Processes the heads of queues; returns one outcome for each, in the order of decision. */
-  public List<CycleOutcome> run(Map<ClusterQueueCache, QueuedWorkload> heads) {
+  /**
+   * Processes the heads of queues; returns one outcome for each, in the order of decision.
+   *
+   * @param plain other heads; those of them that are skipped get no outcome
+   */
+  public List<CycleOutcome> run(
+      Map<ClusterQueueCache, QueuedWorkload> heads, List<PlainCandidate> plain) {
     List<CycleOutcome> cycleOutcomes = new ArrayList<>(heads.size());
-    List<NominatedWorkload> nominated = new ArrayList<>(heads.size());
+    List<NominatedWorkload> nominated = new ArrayList<>(heads.size() + plain.size());
     heads.forEach(
         (queue, head) -> {
           Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
@@ -146,13 +154,28 @@ public final class SchedulingCycle {
             nominated.add(nominator.nominate(head, queue));
           }
         });
+    for (PlainCandidate candidate : plain) {
+      nominated.add(nominator.nominatePlain(candidate));
+    }
     Iterator<NominatedWorkload> order = ordering.order(nominated);
     while (order.hasNext()) {
       NominatedWorkload next = order.next();
-      cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
+      PlainCandidate candidate = next.plain();
+      if (candidate == null) {
+        cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
+      } else if (cycleReservations.mayFitWithoutTargets(next)) {
+        cycleOutcomes.add(process(next));
+      } else {
+        skipped.add(candidate);
+      }
     }
     cycleReservations.undo();
     return cycleOutcomes;
+  }
+
+  /** The plain heads that were skipped; to be called after {@link #run}. */
+  public List<PlainCandidate> skipped() {
+    return skipped;
   }
 
   private static CycleOutcome queueBlocked(QueuedWorkload head, ClusterQueueCache queue) {

@@ -25,6 +25,15 @@ public final class EngineProbe {
     this.engine = new Engine(rules, decisions::add);
   }
 
+  private EngineProbe(EngineOptions rules, boolean skipsPlainly) {
+    this.engine = new Engine(rules, decisions::add, skipsPlainly);
+  }
+
+  /** One in which every head has an outcome of its own, also where nothing depends on it. */
+  public static EngineProbe withAllOutcomes(EngineOptions rules) {
+    return new EngineProbe(rules, false);
+  }
+
   /** Folds a fact in. */
   public void fold(SchedulerEvent schedulerEvent) {
     engine.apply(schedulerEvent);

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -128,7 +129,9 @@ class InadmissibleIndexTest {
 
   private List<EquivalenceClass> candidates() {
     return inadmissibleIndex
-        .candidates(root -> Optional.of(List.of()), queueHead -> false)
+        .candidates(
+            new InadmissibleIndex.Surrounding(
+                root -> Optional.of(List.of()), queueHead -> false, root -> false, Set.of()))
         .classes()
         .stream()
         .map(InadmissibleIndex.InadmissibleQueue::equivalenceClass)

@@ -1,0 +1,131 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.PlainCandidate;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The classes of each tree whose heads fitted at the beginning of a cycle, and were skipped because
+ * of heads before them. Like every head that was skipped they hold a claim: they take part in each
+ * cycle of their tree until they are found not to fit. There may be as many as the tree has queues,
+ * so they are kept in one list, and leave it for the other claims only when their queue changes.
+ */
+final class SkippedClasses {
+
+  /** The skipped classes of a tree. */
+  private static final class Tree {
+    private final List<ClusterQueueCache> queues = new ArrayList<>();
+
+    /** How many of the queues still have a skipped class. */
+    private int size;
+  }
+
+  private final PendingQueue.SkipListener listener;
+  private final Map<QuotaNode, Tree> byTree = new HashMap<>();
+
+  /** The trees that changed since their last cycle. */
+  private final Set<QuotaNode> changed = new HashSet<>();
+
+  /** The trees whose skipped classes take part in the cycle that begins. */
+  private Set<QuotaNode> evaluated = Set.of();
+
+  /**
+   * @param listener told when a class leaves the list because its queue changes
+   */
+  SkippedClasses(PendingQueue.SkipListener listener) {
+    this.listener =
+        (queue, equivalenceClass) -> {
+          listener.activated(queue, equivalenceClass);
+          left(queue.node().root());
+        };
+  }
+
+  private void left(QuotaNode root) {
+    Tree tree = byTree.get(root);
+    if (tree != null && --tree.size == 0) {
+      byTree.remove(root);
+      changed.remove(root);
+    }
+  }
+
+  boolean isEmpty() {
+    return byTree.isEmpty();
+  }
+
+  /** Whether a tree has skipped classes. */
+  boolean areIn(QuotaNode root) {
+    return byTree.containsKey(root);
+  }
+
+  /** Whether any tree with skipped classes changed. */
+  boolean anyChanged() {
+    return !changed.isEmpty();
+  }
+
+  /** Records that something changed in a tree, so that its skipped classes are evaluated. */
+  void changed(QuotaNode root) {
+    if (byTree.containsKey(root)) {
+      changed.add(root);
+    }
+  }
+
+  /** Whether the skipped classes of a tree take part in the next cycle, or in this one. */
+  boolean takePart(QuotaNode root) {
+    return changed.contains(root) || evaluated.contains(root);
+  }
+
+  /**
+   * Begins a cycle: returns the trees whose skipped classes take part in it.
+   *
+   * @param active the queues whose heads the cycle evaluates
+   */
+  Set<QuotaNode> begin(Iterable<ClusterQueueCache> active) {
+    if (byTree.isEmpty()) {
+      return Set.of();
+    }
+    Set<QuotaNode> trees = new HashSet<>(changed);
+    for (ClusterQueueCache queue : active) {
+      QuotaNode root = queue.node().root();
+      if (byTree.containsKey(root)) {
+        trees.add(root);
+      }
+    }
+    evaluated = trees;
+    return trees;
+  }
+
+  /**
+   * Ends the evaluation of the skipped classes that took part in a cycle.
+   *
+   * @param skipped the classes that this cycle skipped
+   */
+  void end(List<PlainCandidate> skipped) {
+    byTree.keySet().removeAll(evaluated);
+    changed.removeAll(evaluated);
+    evaluated = Set.of();
+    for (PlainCandidate candidate : skipped) {
+      ClusterQueueCache queue = candidate.queue();
+      Tree tree = byTree.computeIfAbsent(queue.node().root(), root -> new Tree());
+      tree.queues.add(queue);
+      tree.size++;
+      queue.pending().skip(candidate.equivalenceClass(), queue, listener);
+    }
+  }
+
+  /** Makes all skipped classes active in fact. */
+  void activateAll() {
+    if (byTree.isEmpty()) {
+      return;
+    }
+    for (Tree tree : List.copyOf(byTree.values())) {
+      tree.queues.forEach(queue -> queue.pending().activateSkipped());
+    }
+  }
+}
