@@ -389,7 +389,10 @@ public final class Engine {
             gate.admissions());
     List<CycleOutcome> cycleOutcomes = schedulingCycle.run(heads, candidates.plain());
     candidates.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
-    cycleOutcomes.forEach(cycleOutcome -> cycleOutcome.queue().pending().activateSkipped());
+    for (PlainCandidate candidate : schedulingCycle.notSkipped()) {
+      candidate.queue().pending().activateSkipped();
+      activeQueues.unblock(candidate.queue());
+    }
     activeQueues.endSkipped(schedulingCycle.skipped(), candidates.inVain());
     for (CycleOutcome cycleOutcome : cycleOutcomes) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
@@ -473,11 +476,6 @@ public final class Engine {
       if (!candidate.queue().queueing().headBlocks()) {
         heads.put(candidate.queue(), candidate.equivalenceClass().head());
         // Workloads behind the candidate are evaluated in a later cycle.
-        activeQueues.unblock(candidate.queue());
-      }
-    }
-    for (PlainCandidate candidate : candidates.plain()) {
-      if (candidate.queue().pending().skipped() == null) {
         activeQueues.unblock(candidate.queue());
       }
     }

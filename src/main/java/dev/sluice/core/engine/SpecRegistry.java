@@ -100,6 +100,7 @@ final class SpecRegistry {
           }
         });
     queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
+    node.owner(queue.cache);
     queue.cache.awaitsPods(queue.awaitingPods > 0);
     queue.pending.policy(queue.cache.queueing());
   }
@@ -125,6 +126,7 @@ final class SpecRegistry {
 
   void removeClusterQueue(String name) {
     ClusterQueueState queue = clusterQueue(name);
+    node(name).owner(null);
     queue.spec = null;
     queue.cache = null;
     queue.problems = List.of();
@@ -141,7 +143,7 @@ final class SpecRegistry {
 
   /** The queue at a node of the quota tree; null if the queue was deleted. */
   @Nullable ClusterQueueCache queueAt(QuotaNode node) {
-    return cacheOf(node.name());
+    return node.owner() instanceof ClusterQueueCache cache ? cache : null;
   }
 
   /** Sets the spec of a LocalQueue; null when the LocalQueue was deleted. */

@@ -34,6 +34,7 @@ abstract sealed class HierarchyNode permits QuotaNode {
   private @Nullable DominantResourceShare keptShare;
   private @Nullable ShareRanking keptRanking;
   private @Nullable Object untilReservationsChange;
+  private @Nullable Object owner;
 
   /** Whether nobody can evict a Workload here or below; null for a cohort if it isn't known. */
   private @Nullable Boolean notEvictable;
@@ -56,6 +57,16 @@ abstract sealed class HierarchyNode permits QuotaNode {
   /** The cohort above; null for a root. */
   public final @Nullable QuotaNode parent() {
     return parent;
+  }
+
+  /** The object of the ClusterQueue at this node; null if the ClusterQueue was deleted. */
+  public final @Nullable Object owner() {
+    return owner;
+  }
+
+  /** Sets the object of the ClusterQueue, so that it needn't be looked up by its name. */
+  public final void owner(@Nullable Object object) {
+    owner = object;
   }
 
   /** This node, as the type that has its quota. */

@@ -404,7 +404,37 @@ final class ClusterQueueInadmissibleIndex {
       oldest[size++] = since;
     }
 
+    /**
+     * False if none of the amounts is available, and none is allowed. As a rule all are of one
+     * pair: then the least of them with the highest priority and the longest wait is asked about
+     * first, because a bound that doesn't allow that allows none of them.
+     */
     boolean mayFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
+      return mayBestFit(queue, preemptionUpperBound) && mayAnyFit(queue, preemptionUpperBound);
+    }
+
+    private boolean mayBestFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
+      if (size < 2) {
+        return true;
+      }
+      int pair = pairs[0];
+      long amount = amounts[0];
+      long priority = priorities[0];
+      long since = oldest[0];
+      for (int i = 1; i < size; i++) {
+        if (pairs[i] != pair) {
+          return true;
+        }
+        amount = Math.min(amount, amounts[i]);
+        priority = Math.max(priority, priorities[i]);
+        since = Math.min(since, oldest[i]);
+      }
+      return amount <= queue.node().available(pair)
+          || (queue.mayPreempt()
+              && preemptionUpperBound.allows(queue, pair, amount, priority, since));
+    }
+
+    private boolean mayAnyFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
       for (int i = 0; i < size; i++) {
         if (amounts[i] <= queue.node().available(pairs[i])
             || (queue.mayPreempt()

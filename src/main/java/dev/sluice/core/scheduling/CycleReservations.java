@@ -141,6 +141,16 @@ final class CycleReservations {
     preemptionTargets.forEach(tree::add);
   }
 
+  /** Whether no head has targets so far. */
+  boolean hasNoTargets() {
+    for (TreeReservations tree : trees.values()) {
+      if (!tree.preemptionTargets.isEmpty()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Whether one of these is already a target of an earlier head. */
   boolean overlaps(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
     TreeReservations tree = existing(node);

@@ -186,7 +186,7 @@ public final class InadmissibleIndex {
         new Candidates(new ArrayList<>(), new HashSet<>(), new ArrayList<>(), new ArrayList<>());
     for (QuotaNode root : surrounding.skippedTrees) {
       if (!treesWithEvents.contains(root)) {
-        addSkipped(root, found, surrounding);
+        addSkipped(root, found);
       }
     }
     Iterator<QuotaNode> roots = treesWithEvents.iterator();
@@ -311,7 +311,7 @@ public final class InadmissibleIndex {
     boolean withSkipped = surrounding.skippedTrees.contains(root);
     if (tree == null || tree.queues.isEmpty() || !tree.leastMissing.mayBeAvailable(root)) {
       if (withSkipped) {
-        addSkipped(root, found, surrounding);
+        addSkipped(root, found);
       }
       return false;
     }
@@ -344,7 +344,7 @@ public final class InadmissibleIndex {
     return any;
   }
 
-  private void addSkipped(QuotaNode root, Candidates found, Surrounding surrounding) {
+  private void addSkipped(QuotaNode root, Candidates found) {
     Tree tree = trees.get(root);
     if (tree == null) {
       return;

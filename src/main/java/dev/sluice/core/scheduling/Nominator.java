@@ -18,6 +18,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyCache;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -31,6 +32,9 @@ final class Nominator {
   private final PreemptionStrategy preemption;
   private final long cycle;
 
+  /** The search of heads that begin with their first flavor in this cycle. */
+  private final Search fromFirstFlavor;
+
   /** Whether the usage is the sum of the reservations, as it is until heads are processed. */
   private boolean asReserved;
 
@@ -43,6 +47,7 @@ final class Nominator {
     this.topologies = topologies;
     this.preemption = preemption;
     this.cycle = cycle;
+    this.fromFirstFlavor = new Search(NominatedWorkload.Resumed.at(null), cycle, 0, null);
   }
 
   /** Nominates a head with the current usage; clears the recorded progress of its flavor search. */
@@ -65,9 +70,17 @@ final class Nominator {
     return assign(head, queue, null, search.exhaustive(cycle));
   }
 
-  /** Nominates a head that fits. */
+  /** Nominates a head that fits without a choice. */
   NominatedWorkload nominatePlain(PlainCandidate candidate) {
-    return nominate(candidate.equivalenceClass().head(), candidate.queue()).of(candidate);
+    ResourceDemand demand = candidate.equivalenceClass().demand(candidate.queue());
+    return new NominatedWorkload(
+        candidate.equivalenceClass().head(),
+        candidate.queue(),
+        FlavorAssigner.assignPlain(demand, Objects.requireNonNull(demand.fixed())),
+        List.of(),
+        fromFirstFlavor,
+        null,
+        candidate);
   }
 
   private NominatedWorkload assign(

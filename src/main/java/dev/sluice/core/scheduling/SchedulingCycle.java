@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -102,7 +103,8 @@ public final class SchedulingCycle {
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
-  private final List<PlainCandidate> skipped = new ArrayList<>();
+  private List<PlainCandidate> skipped = List.of();
+  private Set<PlainCandidate> notSkipped = Set.of();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private Admissions admissions;
@@ -154,28 +156,39 @@ public final class SchedulingCycle {
             nominated.add(nominator.nominate(head, queue));
           }
         });
+    int others = nominated.size();
     for (PlainCandidate candidate : plain) {
       nominated.add(nominator.nominatePlain(candidate));
     }
+    PlainHeads plainHeads = new PlainHeads(plain);
     Iterator<NominatedWorkload> order = ordering.order(nominated);
-    while (order.hasNext()) {
+    while (others > 0 || plainHeads.mayFit(cycleReservations)) {
       NominatedWorkload next = order.next();
       PlainCandidate candidate = next.plain();
       if (candidate == null) {
+        others--;
         cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
       } else if (cycleReservations.mayFitWithoutTargets(next)) {
+        plainHeads.processed(candidate);
         cycleOutcomes.add(process(next));
       } else {
-        skipped.add(candidate);
+        plainHeads.skipped();
       }
     }
+    skipped = plainHeads.withoutOutcome();
+    notSkipped = plainHeads.withOutcome();
     cycleReservations.undo();
     return cycleOutcomes;
   }
 
-  /** The plain heads that were skipped; to be called after {@link #run}. */
+  /** The plain heads that were skipped without an outcome; to be called after {@link #run}. */
   public List<PlainCandidate> skipped() {
     return skipped;
+  }
+
+  /** The plain heads that have an outcome; to be called after {@link #run}. */
+  public Set<PlainCandidate> notSkipped() {
+    return notSkipped;
   }
 
   private static CycleOutcome queueBlocked(QueuedWorkload head, ClusterQueueCache queue) {

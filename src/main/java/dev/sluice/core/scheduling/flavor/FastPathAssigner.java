@@ -31,39 +31,50 @@ final class FastPathAssigner {
     }
     ClusterQueueCache queue = resourceDemand.queue();
     QuotaNode node = queue.node();
-    int[] pairs = fixed.pairs();
-    long[] amounts = fixed.amounts();
-    int level = 0;
-    for (int i = 0; i < pairs.length; i++) {
-      if (amounts[i] > node.available(pairs[i])) {
+    for (int i = 0; i < fixed.pairs().length; i++) {
+      if (fixed.amounts()[i] > node.available(fixed.pairs()[i])) {
         return null;
       }
-      level = Math.max(level, node.borrowLevel(pairs[i], amounts[i]));
     }
-    String flavor = queue.groups().get(fixed.group()).flavors().getFirst();
-    ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
-    if (!FixedFlavor.isEligible(flavors, resourceDemand)) {
-      return null;
-    }
+    return FixedFlavor.isEligible(flavors, resourceDemand) ? fitting(resourceDemand, fixed) : null;
+  }
+
+  /** The assignment of a request that fits. */
+  static Assignment fitting(ResourceDemand resourceDemand, ResourceDemand.Fixed fixed) {
+    ClusterQueueCache queue = resourceDemand.queue();
+    int[] pairs = fixed.pairs();
+    long[] amounts = fixed.amounts();
+    int borrowLevel = 0;
     List<Assignment.PairAmount> usage = new ArrayList<>(pairs.length);
     for (int i = 0; i < pairs.length; i++) {
+      borrowLevel = Math.max(borrowLevel, queue.node().borrowLevel(pairs[i], amounts[i]));
       usage.add(new Assignment.PairAmount(pairs[i], amounts[i]));
     }
+    int level = borrowLevel;
+    ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
     int[] chosen = new int[resourceDemand.podSets().size() * queue.groups().size()];
     Arrays.fill(chosen, -1);
     chosen[bundle.members().getFirst() * queue.groups().size() + fixed.group()] = 0;
-    FlavorAttempt attempt =
-        new FlavorAttempt(bundle.name(), flavor, AssignmentMode.FIT, level, List.of());
     return new Assignment(
         null,
         () -> FlavorAssigner.podSets(resourceDemand, chosen),
         usage,
         NONE,
         level,
-        () -> List.of(attempt),
+        () -> List.of(attempt(resourceDemand, fixed, level)),
         List.of(),
         false,
         null,
         chosen);
+  }
+
+  private static FlavorAttempt attempt(
+      ResourceDemand resourceDemand, ResourceDemand.Fixed fixed, int level) {
+    return new FlavorAttempt(
+        resourceDemand.bundles().getFirst().name(),
+        resourceDemand.queue().groups().get(fixed.group()).flavors().getFirst(),
+        AssignmentMode.FIT,
+        level,
+        List.of());
   }
 }

@@ -93,6 +93,15 @@ public final class FlavorAssigner {
   }
 
   /**
+   * The assignment of a request that fits, and whose only flavor its pods may use.
+   *
+   * @param fixed the request of {@code resourceDemand}
+   */
+  public static Assignment assignPlain(ResourceDemand resourceDemand, ResourceDemand.Fixed fixed) {
+    return FastPathAssigner.fitting(resourceDemand, fixed);
+  }
+
+  /**
    * Searches again, among the flavors that were chosen before.
    *
    * @param only the chosen flavors, as {@link Assignment#chosen} says
