@@ -157,6 +157,20 @@ abstract sealed class HierarchyNode permits QuotaNode {
     }
   }
 
+  /** The positions of the children that borrow any pair at this moment. */
+  public final BitSet borrowers() {
+    return (BitSet) borrowers.clone();
+  }
+
+  /** Calls {@code action} with each child that borrows any pair and isn't at such a position. */
+  public final void forEachBorrowerBeside(BitSet positions, Consumer<QuotaNode> action) {
+    for (int i = borrowers.nextSetBit(0); i >= 0; i = borrowers.nextSetBit(i + 1)) {
+      if (!positions.get(i)) {
+        action.accept(children.get(i));
+      }
+    }
+  }
+
   /** Counts Workloads that get or lose quota, here and at all ancestors. */
   public final void countWorkloads(int more) {
     for (HierarchyNode node = this; node != null; node = node.parent) {

@@ -131,6 +131,19 @@ public final class QuotaNode extends HierarchyNode {
     return toGuaranteed ? Math.min(available(pair), guaranteedAvailable(pair)) : available(pair);
   }
 
+  /**
+   * The node whose free quota of a pair is all that is available to this one: an ancestor, where
+   * the nodes below it keep nothing for themselves and borrow without limit. Otherwise this node.
+   * It stays the same until the tree is rebuilt.
+   */
+  public QuotaNode source(int pair) {
+    QuotaNode node = this;
+    while (node.parent != null && pair < Long.SIZE && (node.openPairs >>> pair & 1) != 0) {
+      node = node.parent;
+    }
+    return node;
+  }
+
   private long free(int pair) {
     QuotaNode parentNode = parent;
     if (parentNode != null && pair < Long.SIZE && (openPairs >>> pair & 1) != 0) {

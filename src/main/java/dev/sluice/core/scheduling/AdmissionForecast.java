@@ -39,8 +39,7 @@ public final class AdmissionForecast {
   private final Order order;
   private final Predicate<QueueHead> isIneligible;
 
-  /** A heap once all are added. */
-  private final List<Entry> entries = new ArrayList<>();
+  private final HeapIterator<Entry> entries = new HeapIterator<>(this::compare);
 
   private final LeastRequests leastRequests = new LeastRequests();
 
@@ -106,11 +105,8 @@ public final class AdmissionForecast {
   private List<InadmissibleIndex.InadmissibleQueue> admittedClasses() {
     List<InadmissibleIndex.InadmissibleQueue> admittedClasses = new ArrayList<>();
     List<Entry> admitted = new ArrayList<>();
-    for (int i = entries.size() / 2 - 1; i >= 0; i--) {
-      siftDown(i);
-    }
-    while (!entries.isEmpty()) {
-      Entry entry = removeFirst();
+    while (entries.hasNext()) {
+      Entry entry = entries.next();
       QuotaNode node = entry.queueHead.queue().node();
       if (fits(node, entry.request)) {
         admitted.add(entry);
@@ -131,33 +127,6 @@ public final class AdmissionForecast {
       }
     }
     return admittedClasses;
-  }
-
-  /** Removes the first entry of the heap: few of many entries are admitted, so none are sorted. */
-  private Entry removeFirst() {
-    Entry first = entries.getFirst();
-    Entry last = entries.removeLast();
-    if (!entries.isEmpty()) {
-      entries.set(0, last);
-      siftDown(0);
-    }
-    return first;
-  }
-
-  private void siftDown(int from) {
-    int i = from;
-    Entry entry = entries.get(i);
-    for (int below = 2 * i + 1; below < entries.size(); below = 2 * i + 1) {
-      if (below + 1 < entries.size() && compare(entries.get(below + 1), entries.get(below)) < 0) {
-        below++;
-      }
-      if (compare(entry, entries.get(below)) <= 0) {
-        break;
-      }
-      entries.set(i, entries.get(below));
-      i = below;
-    }
-    entries.set(i, entry);
   }
 
   private int compare(Entry one, Entry two) {

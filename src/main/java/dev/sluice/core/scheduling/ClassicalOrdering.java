@@ -1,11 +1,9 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.queue.QueuedWorkload;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Iterator;
-import java.util.List;
 
 /**
  * The classical order: less borrowing first, then by priority and by age; the UID breaks ties
@@ -41,10 +39,11 @@ public final class ClassicalOrdering implements WorkloadOrdering {
     return byLevel != 0 ? byLevel : QueuedWorkload.BY_PRIORITY_AND_AGE.compare(one, two);
   }
 
+  /** A heap: a cycle may end long before the last of many heads. */
   @Override
   public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated) {
-    List<NominatedWorkload> sorted = new ArrayList<>(nominated);
-    sorted.sort(order);
-    return sorted.iterator();
+    HeapIterator<NominatedWorkload> heap = new HeapIterator<>(order);
+    nominated.forEach(heap::add);
+    return heap;
   }
 }

@@ -7,6 +7,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -114,6 +115,9 @@ final class ClusterQueueInadmissibleIndex {
 
   private boolean anyCompeting;
 
+  /** {@link QuotaNode#source} by the number of the pair; null where nobody asked for it. */
+  private @Nullable QuotaNode[] sources = new QuotaNode[2];
+
   ClusterQueueInadmissibleIndex(ClusterQueueCache queue) {
     this.queue = queue;
   }
@@ -153,7 +157,7 @@ final class ClusterQueueInadmissibleIndex {
     for (int i = 0; i < request.pairs().length; i++) {
       int pair = request.pairs()[i];
       long amount = request.amounts()[i];
-      if (amount <= queue.node().available(pair)) {
+      if (amount <= available(pair)) {
         continue;
       }
       if (next >= requirement.shortages.size()) {
@@ -176,6 +180,19 @@ final class ClusterQueueInadmissibleIndex {
     }
     requirement.event = event;
     return true;
+  }
+
+  /** What is available to the queue, see {@link QuotaNode#available}; reads few objects. */
+  long available(int pair) {
+    QuotaNode source = pair < sources.length ? sources[pair] : null;
+    if (source == null) {
+      source = queue.node().source(pair);
+      if (pair >= sources.length) {
+        sources = Arrays.copyOf(sources, pair + 1);
+      }
+      sources[pair] = source;
+    }
+    return Math.max(0, source.available(pair));
   }
 
   /** Adds what the classes miss. */
@@ -210,7 +227,7 @@ final class ClusterQueueInadmissibleIndex {
     if (first != null && first != except && isRequeueable(first, event, preemptionUpperBound)) {
       return first;
     }
-    if (!anyCompeting && !leastRequirement.mayFit(queue, preemptionUpperBound)) {
+    if (!anyCompeting && !leastRequirement.mayFit(this, preemptionUpperBound)) {
       return null;
     }
     if (stale || orderVersion != queue.pending().inadmissibleOrderVersion()) {
@@ -246,7 +263,7 @@ final class ClusterQueueInadmissibleIndex {
       for (int shortage = firstShortage[i]; shortage < firstShortage[i + 1]; shortage++) {
         if (pairs[shortage] != pair) {
           pair = pairs[shortage];
-          free = queue.node().available(pair);
+          free = available(pair);
         }
         if (amounts[shortage] <= free
             || (requirementOf[i].preempts && allowsPreemption(i, shortage, preemptionUpperBound))) {
@@ -266,7 +283,7 @@ final class ClusterQueueInadmissibleIndex {
       rememberOnlyShortage(firstRequirement);
     }
     if (firstPair >= 0) {
-      return firstRequirement.event < event && firstAmount <= queue.node().available(firstPair);
+      return firstRequirement.event < event && firstAmount <= available(firstPair);
     }
     Requirement requirement = firstRequirement;
     if (requirement.event >= event) {
@@ -277,7 +294,7 @@ final class ClusterQueueInadmissibleIndex {
     }
     for (int i = 0; i < requirement.shortages.size(); i++) {
       EquivalenceClass.Shortage shortage = requirement.shortages.get(i);
-      if (shortage.amount() <= queue.node().available(shortage.pair())
+      if (shortage.amount() <= available(shortage.pair())
           || (requirement.preempts
               && preemptionUpperBound.allows(
                   queue,
@@ -372,8 +389,18 @@ final class ClusterQueueInadmissibleIndex {
     private long[] priorities = {};
     private long[] oldest = {};
 
+    /** The pair of all amounts; -1 if there are several pairs, or no amounts. */
+    private int onlyPair = -1;
+
+    /** The least amount, the highest priority and the longest wait of all. */
+    private long bestAmount;
+
+    private long bestPriority;
+    private long bestSince;
+
     void clear() {
       size = 0;
+      onlyPair = -1;
     }
 
     /**
@@ -382,6 +409,7 @@ final class ClusterQueueInadmissibleIndex {
     void count(EquivalenceClass.Shortage shortage, @Nullable EquivalenceClass of) {
       long priority = of == null ? 0 : of.priority();
       long since = of == null ? 0 : of.head().queuedAtMicros();
+      countBest(shortage.pair(), shortage.amount(), priority, since);
       int at = 0;
       while (at < size && (pairs[at] != shortage.pair() || priorities[at] != priority)) {
         at++;
@@ -409,34 +437,30 @@ final class ClusterQueueInadmissibleIndex {
      * pair: then the least of them with the highest priority and the longest wait is asked about
      * first, because a bound that doesn't allow that allows none of them.
      */
-    boolean mayFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
-      return mayBestFit(queue, preemptionUpperBound) && mayAnyFit(queue, preemptionUpperBound);
+    boolean mayFit(ClusterQueueInadmissibleIndex index, PreemptionUpperBound preemptionUpperBound) {
+      ClusterQueueCache queue = index.queue;
+      if (onlyPair >= 0
+          && bestAmount > index.available(onlyPair)
+          && !(queue.mayPreempt()
+              && preemptionUpperBound.allows(
+                  queue, onlyPair, bestAmount, bestPriority, bestSince))) {
+        return false;
+      }
+      return mayAnyFit(index, preemptionUpperBound);
     }
 
-    private boolean mayBestFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
-      if (size < 2) {
-        return true;
-      }
-      int pair = pairs[0];
-      long amount = amounts[0];
-      long priority = priorities[0];
-      long since = oldest[0];
-      for (int i = 1; i < size; i++) {
-        if (pairs[i] != pair) {
-          return true;
-        }
-        amount = Math.min(amount, amounts[i]);
-        priority = Math.max(priority, priorities[i]);
-        since = Math.min(since, oldest[i]);
-      }
-      return amount <= queue.node().available(pair)
-          || (queue.mayPreempt()
-              && preemptionUpperBound.allows(queue, pair, amount, priority, since));
+    private void countBest(int pair, long amount, long priority, long since) {
+      onlyPair = size == 0 || onlyPair == pair ? pair : -1;
+      bestAmount = size == 0 ? amount : Math.min(bestAmount, amount);
+      bestPriority = size == 0 ? priority : Math.max(bestPriority, priority);
+      bestSince = size == 0 ? since : Math.min(bestSince, since);
     }
 
-    private boolean mayAnyFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
+    private boolean mayAnyFit(
+        ClusterQueueInadmissibleIndex index, PreemptionUpperBound preemptionUpperBound) {
+      ClusterQueueCache queue = index.queue;
       for (int i = 0; i < size; i++) {
-        if (amounts[i] <= queue.node().available(pairs[i])
+        if (amounts[i] <= index.available(pairs[i])
             || (queue.mayPreempt()
                 && preemptionUpperBound.allows(
                     queue, pairs[i], amounts[i], priorities[i], oldest[i]))) {

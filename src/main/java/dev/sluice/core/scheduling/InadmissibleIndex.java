@@ -223,7 +223,9 @@ public final class InadmissibleIndex {
       found.classes.addAll(evaluated);
     } else if (admitsAllThatFit && surrounding.maySkip.test(root)) {
       for (InadmissibleQueue candidate : requeueable) {
-        if (isPlain(candidate.queue, candidate.equivalenceClass)
+        ClusterQueueInadmissibleIndex index = tree(root).queues.get(candidate.queue);
+        if (index != null
+            && isPlain(candidate.queue, candidate.equivalenceClass, index)
             && !surrounding.isIneligible.test(
                 new QueueHead(candidate.queue, candidate.equivalenceClass.head()))) {
           found.plain.add(new PlainCandidate(candidate.queue, candidate.equivalenceClass));
@@ -237,7 +239,10 @@ public final class InadmissibleIndex {
   }
 
   /** Whether a class fits, and its outcome is either that it gets quota or that it is skipped. */
-  private static boolean isPlain(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+  private static boolean isPlain(
+      ClusterQueueCache queue,
+      EquivalenceClass equivalenceClass,
+      ClusterQueueInadmissibleIndex index) {
     ResourceDemand demand = equivalenceClass.demand(queue);
     ResourceDemand.Fixed request = demand.fixed();
     return request != null
@@ -247,12 +252,12 @@ public final class InadmissibleIndex {
         && equivalenceClass.head().flavorProgress() == null
         && !queue.spec().rules().blocksUntilReady()
         && !queue.node().limitsWorkloads()
-        && fits(queue.node(), request);
+        && fits(index, request);
   }
 
-  private static boolean fits(QuotaNode node, ResourceDemand.Fixed request) {
+  private static boolean fits(ClusterQueueInadmissibleIndex index, ResourceDemand.Fixed request) {
     for (int i = 0; i < request.pairs().length; i++) {
-      if (request.amounts()[i] > node.available(request.pairs()[i])) {
+      if (request.amounts()[i] > index.available(request.pairs()[i])) {
         return false;
       }
     }
@@ -368,7 +373,7 @@ public final class InadmissibleIndex {
       PreemptionUpperBound preemptionUpperBound,
       Candidates found) {
     ResourceDemand.Fixed request = skipped.demand(queue).fixed();
-    if (request != null && fits(queue.node(), request)) {
+    if (request != null && fits(index, request)) {
       found.plain.add(new PlainCandidate(queue, skipped));
     } else if (request != null
         && index.isInVain(skipped, request, tree.events, preemptionUpperBound)) {

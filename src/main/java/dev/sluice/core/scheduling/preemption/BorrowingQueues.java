@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.preemption;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -21,10 +22,20 @@ final class BorrowingQueues {
   private static final Comparator<ClusterQueueCache> BY_LOWEST_PRIORITY =
       Comparator.comparingLong(queue -> queue.holders().lowestPriority());
 
+  /**
+   * The queues that borrowed a pair.
+   *
+   * @param queues the queues, by the lowest priority of the candidates
+   * @param others the positions of the children of the cohort that borrowed any pair then; those of
+   *     {@code queues} left out
+   * @param all the positions of all children that borrowed any pair then
+   */
+  private record OfPair(List<ClusterQueueCache> queues, BitSet others, BitSet all) {}
+
   /** What is remembered at a cohort. */
   private static final class Remembered {
     private final BorrowingQueues owner;
-    private final Map<Integer, List<ClusterQueueCache>> byPair = new HashMap<>(2);
+    private final Map<Integer, OfPair> byPair = new HashMap<>(2);
 
     Remembered(BorrowingQueues owner) {
       this.owner = owner;
@@ -91,8 +102,56 @@ final class BorrowingQueues {
             number -> {
               List<ClusterQueueCache> found = find(cohort, null, new int[] {number});
               found.sort(BY_LOWEST_PRIORITY);
-              return found;
-            });
+              BitSet others = cohort.borrowers();
+              for (ClusterQueueCache queue : found) {
+                if (queue.node().parent() == cohort) {
+                  others.clear(queue.node().position());
+                }
+              }
+              return new OfPair(found, others, cohort.borrowers());
+            })
+        .queues;
+  }
+
+  /**
+   * The queues below a cohort that have holders, borrow a pair, and have candidates of a lower
+   * priority, whatever was added to the usage since the reservations changed. A queue that borrows
+   * now was remembered, or borrowed another pair, or is new among those that borrow.
+   *
+   * @param protectedFrom the priority from which on candidates don't count
+   * @return null if nothing is remembered of the pair, or if there are cohorts below the cohort
+   */
+  @Nullable List<ClusterQueueCache> findByMemory(QuotaNode cohort, int pair, long protectedFrom) {
+    OfPair known =
+        cohort.untilReservationsChange() instanceof Remembered remembered
+                && remembered.owner == this
+                && cohort.cohorts().isEmpty()
+            ? remembered.byPair.get(pair)
+            : null;
+    if (known == null) {
+      return null;
+    }
+    List<ClusterQueueCache> found = new ArrayList<>();
+    for (ClusterQueueCache queue : known.queues) {
+      if (queue.holders().lowestPriority() >= protectedFrom && protectedFrom != Long.MAX_VALUE) {
+        break;
+      }
+      if (queue.node().borrowing(pair)) {
+        found.add(queue);
+      }
+    }
+    for (int i = known.others.nextSetBit(0); i >= 0; i = known.others.nextSetBit(i + 1)) {
+      addIfBorrowing(cohort.children().get(i), pair, found);
+    }
+    cohort.forEachBorrowerBeside(known.all, child -> addIfBorrowing(child, pair, found));
+    return found;
+  }
+
+  private void addIfBorrowing(QuotaNode child, int pair, List<ClusterQueueCache> found) {
+    ClusterQueueCache queue = child.borrowing(pair) ? queues.apply(child) : null;
+    if (queue != null && queue.holders().size() > 0) {
+      found.add(queue);
+    }
   }
 
   private Remembered at(QuotaNode node) {

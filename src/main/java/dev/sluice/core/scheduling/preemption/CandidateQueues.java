@@ -101,14 +101,11 @@ final class CandidateQueues {
   }
 
   private void collect(QuotaNode ancestor, QuotaNode visited, boolean advantage) {
-    List<ClusterQueueCache> borrowing =
-        asReserved
-            ? borrowingQueues.remembered(ancestor, preemptionRequest.needed()[0])
-            : borrowingQueues.find(ancestor, visited, preemptionRequest.needed());
     long protectedFrom = skipsProtected ? protectedFrom(advantage) : Long.MAX_VALUE;
+    List<ClusterQueueCache> borrowing = borrowing(ancestor, visited, protectedFrom);
     for (ClusterQueueCache queue : borrowing) {
       if (queue.holders().lowestPriority() < protectedFrom || protectedFrom == Long.MAX_VALUE) {
-        if (!asReserved || !isBelow(queue.node(), visited)) {
+        if (!isBelow(queue.node(), visited)) {
           found.add(new CandidateQueue(queue, ancestor, advantage));
         }
       } else if (asReserved) {
@@ -116,6 +113,19 @@ final class CandidateQueues {
         return;
       }
     }
+  }
+
+  private List<ClusterQueueCache> borrowing(
+      QuotaNode ancestor, QuotaNode visited, long protectedFrom) {
+    int[] needed = preemptionRequest.needed();
+    if (asReserved) {
+      return borrowingQueues.remembered(ancestor, needed[0]);
+    }
+    List<ClusterQueueCache> known =
+        needed.length == 1 && skipsProtected
+            ? borrowingQueues.findByMemory(ancestor, needed[0], protectedFrom)
+            : null;
+    return known != null ? known : borrowingQueues.find(ancestor, visited, needed);
   }
 
   /**
