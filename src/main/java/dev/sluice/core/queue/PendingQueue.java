@@ -189,6 +189,18 @@ public final class PendingQueue {
     skipped = new Skipped(equivalenceClass, queue, listener);
   }
 
+  /**
+   * Whether the oldest member of a class would come before the others if the class were active: not
+   * if another member is the sticky preemptor.
+   */
+  public boolean isLedByOldest(EquivalenceClass equivalenceClass) {
+    QueuedWorkload preemptor = sticky();
+    return preemptor == null
+        || preemptor.equivalenceClass() != equivalenceClass
+        || preemptor == equivalenceClass.head()
+        || !preemptor.inHeap();
+  }
+
   /** The class that was skipped last and is still to be evaluated; null if there is none. */
   public @Nullable EquivalenceClass skipped() {
     Skipped last = skipped;

@@ -247,6 +247,7 @@ public final class InadmissibleIndex {
     ResourceDemand.Fixed request = demand.fixed();
     return request != null
         && !queue.queueing().headBlocks()
+        && queue.pending().isLedByOldest(equivalenceClass)
         && !demand.needsTopology()
         && !demand.guaranteed()
         && equivalenceClass.head().flavorProgress() == null
