@@ -1,6 +1,7 @@
 package dev.sluice.lab.bench.month;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -48,10 +49,12 @@ final class MonthFigures {
   long cpuNanos;
   long wallNanos;
 
-  /** Identifies all decisions with their times. */
-  long digest = 1;
+  /** By tree. */
+  private final long[] digests;
 
   MonthFigures(MonthSize size) {
+    digests = new long[size.trees()];
+    Arrays.fill(digests, 1);
     for (int team = 0; team < size.allTeams(); team++) {
       waitsByTeam.add(new WaitTimes());
     }
@@ -70,7 +73,20 @@ final class MonthFigures {
     waitsBySize.computeIfAbsent(sizeClass, any -> new WaitTimes()).add(millis);
   }
 
-  void decided(long at, String what, String who) {
-    digest = 31 * (31 * (31 * digest + at) + what.hashCode()) + who.hashCode();
+  /** Folds a decision into the number of its tree. */
+  void decided(int tree, long at, String what, String who) {
+    digests[tree] = 31 * (31 * (31 * digests[tree] + at) + what.hashCode()) + who.hashCode();
+  }
+
+  /**
+   * All decisions and their times, in a number: the same for the same decisions of each tree. The
+   * order of decisions of different trees at the same time means nothing.
+   */
+  long digest() {
+    long digest = 1;
+    for (long ofTree : digests) {
+      digest = 31 * digest + ofTree;
+    }
+    return digest;
   }
 }

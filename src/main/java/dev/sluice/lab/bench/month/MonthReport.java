@@ -79,7 +79,7 @@ final class MonthReport {
         figures.midnights.getFirst().mebibytes(),
         figures.midnights.stream().mapToDouble(MonthFigures.Midnight::mebibytes).max().orElse(0),
         figures.midnights.getLast().mebibytes());
-    line(text, "| all decisions and their times, in a number | %016x |", figures.digest);
+    line(text, "| all decisions and their times, in a number | %016x |", figures.digest());
     line(text, "");
     line(
         text,

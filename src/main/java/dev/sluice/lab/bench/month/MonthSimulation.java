@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 
@@ -238,7 +239,13 @@ final class MonthSimulation {
     RequestShape shape =
         new RequestShape(
             List.of(new PodSetRequest("main", 1, 0, request, NodeConstraints.ANYWHERE, "")));
-    SimulatedJob job = new SimulatedJob(id, submission, shape, clock());
+    SimulatedJob job =
+        new SimulatedJob(
+            id,
+            submission,
+            shape,
+            clock(),
+            new SplittableRandom(size.seed() * 1_000_003 + figures.arrived));
     live.put(id.uid(), job);
     onCreated.accept(id);
     pending(job, Optional.empty());
@@ -262,8 +269,8 @@ final class MonthSimulation {
         case Decision.Admit admit -> admit(job, admit);
         case Decision.Preempt preempt -> {
           for (Decision.Target target : preempt.targets()) {
-            figures.decided(now, "evict", target.id().uid());
             SimulatedJob evicted = job(target.id());
+            decided("evict", evicted);
             int run = evicted.run;
             later(WRITE, () -> evict(evicted, run, target));
           }
@@ -273,6 +280,10 @@ final class MonthSimulation {
       }
     }
     decisions.clear();
+  }
+
+  private void decided(String what, SimulatedJob job) {
+    figures.decided(queues.get(job.submission.queue()).tree, now, what, job.id.uid());
   }
 
   private SimulatedJob job(WorkloadId id) {
@@ -287,13 +298,13 @@ final class MonthSimulation {
     if (job.phase != Phase.PENDING) {
       throw new IllegalStateException(job.id + " is admitted while it is " + job.phase);
     }
-    figures.decided(now, "admit", job.id.uid());
+    decided("admit", job);
     job.podSets = admit.podSets();
     job.reservedAt = admit.at();
     job.phase = Phase.DECIDED;
     ledger.admit(job.submission.queue(), job.podSets);
     int run = ++job.run;
-    boolean refused = random.nextDouble() < REFUSED;
+    boolean refused = job.random.nextDouble() < REFUSED;
     later(WRITE, () -> written(job, run, admit.version(), refused));
   }
 
@@ -318,10 +329,10 @@ final class MonthSimulation {
           job.submission.sizeClass(),
           now - job.submission.at());
     }
-    boolean fails = job.submission.broken() || random.nextDouble() < FAILS;
+    boolean fails = job.submission.broken() || job.random.nextDouble() < FAILS;
     long millis =
         fails
-            ? 1 + (long) (random.nextDouble() * job.submission.millis())
+            ? 1 + (long) (job.random.nextDouble() * job.submission.millis())
             : job.submission.millis();
     later(millis, () -> stopped(job, run, fails));
   }
@@ -357,7 +368,7 @@ final class MonthSimulation {
     if (job.run != run) {
       return; // It has ended, or was never admitted.
     }
-    if (random.nextDouble() < REFUSED) {
+    if (job.random.nextDouble() < REFUSED) {
       figures.evictionsRefused++;
       apply(new SchedulerEvent.EvictionRefused(job.id, target.version()));
       return;

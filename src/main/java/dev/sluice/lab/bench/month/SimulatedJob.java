@@ -8,6 +8,7 @@ import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 
 /** A job that has not ended, and its Workload as the API server has it. */
 final class SimulatedJob {
@@ -36,8 +37,16 @@ final class SimulatedJob {
   /** Counts starts and stops, so that what was planned for an earlier run is known to be void. */
   int run;
 
+  /** Decides what goes wrong. Each job has its own, so that no tree depends on another one. */
+  final SplittableRandom random;
+
   SimulatedJob(
-      WorkloadId id, JobTrace.Submission submission, RequestShape shape, Instant createdAt) {
+      WorkloadId id,
+      JobTrace.Submission submission,
+      RequestShape shape,
+      Instant createdAt,
+      SplittableRandom random) {
+    this.random = random;
     this.id = id;
     this.submission = submission;
     this.shape = shape;

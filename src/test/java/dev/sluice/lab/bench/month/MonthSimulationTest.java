@@ -71,9 +71,9 @@ class MonthSimulationTest {
   @Test
   void theSameSeedLeadsToTheSameDecisions() {
     MonthSize size = SMALL.with(1_000, 2, 7);
-    long digest = month(size).run().digest;
-    assertThat(month(size).run().digest).isEqualTo(digest);
-    assertThat(month(SMALL.with(1_000, 2, 8)).run().digest).isNotEqualTo(digest);
+    long digest = month(size).run().digest();
+    assertThat(month(size).run().digest()).isEqualTo(digest);
+    assertThat(month(SMALL.with(1_000, 2, 8)).run().digest()).isNotEqualTo(digest);
   }
 
   @Test
