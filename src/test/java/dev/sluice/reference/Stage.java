@@ -221,16 +221,10 @@ abstract class Stage {
 
   private void submit(Step.Submit submit) {
     String uid = uid(submit.number());
-    String namespace = last.containsKey(uid) ? last.get(uid).id().namespace() : submit.namespace();
     if (asked().holders().contains(uid)) {
       return;
     }
-    pending(
-        submit.asked(
-            new WorkloadId(uid, namespace, "w" + submit.number()),
-            version++,
-            now,
-            isEvictable(uid, submit.number())));
+    pending(submit.asked(uid, last.get(uid), version++, now, isEvictable(uid, submit.number())));
   }
 
   private void release(String uid) {

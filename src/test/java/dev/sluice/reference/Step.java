@@ -6,6 +6,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One thing that happens in a random world. Steps name Workloads loosely (the n-th that holds
@@ -33,11 +34,20 @@ sealed interface Step {
       boolean gated)
       implements Step {
 
-    /** The Workload as it asks for quota. */
-    PendingWorkload asked(WorkloadId id, long version, Instant now, boolean evictable) {
+    /**
+     * The Workload as it asks for quota.
+     *
+     * @param before what is known of it, whose namespace it keeps; null if it is new
+     */
+    PendingWorkload asked(
+        String uid,
+        @Nullable PendingWorkload before,
+        long version,
+        Instant now,
+        boolean evictable) {
       Instant queued = Stage.START.plusSeconds(queuedAt);
       return new PendingWorkload(
-          id,
+          new WorkloadId(uid, before == null ? namespace : before.id().namespace(), "w" + number),
           version,
           queue,
           shape,

@@ -4,7 +4,6 @@ import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -181,14 +180,7 @@ final class TwinWorld {
   private void submit(Step.Submit submit) {
     String uid = "uid-" + submit.number();
     if (!holders.containsKey(uid)) {
-      PendingWorkload before = known.get(uid);
-      String namespace = before == null ? submit.namespace() : before.id().namespace();
-      pending(
-          submit.asked(
-              new WorkloadId(uid, namespace, "w" + submit.number()),
-              version,
-              now,
-              Stage.isAttended(submit.number())));
+      pending(submit.asked(uid, known.get(uid), version, now, Stage.isAttended(submit.number())));
     }
   }
 

@@ -7,7 +7,6 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -152,14 +151,7 @@ final class WakingWorld {
     if (holders.contains(uid) || submit.gated() || submit.shape().podSets().size() > 1) {
       return;
     }
-    String namespace =
-        known.containsKey(uid) ? known.get(uid).id().namespace() : submit.namespace();
-    pending(
-        submit.asked(
-            new WorkloadId(uid, namespace, "w" + submit.number()),
-            version,
-            now,
-            Stage.isAttended(submit.number())));
+    pending(submit.asked(uid, known.get(uid), version, now, Stage.isAttended(submit.number())));
   }
 
   private void requeue(String uid) {

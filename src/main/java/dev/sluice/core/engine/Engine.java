@@ -204,15 +204,16 @@ public final class Engine {
   /** Whether an event may change more than Workloads, their reservations and the time. */
   private static boolean mayChangeEligibility(SchedulerEvent schedulerEvent) {
     return switch (schedulerEvent) {
-      case SchedulerEvent.WorkloadPending event -> false;
-      case SchedulerEvent.WorkloadReserving event -> false;
-      case SchedulerEvent.WorkloadReleased event -> false;
-      case SchedulerEvent.AdmissionWritten event -> false;
-      case SchedulerEvent.AdmissionRefused event -> false;
-      case SchedulerEvent.EvictionRefused event -> false;
-      case SchedulerEvent.PlacementRefused event -> false;
-      case SchedulerEvent.TimePassed event -> false;
-      case SchedulerEvent.DecidingEnabled event -> false;
+      case SchedulerEvent.WorkloadPending _,
+          SchedulerEvent.WorkloadReserving _,
+          SchedulerEvent.WorkloadReleased _,
+          SchedulerEvent.AdmissionWritten _,
+          SchedulerEvent.AdmissionRefused _,
+          SchedulerEvent.EvictionRefused _,
+          SchedulerEvent.PlacementRefused _,
+          SchedulerEvent.TimePassed _,
+          SchedulerEvent.DecidingEnabled _ ->
+          false;
       default -> true;
     };
   }

@@ -138,15 +138,19 @@ public final class QuotaNode extends HierarchyNode {
    */
   public QuotaNode source(int pair) {
     QuotaNode node = this;
-    while (node.parent != null && pair < Long.SIZE && (node.openPairs >>> pair & 1) != 0) {
+    while (node.parent != null && node.isOpen(pair)) {
       node = node.parent;
     }
     return node;
   }
 
+  private boolean isOpen(int pair) {
+    return pair < Long.SIZE && (openPairs >>> pair & 1) != 0;
+  }
+
   private long free(int pair) {
     QuotaNode parentNode = parent;
-    if (parentNode != null && pair < Long.SIZE && (openPairs >>> pair & 1) != 0) {
+    if (parentNode != null && isOpen(pair)) {
       return parentNode.free(pair);
     }
     long quota = subtreeQuota(pair);

@@ -81,16 +81,8 @@ public final class AdmissionForecast {
   private boolean add(
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
     ClusterQueueCache queue = queueHead.queue();
-    ResourceDemand demand = queueHead.item().equivalenceClass().demand(queue);
-    ResourceDemand.Fixed request = demand.fixed();
-    if (request == null
-        || demand.needsTopology()
-        || demand.guaranteed()
-        || queueHead.item().flavorProgress() != null
-        || queue.spec().rules().blocksUntilReady()
-        || queue.node().limitsWorkloads()
-        || !fits(queue.node(), request)
-        || isIneligible.test(queueHead)) {
+    ResourceDemand.Fixed request = queueHead.plainRequest();
+    if (request == null || !fits(queue.node(), request) || isIneligible.test(queueHead)) {
       return false;
     }
     int level = 0;

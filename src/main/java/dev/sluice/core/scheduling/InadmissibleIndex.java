@@ -224,10 +224,7 @@ public final class InadmissibleIndex {
     } else if (admitsAllThatFit && surrounding.maySkip.test(root)) {
       for (InadmissibleQueue candidate : requeueable) {
         ClusterQueueInadmissibleIndex index = tree(root).queues.get(candidate.queue);
-        if (index != null
-            && isPlain(candidate.queue, candidate.equivalenceClass, index)
-            && !surrounding.isIneligible.test(
-                new QueueHead(candidate.queue, candidate.equivalenceClass.head()))) {
+        if (index != null && isPlain(candidate, index, surrounding.isIneligible)) {
           found.plain.add(new PlainCandidate(candidate.queue, candidate.equivalenceClass));
         } else {
           found.classes.add(candidate);
@@ -240,20 +237,17 @@ public final class InadmissibleIndex {
 
   /** Whether a class fits, and its outcome is either that it gets quota or that it is skipped. */
   private static boolean isPlain(
-      ClusterQueueCache queue,
-      EquivalenceClass equivalenceClass,
-      ClusterQueueInadmissibleIndex index) {
-    ResourceDemand demand = equivalenceClass.demand(queue);
-    ResourceDemand.Fixed request = demand.fixed();
+      InadmissibleQueue candidate,
+      ClusterQueueInadmissibleIndex index,
+      Predicate<QueueHead> isIneligible) {
+    ClusterQueueCache queue = candidate.queue;
+    QueueHead queueHead = new QueueHead(queue, candidate.equivalenceClass.head());
+    ResourceDemand.Fixed request = queueHead.plainRequest();
     return request != null
         && !queue.queueing().headBlocks()
-        && queue.pending().isLedByOldest(equivalenceClass)
-        && !demand.needsTopology()
-        && !demand.guaranteed()
-        && equivalenceClass.head().flavorProgress() == null
-        && !queue.spec().rules().blocksUntilReady()
-        && !queue.node().limitsWorkloads()
-        && fits(index, request);
+        && queue.pending().isLedByOldest(candidate.equivalenceClass)
+        && fits(index, request)
+        && !isIneligible.test(queueHead);
   }
 
   private static boolean fits(ClusterQueueInadmissibleIndex index, ResourceDemand.Fixed request) {

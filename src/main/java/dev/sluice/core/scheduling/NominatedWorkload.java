@@ -67,12 +67,6 @@ public record NominatedWorkload(
     return assignment.fits() || !preemptionTargets.isEmpty();
   }
 
-  /** The same nomination of the head of such a class. */
-  NominatedWorkload of(PlainCandidate candidate) {
-    return new NominatedWorkload(
-        item, queue, assignment, preemptionTargets, search, fewestPods, candidate);
-  }
-
   /** The same nomination, with the assignment with the fewest pods. */
   NominatedWorkload withMinimum(Assignment withFewest) {
     return new NominatedWorkload(

@@ -74,11 +74,15 @@ final class BorrowingQueues {
             collect(child, except, pairs, found);
             return;
           }
-          ClusterQueueCache queue = queues.apply(child);
-          if (queue != null && queue.holders().size() > 0) {
-            found.add(queue);
-          }
+          addIfHolding(child, found);
         });
+  }
+
+  private void addIfHolding(QuotaNode child, List<ClusterQueueCache> found) {
+    ClusterQueueCache queue = queues.apply(child);
+    if (queue != null && queue.holders().size() > 0) {
+      found.add(queue);
+    }
   }
 
   private static boolean borrowsAny(QuotaNode node, int[] pairs) {
@@ -102,13 +106,14 @@ final class BorrowingQueues {
             number -> {
               List<ClusterQueueCache> found = find(cohort, null, new int[] {number});
               found.sort(BY_LOWEST_PRIORITY);
-              BitSet others = cohort.borrowers();
+              BitSet all = cohort.borrowers();
+              BitSet others = (BitSet) all.clone();
               for (ClusterQueueCache queue : found) {
                 if (queue.node().parent() == cohort) {
                   others.clear(queue.node().position());
                 }
               }
-              return new OfPair(found, others, cohort.borrowers());
+              return new OfPair(found, others, all);
             })
         .queues;
   }
@@ -148,9 +153,8 @@ final class BorrowingQueues {
   }
 
   private void addIfBorrowing(QuotaNode child, int pair, List<ClusterQueueCache> found) {
-    ClusterQueueCache queue = child.borrowing(pair) ? queues.apply(child) : null;
-    if (queue != null && queue.holders().size() > 0) {
-      found.add(queue);
+    if (child.borrowing(pair)) {
+      addIfHolding(child, found);
     }
   }
 
