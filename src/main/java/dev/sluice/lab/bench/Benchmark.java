@@ -3,6 +3,8 @@ package dev.sluice.lab.bench;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
 /** Runs one scenario against one installation and measures it. */
@@ -73,19 +75,37 @@ final class Benchmark {
       loads.forEach(ReviewLoad::start);
       loads.forEach(ReviewLoad::count);
       Figures.Reading before = read(benchmarkApiClient);
-      Timings timings = benchmarkRun.run(limit, this::tell);
+      AtomicReference<Figures.Partial> lastThird = new AtomicReference<>();
+      Timings timings =
+          benchmarkRun.run(
+              limit,
+              progress -> {
+                tell(progress);
+                if (lastThird.get() == null && progress.finished() >= progress.of() * 2L / 3) {
+                  lastThird.set(new Figures.Partial(progress.finished(), operator()));
+                }
+              });
       loads.forEach(ReviewLoad::stop);
-      return Figures.of(scenario, timings, before, read(benchmarkApiClient));
+      return Figures.of(
+          scenario,
+          timings,
+          before,
+          Optional.ofNullable(lastThird.get()),
+          read(benchmarkApiClient));
     }
   }
 
   private Figures.Reading read(BenchmarkApiClient benchmarkApiClient) {
     return new Figures.Reading(
         benchmarkApiClient.metrics(),
-        ProcessReading.of(installation.operatorPid()),
+        operator(),
         ProcessReading.of(ProcessHandle.current().pid()),
         benchmarkApiClient.sent(),
         installation.audit().map(AuditLog::writes).orElseGet(Map::of));
+  }
+
+  private ProcessReading operator() {
+    return ProcessReading.of(installation.operatorPid());
   }
 
   private void tell(BenchmarkRun.Progress progress) {

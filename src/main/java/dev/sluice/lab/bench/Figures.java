@@ -2,6 +2,8 @@ package dev.sluice.lab.bench;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 
 /**
@@ -18,6 +20,8 @@ import java.util.TreeMap;
  * @param writes writes during the run, by author
  * @param operatorWritesPerWorkload all writes of the operator
  * @param operatorCpuMillisPerWorkload CPU time of the operator's process
+ * @param operatorCpuMillisInLastThird CPU time of the operator's process for each of the last
+ *     workloads, a third of all or fewer; empty if the run was too short to tell
  * @param apiServerCpuMillisPerWorkload CPU time of the API server's process
  * @param runnerCpuMillisPerWorkload CPU time of this process, which is not part of the installation
  * @param peakRssMiB peak resident memory of the operator's process since its start
@@ -34,6 +38,7 @@ record Figures(
     Attribution writes,
     double operatorWritesPerWorkload,
     double operatorCpuMillisPerWorkload,
+    OptionalDouble operatorCpuMillisInLastThird,
     double apiServerCpuMillisPerWorkload,
     double runnerCpuMillisPerWorkload,
     double peakRssMiB,
@@ -55,8 +60,25 @@ record Figures(
       Map<RequestKey, Long> own,
       Map<String, Map<RequestKey, Long>> audited) {}
 
-  /** Computes the figures from the timings and the readings before and after the run. */
-  static Figures of(Scenario scenario, Timings timings, Reading before, Reading after) {
+  /**
+   * A reading during the run.
+   *
+   * @param finished how many workloads have ended
+   * @param operator the operator's process
+   */
+  record Partial(int finished, ProcessReading operator) {}
+
+  /**
+   * Computes the figures from the timings and the readings before and after the run.
+   *
+   * @param lastThird the reading with which the last third of the workloads begins
+   */
+  static Figures of(
+      Scenario scenario,
+      Timings timings,
+      Reading before,
+      Optional<Partial> lastThird,
+      Reading after) {
     int size = scenario.size();
     double wall = timings.wallSeconds();
     Attribution writes = attribution(before, after);
@@ -71,6 +93,11 @@ record Figures(
         writes,
         (double) writes.operatorTotal() / size,
         millis(before.operator(), after.operator()) / size,
+        lastThird.isPresent() && lastThird.get().finished() < size
+            ? OptionalDouble.of(
+                millis(lastThird.get().operator(), after.operator())
+                    / (size - lastThird.get().finished()))
+            : OptionalDouble.empty(),
         (after.server().cpuSeconds() - before.server().cpuSeconds()) * 1000 / size,
         millis(before.runner(), after.runner()) / size,
         after.operator().peakResidentKiB() / 1024.0,

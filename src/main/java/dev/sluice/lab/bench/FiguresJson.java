@@ -21,6 +21,9 @@ final class FiguresJson {
     put(root, "quotaUse", figures.quotaUse());
     put(root, "operatorWritesPerWorkload", figures.operatorWritesPerWorkload());
     put(root, "operatorCpuMillisPerWorkload", figures.operatorCpuMillisPerWorkload());
+    figures
+        .operatorCpuMillisInLastThird()
+        .ifPresent(millis -> put(root, "operatorCpuMillisInLastThird", millis));
     put(root, "apiServerCpuMillisPerWorkload", figures.apiServerCpuMillisPerWorkload());
     put(root, "peakRssMiB", figures.peakRssMiB());
     put(root, "runnerCpuMillisPerWorkload", figures.runnerCpuMillisPerWorkload());

@@ -52,6 +52,9 @@ final class FiguresText {
     line(text, "operator writes", "%.3f /workload", figures.operatorWritesPerWorkload());
     writes(text, figures.writes().operator(), figures.workloads());
     line(text, "operator CPU", "%.2f ms/workload", figures.operatorCpuMillisPerWorkload());
+    figures
+        .operatorCpuMillisInLastThird()
+        .ifPresent(millis -> line(text, "  in the last third", "%.2f ms/workload", millis));
     line(text, "operator peak RSS", "%.0f MiB", figures.peakRssMiB());
     line(text, "API server CPU", "%.2f ms/workload", figures.apiServerCpuMillisPerWorkload());
     line(text, "this runner's CPU", "%.2f ms/workload", figures.runnerCpuMillisPerWorkload());

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -164,7 +165,7 @@ class FiguresTest {
                 "controllers",
                 Map.of(start, 5L)));
 
-    Figures figures = Figures.of(SCENARIO, played(), before, after);
+    Figures figures = Figures.of(SCENARIO, played(), before, Optional.empty(), after);
 
     assertThat(figures.writes().operator())
         .containsExactlyInAnyOrderEntriesOf(Map.of(STATUS, 6L, start, 2L));
@@ -185,10 +186,20 @@ class FiguresTest {
   void whatTheFloorCostIsTheDenominator(@TempDir Path directory) throws IOException {
     Path file = directory.resolve("floor.json");
     Figures floor =
-        Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(20, 3.25, 5, 300));
+        Figures.of(
+            SCENARIO,
+            played(),
+            reading(10, 3.0, 4, 100),
+            Optional.empty(),
+            reading(20, 3.25, 5, 300));
     Files.writeString(file, FiguresJson.of(floor).toString());
     Figures figures =
-        Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(30, 3.5, 5, 300));
+        Figures.of(
+            SCENARIO,
+            played(),
+            reading(10, 3.0, 4, 100),
+            Optional.empty(),
+            reading(30, 3.5, 5, 300));
 
     assertThat(FiguresText.of(figures, FloorRatios.read(file)))
         .contains(
@@ -204,7 +215,12 @@ class FiguresTest {
   @Test
   void figuresAreDifferencesPerWorkload() {
     Figures figures =
-        Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(20, 3.5, 5, 300));
+        Figures.of(
+            SCENARIO,
+            played(),
+            reading(10, 3.0, 4, 100),
+            Optional.empty(),
+            reading(20, 3.5, 5, 300));
 
     assertThat(figures.operatorWritesPerWorkload()).isEqualTo(3.0);
     assertThat(figures.operatorCpuMillisPerWorkload()).isEqualTo(500.0);
@@ -212,6 +228,26 @@ class FiguresTest {
     assertThat(figures.peakRssMiB()).isEqualTo(300.0);
     assertThat(figures.admissionsPerSecond()).isEqualTo(0.2);
     assertThat(figures.idealSeconds()).isEqualTo(3.0);
+  }
+
+  @Test
+  void theLastThirdIsToldByItself() {
+    Figures.Reading before = reading(10, 3.0, 4, 100);
+    Figures.Reading after = reading(20, 3.5, 5, 300);
+    Figures.Partial first =
+        new Figures.Partial(1, new ProcessReading(Duration.ofMillis(4_800), 200));
+
+    Figures figures = Figures.of(SCENARIO, played(), before, Optional.of(first), after);
+
+    assertThat(figures.operatorCpuMillisInLastThird()).hasValue(200.0);
+    assertThat(FiguresText.of(figures)).contains("  in the last third                 200.00 ms");
+    assertThat(FiguresJson.of(figures).path("operatorCpuMillisInLastThird").asDouble())
+        .isEqualTo(200.0);
+    Figures.Partial all = new Figures.Partial(2, first.operator());
+    assertThat(
+            Figures.of(SCENARIO, played(), before, Optional.of(all), after)
+                .operatorCpuMillisInLastThird())
+        .isEmpty();
   }
 
   private static Figures.Reading reading(long status, double cpu, int operatorSeconds, int mib) {
@@ -227,7 +263,12 @@ class FiguresTest {
   void jsonHasTheAgreedNames() {
     ObjectNode json =
         FiguresJson.of(
-            Figures.of(SCENARIO, played(), reading(10, 3.0, 4, 100), reading(20, 3.5, 5, 300)));
+            Figures.of(
+                SCENARIO,
+                played(),
+                reading(10, 3.0, 4, 100),
+                Optional.empty(),
+                reading(20, 3.5, 5, 300)));
 
     assertThat(json.path("wallSeconds").asDouble()).isEqualTo(10.0);
     assertThat(json.path("idealSeconds").asDouble()).isEqualTo(3.0);
