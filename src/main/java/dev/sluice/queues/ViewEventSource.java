@@ -8,6 +8,7 @@ import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.status.PacedRun;
 import dev.sluice.queues.status.StatusRateLimiter;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
@@ -16,13 +17,11 @@ import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Triggers reconciliation of queues when the scheduler published new views, limited by the rate of
@@ -30,18 +29,19 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class ViewEventSource implements ViewListener, AutoCloseable {
 
+  /**
+   * The engine publishes views after each cycle; a look at all that wait is for several of them.
+   */
+  private static final Duration PAUSE = Duration.ofMillis(20);
+
   private final SchedulerViews schedulerViews;
   private final StatusRateLimiter<Target> statusRateLimiter;
-  private final InstantSource clock;
   private final ReconcileTrigger<ClusterQueue> clusterQueues;
   private final ReconcileTrigger<LocalQueue> localQueues;
   private final ReconcileTrigger<Cohort> cohorts;
   private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean scheduled = new AtomicBoolean();
   private final Map<Target, List<InactiveReason>> lastProblems = new HashMap<>();
-  private final ScheduledExecutorService executor =
-      Executors.newSingleThreadScheduledExecutor(
-          Thread.ofPlatform().daemon().name("queue-status-pace").factory());
+  private final PacedRun pacedRun;
 
   ViewEventSource(
       SchedulerViews schedulerViews,
@@ -52,7 +52,13 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
       ReconcileTrigger<Cohort> cohorts) {
     this.schedulerViews = schedulerViews;
     this.statusRateLimiter = statusRateLimiter;
-    this.clock = clock;
+    this.pacedRun =
+        new PacedRun(
+            Executors.newSingleThreadScheduledExecutor(
+                Thread.ofPlatform().daemon().name("queue-status-pace").factory()),
+            clock,
+            PAUSE,
+            this::pace);
     this.clusterQueues = clusterQueues;
     this.localQueues = localQueues;
     this.cohorts = cohorts;
@@ -64,7 +70,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
     localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
     cohortNames.stream().filter(this::sharesFairly).map(CohortTarget::new).forEach(changed::add);
-    trigger();
+    pacedRun.request();
   }
 
   /** Whether the cohort takes part in fair sharing; otherwise its status is empty. */
@@ -75,26 +81,13 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
         .isPresent();
   }
 
-  private void trigger() {
-    if (scheduled.compareAndSet(false, true) && !executor.isShutdown()) {
-      executor.execute(this::pace);
-    }
-  }
-
-  private void pace() {
-    scheduled.set(false);
+  /** Triggers what is due, and returns when the next update will be. */
+  private Optional<Instant> pace(Instant now) {
     for (Target target = changed.poll(); target != null; target = changed.poll()) {
       statusRateLimiter.touch(target, hasNewProblems(target));
     }
-    Instant now = clock.instant();
     statusRateLimiter.due(now).forEach(this::signal);
-    statusRateLimiter
-        .next(now)
-        .ifPresent(
-            next -> {
-              long millis = Math.max(1, Duration.between(now, next).toMillis());
-              executor.schedule(this::trigger, millis, TimeUnit.MILLISECONDS);
-            });
+    return statusRateLimiter.next(now);
   }
 
   /**
@@ -127,7 +120,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
 
   @Override
   public void close() {
-    executor.shutdownNow();
+    pacedRun.close();
   }
 
   /** An object whose status updates are rate-limited. */
