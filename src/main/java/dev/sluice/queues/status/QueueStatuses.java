@@ -103,7 +103,9 @@ public final class QueueStatuses {
             "",
             generation,
             now),
-        view.usageOverTime().map(past -> usageOverTime(past, view.usage())).orElse(null),
+        view.usageOverTime()
+            .map(past -> unlessNeverUsed(current, usageOverTime(past, view.usage())))
+            .orElse(null),
         byFlavor(
             view.usage(),
             usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
@@ -114,6 +116,30 @@ public final class QueueStatuses {
             LocalQueueFlavorUsage::new),
         view.pendingActive() + view.pendingInadmissible(),
         view.reserving());
+  }
+
+  /**
+   * The present status if nothing was used then and now: a later sample of nothing tells nothing,
+   * and would be a write for each LocalQueue whenever the views of all are published anew.
+   */
+  private static LocalQueueFairSharingStatus unlessNeverUsed(
+      @Nullable LocalQueueStatus current, LocalQueueFairSharingStatus wanted) {
+    LocalQueueFairSharingStatus present = current == null ? null : current.fairSharing();
+    AdmissionFairSharingStatus past = present == null ? null : present.admissionFairSharingStatus();
+    AdmissionFairSharingStatus now = wanted.admissionFairSharingStatus();
+    return past != null
+            && now != null
+            && past.lastUpdate() != null
+            && now.consumedResources().equals(past.consumedResources())
+            && now.consumedResources().values().stream().allMatch(QueueStatuses::isZero)
+        ? new LocalQueueFairSharingStatus(
+            wanted.weightedShare(),
+            new AdmissionFairSharingStatus(now.consumedResources(), past.lastUpdate()))
+        : wanted;
+  }
+
+  private static boolean isZero(Quantity quantity) {
+    return Quantity.parse("0").equals(quantity);
   }
 
   /**

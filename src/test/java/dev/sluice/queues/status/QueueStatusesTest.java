@@ -3,6 +3,7 @@ package dev.sluice.queues.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueUsageView;
 import dev.sluice.core.engine.LocalQueueView;
@@ -20,27 +21,44 @@ class QueueStatusesTest {
   private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  private static LocalQueueView view(Optional<LocalQueueUsageView> past, FlavorUsage... covered) {
+    return new LocalQueueView(
+        new LocalQueueId("team", "main"), "pool", List.of(), 0, 0, 0, 0, List.of(covered), past);
+  }
+
   private static String fairSharing(Optional<LocalQueueUsageView> past, FlavorUsage... covered) {
-    LocalQueueView view =
-        new LocalQueueView(
-            new LocalQueueId("team", "main"),
-            "pool",
-            List.of(),
-            0,
-            0,
-            0,
-            0,
-            List.of(covered),
-            past);
-    return JSON.valueToTree(QueueStatuses.localQueue(view, 1, null, NOW))
+    return JSON.valueToTree(QueueStatuses.localQueue(view(past, covered), 1, null, NOW))
         .path("fairSharing")
         .toString();
   }
 
   private static Optional<LocalQueueUsageView> past(Map<String, Double> consumed) {
-    return Optional.of(
-        new LocalQueueUsageView(
-            new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
+    return past(consumed, Instant.parse("2026-01-01T09:59:58.7Z"));
+  }
+
+  private static Optional<LocalQueueUsageView> past(
+      Map<String, Double> consumed, Instant sampledAt) {
+    return Optional.of(new LocalQueueUsageView(new TreeMap<>(consumed), sampledAt, 7));
+  }
+
+  /** The past use that a status tells first, and then after a later sample. */
+  private static String lastUpdate(Map<String, Double> first, Map<String, Double> later) {
+    FlavorUsage cpu = new FlavorUsage("f", "cpu", 1, 1, 1, 0, 0);
+    LocalQueueStatus before = QueueStatuses.localQueue(view(past(first), cpu), 1, null, NOW);
+    Instant nextSample = Instant.parse("2026-01-01T10:05:00Z");
+    return JSON.valueToTree(
+            QueueStatuses.localQueue(view(past(later, nextSample), cpu), 1, before, NOW))
+        .at("/fairSharing/admissionFairSharingStatus/lastUpdate")
+        .asText();
+  }
+
+  @Test
+  void aLaterSampleOfNothingIsNoReasonToWrite() {
+    assertThat(lastUpdate(Map.of(), Map.of())).isEqualTo("2026-01-01T09:59:58Z");
+    assertThat(lastUpdate(Map.of(), Map.of("cpu", 0.5))).isEqualTo("2026-01-01T10:05:00Z");
+    assertThat(lastUpdate(Map.of("cpu", 0.5), Map.of("cpu", 0.5)))
+        .isEqualTo("2026-01-01T10:05:00Z");
+    assertThat(lastUpdate(Map.of("cpu", 0.5), Map.of())).isEqualTo("2026-01-01T10:05:00Z");
   }
 
   @Test
