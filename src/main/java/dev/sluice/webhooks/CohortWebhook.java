@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.QueueAnnotations;
+import java.util.List;
 
 /** Webhook for Cohorts. */
 final class CohortWebhook {
@@ -22,13 +23,17 @@ final class CohortWebhook {
     if (!parent.isEmpty()) {
       bad.invalid(FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
     }
-    if (!parent.isEmpty() && parent.equals(JsonFields.text(request.object(), "metadata", "name"))) {
-      bad.invalid(FieldPath.of("spec", "parentName"), parent, "a Cohort can't be its own parent");
-    }
     QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
     QueueAnnotationValidation.validate(
         request, annotations -> QueueAnnotations.ofCohort(annotations).faults(), bad);
-    return AdmissionResult.of(bad.errors());
+    return AdmissionResult.of(bad.errors(), warnings(request.object(), parent));
+  }
+
+  /** Cycles are not refused; the shortest one is seen in the object alone. */
+  private static List<String> warnings(JsonNode cohort, String parent) {
+    return !parent.isEmpty() && parent.equals(JsonFields.text(cohort, "metadata", "name"))
+        ? List.of("as its own parent the Cohort makes the ClusterQueues below it inactive")
+        : List.of();
   }
 }

@@ -158,13 +158,15 @@ class QueueRulesTest {
   }
 
   @Test
-  void noCohortIsItsOwnParent() {
+  void aCohortThatIsItsOwnParentIsWarnedOf() {
     String name = COHORT.at("/metadata/name").asText();
-    assertThat(
-            messages(
-                CohortWebhook::validate, create(edited(COHORT, set("/spec/parentName", name)))))
-        .containsExactly(
-            "spec.parentName: Invalid value: \"" + name + "\": a Cohort can't be its own parent");
+    assertThat(CohortWebhook.validate(create(edited(COHORT, set("/spec/parentName", name)))))
+        .isInstanceOfSatisfying(
+            AdmissionResult.Allowed.class,
+            allowed ->
+                assertThat(allowed.warnings())
+                    .containsExactly(
+                        "as its own parent the Cohort makes the ClusterQueues below it inactive"));
   }
 
   @Test
