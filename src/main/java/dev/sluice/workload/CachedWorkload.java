@@ -306,6 +306,11 @@ public record CachedWorkload(
         String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {
       this(name, flavors, resourceUsage, count, Optional.empty(), "");
     }
+
+    /** The same assignment with another number of pods. */
+    public Assignment withCount(int pods) {
+      return new Assignment(name, flavors, resourceUsage, pods, topology, delayedTopology);
+    }
   }
 
   /**

@@ -11,6 +11,7 @@ import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.CachedWorkload.EvictionCount;
 import dev.sluice.workload.CachedWorkload.Gate;
 import dev.sluice.workload.CachedWorkload.History;
+import dev.sluice.workload.CachedWorkload.PodSet;
 import dev.sluice.workload.CachedWorkload.PodSetUpdate;
 import dev.sluice.workload.CachedWorkload.PodToleration;
 import dev.sluice.workload.CachedWorkload.RemotePlacement;
@@ -27,6 +28,9 @@ import java.util.OptionalLong;
 
 /** Parses a Workload's status. */
 final class StatusParser {
+
+  /** The number of pods of an assignment that contains none, while it is read. */
+  private static final int ABSENT = -1;
 
   private final JsonTokenReader jsonTokenReader;
   private List<Condition> conditions = List.of();
@@ -47,20 +51,21 @@ final class StatusParser {
   }
 
   /** Parses the status at the current token. */
-  static Status of(JsonTokenReader jsonTokenReader) throws IOException {
+  static StatusParser of(JsonTokenReader jsonTokenReader) throws IOException {
     StatusParser reading = new StatusParser(jsonTokenReader);
     jsonTokenReader.object(reading::field);
-    return reading.result();
+    return reading;
   }
 
-  private Status result() {
+  /** The status of a Workload with the given pod sets. */
+  Status result(List<PodSet> podSets) {
     History history =
         executionSeconds == 0 && evictions.isEmpty()
             ? History.NONE
             : new History(executionSeconds, evictions);
     return new Status(
         conditions,
-        admission,
+        admission.map(read -> withCounts(read, podSets)),
         checks,
         reclaimable,
         requeueState,
@@ -71,6 +76,26 @@ final class StatusParser {
             : new RemotePlacement(cluster, nominated),
         gates,
         unhealthyNodes);
+  }
+
+  /** The admission, with all pods of a pod set where the number of pods is absent. */
+  private static Admission withCounts(Admission read, List<PodSet> podSets) {
+    List<Assignment> assignments = read.podSetAssignments();
+    return assignments.stream().allMatch(assignment -> assignment.count() > ABSENT)
+        ? read
+        : new Admission(
+            read.clusterQueue(),
+            assignments.stream().map(assignment -> withCount(assignment, podSets)).toList());
+  }
+
+  private static Assignment withCount(Assignment read, List<PodSet> podSets) {
+    int pods = 0;
+    for (PodSet podSet : podSets) {
+      if (podSet.name().equals(read.name())) {
+        pods = podSet.count();
+      }
+    }
+    return read.count() > ABSENT ? read : read.withCount(pods);
   }
 
   private void field(String name) throws IOException {
@@ -161,7 +186,7 @@ final class StatusParser {
 
   private Assignment assignment() throws IOException {
     String[] name = {"main", ""};
-    int[] count = {0};
+    int[] count = {ABSENT};
     List<TopologyAssignment> domains = new ArrayList<>(0);
     Map<String, String> flavors = new HashMap<>(4);
     Map<String, String> usage = new HashMap<>(4);
@@ -169,7 +194,7 @@ final class StatusParser {
         field -> {
           switch (field) {
             case "name" -> name[0] = jsonTokenReader.word();
-            case "count" -> count[0] = jsonTokenReader.number(0);
+            case "count" -> count[0] = jsonTokenReader.number(ABSENT);
             case "flavors" -> flavors.putAll(jsonTokenReader.wordMap());
             case "resourceUsage" -> usage.putAll(jsonTokenReader.wordMap());
             case "topologyAssignment" -> domains.addAll(topologyAssignment());

@@ -95,7 +95,7 @@ public final class WorkloadParser {
     private boolean active = true;
     private int maximumExecutionTimeSeconds;
     private List<String> preemptionGates = List.of();
-    private CachedWorkload.Status status = CachedWorkload.Status.NEW;
+    private Optional<StatusParser> status = Optional.empty();
 
     Reading(JsonTokenReader jsonTokenReader, byte[] bytes, int offset) {
       this.jsonTokenReader = jsonTokenReader;
@@ -109,7 +109,7 @@ public final class WorkloadParser {
             switch (field) {
               case "metadata" -> jsonTokenReader.object(this::metadata);
               case "spec" -> jsonTokenReader.object(this::spec);
-              case "status" -> status = StatusParser.of(jsonTokenReader);
+              case "status" -> status = Optional.of(StatusParser.of(jsonTokenReader));
               default -> {}
             }
           });
@@ -135,7 +135,7 @@ public final class WorkloadParser {
           labels,
           annotations,
           specs.of(spec),
-          status);
+          status.map(read -> read.result(podSets)).orElse(CachedWorkload.Status.NEW));
     }
 
     private void metadata(String field) throws IOException {
