@@ -64,7 +64,9 @@ public final class OperatorApplication implements AutoCloseable {
             client,
             metrics,
             clock,
-            configuration.leaderElection().leaderElect() ? elector : Leadership.alone(),
+            configuration.leaderElection().leaderElect()
+                ? elector
+                : Leadership.alone(this::hasListed),
             process);
     workloads = new WorkloadModule(context, readErrors);
     Operator framework =

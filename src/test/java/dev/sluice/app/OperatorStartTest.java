@@ -30,10 +30,24 @@ class OperatorStartTest {
 
   private static final String OWN_API = "/apis/kueue.x-k8s.io/v1beta2";
 
+  private static final String DELETED_FLAVOR =
+      """
+      {"metadata": {"resourceVersion": "5"}, "items": [{
+        "apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ResourceFlavor",
+        "metadata": {"name": "old", "uid": "uid-1", "resourceVersion": "4",
+          "deletionTimestamp": "2026-03-01T12:00:00Z",
+          "finalizers": ["kueue.x-k8s.io/resource-in-use"]},
+        "spec": {}}]}
+      """;
+
   @TempDir private Path directory;
 
   private OperatorRunner.Options options(PlayedApi api, OperatorSettings settings)
       throws IOException {
+    return options(api, settings.yaml());
+  }
+
+  private OperatorRunner.Options options(PlayedApi api, String yaml) throws IOException {
     Path kubeconfig = directory.resolve("kubeconfig");
     Files.writeString(
         kubeconfig,
@@ -53,7 +67,7 @@ class OperatorStartTest {
         """
             .formatted(api.address()));
     Path config = directory.resolve("config.yaml");
-    Files.writeString(config, settings.yaml());
+    Files.writeString(config, yaml);
     return new OperatorRunner.Options(
         Optional.of(kubeconfig),
         Optional.of(config),
@@ -127,6 +141,35 @@ class OperatorStartTest {
     assertThat(asked).contains(OWN_API + "/workloads", OWN_API + "/clusterqueues");
   }
 
+  /** What isn't listed yet may use the flavor. */
+  @Test
+  void withoutElectionNothingIsReleasedBeforeAllIsListed() throws Exception {
+    CountDownLatch released = new CountDownLatch(1);
+    try (PlayedApi api = new PlayedApi()) {
+      api.play(
+          request -> {
+            String path = request.path();
+            if (request.method().equals("PATCH") && path.endsWith("/resourceflavors/old")) {
+              released.countDown();
+            } else if (path.endsWith("/resourceflavors")) {
+              return new PlayedApi.Answer(200, DELETED_FLAVOR);
+            } else if (path.endsWith("/clusterqueues")) {
+              awaitBriefly(released);
+            }
+            return answer(path);
+          });
+      String settings = OperatorSettings.onFreePorts(new Random()).yaml();
+      OperatorRunner.Options options =
+          options(api, settings.replace("leaderElect: true", "leaderElect: false"));
+
+      OperatorRunner.start(installed(options), reason -> {}).close();
+    } catch (IOException e) {
+      assertThat(e).hasMessageContaining("not all kinds could be listed");
+    }
+
+    assertThat(released.getCount()).isOne();
+  }
+
   private static OperatorRunner.Options installed(OperatorRunner.Options options) {
     return new OperatorRunner.Options(
         options.kubeconfig(),
@@ -149,6 +192,14 @@ class OperatorStartTest {
       return new PlayedApi.Answer(403, "{}");
     }
     return new PlayedApi.Answer(200, "{\"metadata\": {\"resourceVersion\": \"5\"}, \"items\": []}");
+  }
+
+  private static void awaitBriefly(CountDownLatch latch) {
+    try {
+      var unused = latch.await(2, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 
   private static void await(CountDownLatch latch) {

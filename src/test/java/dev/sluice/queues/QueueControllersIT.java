@@ -95,7 +95,7 @@ class QueueControllersIT {
         .atMost(LIMIT)
         .ignoreExceptions()
         .until(() -> client.resources(ClusterQueue.class).list().getItems().isEmpty());
-    Leadership leadership = Leadership.alone();
+    Leadership leadership = Leadership.alone(() -> true);
     ObjectMapper mapper = new ObjectMapper();
     QueueControllers controllers =
         new QueueControllers(

@@ -1,5 +1,7 @@
 package dev.sluice.kube.leader;
 
+import java.util.function.BooleanSupplier;
+
 /**
  * Whether this process may decide and write. Whoever is about to write asks at that moment: the
  * answer ends by the clock, whether or not anybody has noticed yet that the lease could not be
@@ -15,12 +17,16 @@ public interface Leadership {
     return leading() ? Role.LEADER : Role.FOLLOWER;
   }
 
-  /** The leadership of a process that runs alone, without election: it always leads. */
-  static Leadership alone() {
+  /**
+   * The leadership of a process that runs alone, without election: it leads as soon as it is ready.
+   *
+   * @param ready whether it has listed the cluster
+   */
+  static Leadership alone(BooleanSupplier ready) {
     return new Leadership() {
       @Override
       public boolean leading() {
-        return true;
+        return ready.getAsBoolean();
       }
 
       @Override
