@@ -35,9 +35,11 @@ import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Dispatch to worker clusters, where the gate {@code MultiKueue} is on; and fencing, the worker's
@@ -84,11 +86,14 @@ final class MultiKueueModule implements OperatorModule {
             ? Optional.of(controllers(quotas))
             : Optional.empty();
     controllers.ifPresent(it -> scheduler.nominateBy(it.firstNomination()));
-    controllers.ifPresent(
-        it ->
-            events.measure(
-                new MultiKueueMetrics(
-                    context.metrics().registry(), context::role, it.links()::connected)));
+    controllers.ifPresent(it -> measure(it.links()::connected));
+  }
+
+  private void measure(Supplier<Map<String, Boolean>> connected) {
+    MultiKueueMetrics metrics =
+        new MultiKueueMetrics(context.metrics().registry(), context::role, connected);
+    events.measure(metrics);
+    RemovedQueueObserver.connect(informers.caches(), context.metrics(), metrics);
   }
 
   private boolean automatesQuota() {

@@ -3,6 +3,8 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.metrics.CustomLabels;
+import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.MultiKueueMetrics;
 import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.InformerCaches;
@@ -60,6 +62,21 @@ final class RemovedQueueObserver {
                     after,
                     sameLabels(customLabels, SourceKind.COHORT),
                     gone -> metrics.cohortRemoved(gone.getName())));
+  }
+
+  /** Observes the ClusterQueues of {@code caches} for the metrics of dispatch, which name them. */
+  static void connect(InformerCaches caches, MetricsScrape scrape, MultiKueueMetrics metrics) {
+    caches
+        .clusterQueues()
+        .observe(
+            (before, after) ->
+                ifGone(
+                    before,
+                    after,
+                    (one, two) -> true,
+                    gone -> metrics.clusterQueueRemoved(gone.getName())));
+    scrape.forgetting(
+        () -> metrics.forgetRemoved(name -> caches.clusterQueues().find(name).isPresent()));
   }
 
   /** Whether two states of an object give custom labels the same values. */

@@ -6,7 +6,9 @@ import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Metrics of MultiKueue. Thread-safe. */
@@ -17,6 +19,9 @@ public final class MultiKueueMetrics {
           "multikueue_cluster_connected",
           "1 while the worker cluster is connected, else 0; only of the replica that decides",
           "cluster");
+
+  /** The position of the label {@code cluster_queue}. */
+  private static final int QUEUE = 0;
 
   private static final int LATENCY_BOUNDS = 14;
   private static final double MILLIS = 1000;
@@ -76,6 +81,21 @@ public final class MultiKueueMetrics {
           return gaugeSet.snapshots();
         };
     registry.register(connections);
+  }
+
+  /** A ClusterQueue was deleted: its series end. */
+  public void clusterQueueRemoved(String name) {
+    endSeries(name::equals);
+  }
+
+  /** Removes series of queues that don't exist: a late transition may have begun them again. */
+  public void forgetRemoved(Predicate<String> exists) {
+    endSeries(exists.negate());
+  }
+
+  private void endSeries(Predicate<String> ofQueue) {
+    List.of(dispatched, admitted, requeued)
+        .forEach(counter -> counter.removeIf(labels -> ofQueue.test(labels.get(QUEUE))));
   }
 
   /** A remote Workload of this ClusterQueue was created in this worker cluster. */

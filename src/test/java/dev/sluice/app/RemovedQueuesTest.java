@@ -16,6 +16,7 @@ import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.FixedViews;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.MultiKueueMetrics;
 import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueRef;
 import dev.sluice.metrics.WorkloadMetrics;
@@ -30,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -149,6 +151,41 @@ class RemovedQueuesTest {
   void nothingIsToldOfAClusterQueueThatIsGone() {
     caches.clusterQueues().remove("cq");
     assertThat(text()).doesNotContain("cluster_queue=\"cq\"");
+  }
+
+  @Test
+  void nothingIsToldOfWhatAClusterQueueThatIsGoneSentToWorkers() {
+    MultiKueueMetrics dispatch =
+        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of);
+    RemovedQueueObserver.connect(caches, scrape, dispatch);
+    dispatch(dispatch, "cq");
+    dispatch(dispatch, "unknown");
+    assertThat(text())
+        .contains("multikueue_workloads_dispatched_total{cluster=\"w\",cluster_queue=\"cq\"")
+        .contains("multikueue_workloads_admitted_total{cluster=\"w\",cluster_queue=\"cq\"")
+        .contains("multikueue_workloads_requeued_total{cluster=\"w\",cluster_queue=\"cq\"")
+        .doesNotContain("cluster_queue=\"unknown\"");
+
+    caches.clusterQueues().remove("cq");
+    assertThat(text()).doesNotContain("cluster_queue=\"cq\"");
+  }
+
+  private static void dispatch(MultiKueueMetrics dispatch, String clusterQueue) {
+    dispatch.dispatched(clusterQueue, "w");
+    dispatch.admitted(clusterQueue, "w", Duration.ZERO);
+    dispatch.requeued(clusterQueue, "w");
+  }
+
+  @Test
+  void countsOfDispatchBeginAtZeroWithAnotherQueueOfTheSameName() throws IOException {
+    MultiKueueMetrics dispatch =
+        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of);
+    RemovedQueueObserver.connect(caches, scrape, dispatch);
+    dispatch(dispatch, "cq");
+
+    put("2");
+
+    assertThat(text()).doesNotContain("multikueue_workloads_dispatched_total{");
   }
 
   @Test
