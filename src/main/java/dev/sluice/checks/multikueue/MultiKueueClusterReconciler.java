@@ -65,7 +65,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   @Override
   protected Step reconcileObject(MultiKueueCluster cluster) {
     String name = cluster.getMetadata().getName();
-    ClusterSource clusterSource = cluster.getSpec().clusterSource();
+    ClusterSource clusterSource = source(cluster);
     WorkerAccess workerAccess = credentialsResolver.of(clusterSource);
     switch (workerAccess) {
       case WorkerAccess.Usable usable -> connections.use(name, usable.workerCredentials());
@@ -101,6 +101,13 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
           return new MultiKueueClusterStatus(
               condition.in(conditions, generation(cluster), clock.instant()));
         });
+  }
+
+  /** The source of the access; nothing is required of an object without spec, which gives none. */
+  static ClusterSource source(MultiKueueCluster cluster) {
+    return cluster.getSpec() == null
+        ? new ClusterSource(null, null)
+        : cluster.getSpec().clusterSource();
   }
 
   private static boolean isFile(@Nullable KubeConfig kubeConfig) {

@@ -77,10 +77,11 @@ public final class WorkerCredentialsResolver {
           : secret(kubeConfig.location());
     }
     ClusterProfileReference profile = source.clusterProfileRef();
+    if (profile == null) {
+      return bad("is missing", "kubeConfig or clusterProfileRef");
+    }
     if (profiles.isPresent()) {
-      return profile == null
-          ? bad("is missing", "kubeConfig or clusterProfileRef")
-          : profile(profiles.get(), profile.name());
+      return profile(profiles.get(), profile.name());
     }
     return new WorkerAccess.Refused(
         ClusterReason.CLUSTER_PROFILE_FEATURE_DISABLED,
