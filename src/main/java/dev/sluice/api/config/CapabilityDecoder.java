@@ -50,16 +50,14 @@ final class CapabilityDecoder {
   }
 
   /**
-   * When readiness is watched. In v1beta2 it is unless a gate forbids it; in v1beta1 only if the
-   * block says so.
+   * When readiness is watched. In v1beta2 it is, in v1beta1 only if the block says so; in neither
+   * if the gate forbids it.
    */
   Optional<WaitForPodsReady> waitForPodsReady(ObjectFieldReader file) {
     boolean old = version == ConfigurationVersion.V1BETA1;
     ObjectFieldReader fields = file.object("waitForPodsReady");
-    boolean enabled =
-        old
-            ? fields.flag("enable", false)
-            : !gates.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY);
+    boolean asked = !old || fields.flag("enable", false);
+    boolean enabled = asked && !gates.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY);
     if (!old) {
       fields.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
@@ -298,7 +296,8 @@ final class CapabilityDecoder {
         fields.map(
             "resourceWeights",
             (node, at) -> {
-              boolean good = node.isNumber() && node.doubleValue() >= 0;
+              boolean good =
+                  node.isNumber() && node.doubleValue() >= 0 && Double.isFinite(node.doubleValue());
               errors.check(good, at, node, "a number of at least 0");
               return good ? Optional.of(node.doubleValue()) : Optional.empty();
             });

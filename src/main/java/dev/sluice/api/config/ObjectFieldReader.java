@@ -138,11 +138,11 @@ final class ObjectFieldReader {
   }
 
   double number(String name, double otherwise) {
-    JsonNode number =
-        typed(name, JsonNodeType.NUMBER, "a number")
-            .orElse(JsonNodeFactory.instance.numberNode(otherwise));
-    settled.put(name, number.doubleValue());
-    return number.doubleValue();
+    double number =
+        typed(name, JsonNodeType.NUMBER, "a number").map(JsonNode::doubleValue).orElse(otherwise);
+    check(name, Double.isFinite(number), number, "a finite number");
+    settled.put(name, number);
+    return number;
   }
 
   Optional<Duration> duration(String name) {

@@ -2,8 +2,8 @@ package dev.sluice.api.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KubernetesNames;
+import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Resources.Transformation;
-import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -66,7 +66,7 @@ final class ResourcesDecoder {
     String allowed = "a quantity such as 2, 500m or 1.5Gi";
     if (node.isTextual() || node.isNumber()) {
       try {
-        return Optional.of(Quantity.getAmountInBytes(Quantity.parse(node.asText())));
+        return Optional.of(Quantities.parse(node.asText()));
       } catch (IllegalArgumentException e) {
         errors.value(path, node.asText(), allowed);
         return Optional.empty();

@@ -285,7 +285,8 @@ class ConfigurationLoaderTest {
         HEAD + "integrations: {frameworks: []}\nclientConnection: {qps: 20, burst: 7}",
         HEAD + "featureGates: {DisableWaitForPodsReady: true}\nadmissionFairSharing: {}",
         HEAD
-            + "metrics: {bindAddress: '0', localQueueMetrics: {}}\ncontroller: {cacheSyncTimeout: 1}",
+            + "metrics: {bindAddress: '0', localQueueMetrics: {}}\n"
+            + "controller: {cacheSyncTimeout: 1}",
         HEAD + "admissionFairSharing: {resourceWeights: {cpu: 100.0, memory: 0.001}}",
         HEAD
             + "multiKueue: {clusterProfile: {credentialsProviders: [{name: a, execConfig:"
@@ -354,8 +355,8 @@ class ConfigurationLoaderTest {
         "metrics: {customLabels: [{name: team}]} | metrics.customLabels | needs the feature gate"
             + " CustomMetricLabels, which is off",
         "metrics: {customLabels: [{name: team, sourceKind: Workload}]} |"
-            + " metrics.customLabels[0].trackedValues | \"0 values\" is not allowed; allowed: 1 to 12"
-            + " values",
+            + " metrics.customLabels[0].trackedValues | \"0 values\" is not allowed; allowed: 1 to"
+            + " 12 values",
         "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is"
             + " not allowed",
         "controller: {groupKindConcurrency: {Job.batch: 0}} |"
@@ -441,6 +442,9 @@ class ConfigurationLoaderTest {
             + " admissionFairSharing.usageSamplingInterval | \"0s\" is not allowed",
         "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
             + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
+        "admissionFairSharing: {resourceWeights: {cpu: 1e999999999}} |"
+            + " admissionFairSharing.resourceWeights.cpu | 1E+999999999 is not allowed",
+        "clientConnection: {qps: 1e999} | clientConnection.qps | Infinity is not allowed",
         "resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a]} |"
             + " resources.quotaCheckStrategy | IgnoreUndeclared can't be combined with"
             + " excludeResourcePrefixes",
@@ -587,6 +591,28 @@ class ConfigurationLoaderTest {
                 Duration.ofSeconds(3600)));
     assertThat(meant.waitForPodsReady()).isEmpty();
     assertThat(old.waitForPodsReady()).isEmpty();
+  }
+
+  @Test
+  void theGateForbidsWhatAnOldFileEnables() throws Exception {
+    Configuration old =
+        ConfigurationLoader.parse(
+            OLD_HEAD + "waitForPodsReady: {enable: true}",
+            "DisableWaitForPodsReady=true",
+            () -> "own");
+
+    assertThat(old.waitForPodsReady()).isEmpty();
+    assertThat(ConfigurationLoader.parse(old.effective(), "", () -> "x")).isEqualTo(old);
+  }
+
+  @Test
+  void aQuantityBeyondAllAmountsIsTheLargestThereIs() throws Exception {
+    Configuration c =
+        load("resources: {transformations: [{input: a, outputs: {b: '1e999999999', c: 1e3}}]}");
+
+    assertThat(c.resources().transformations().getFirst().outputs())
+        .containsExactlyInAnyOrderEntriesOf(
+            Map.of("b", new BigDecimal("1e64"), "c", new BigDecimal("1e3")));
   }
 
   @Test
