@@ -44,9 +44,11 @@ final class MetricsModule implements OperatorModule {
         new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
   }
 
-  /** Records a scheduling cycle; {@code admitted} tells whether it admitted a Workload. */
-  void recordCycle(long nanos, boolean admitted) {
-    cycles.cycleEnded(admitted, Duration.ofNanos(nanos));
+  /**
+   * Records a scheduling cycle; {@code success} tells whether it admitted or evicted a Workload.
+   */
+  void recordCycle(long nanos, boolean success) {
+    cycles.cycleEnded(success, Duration.ofNanos(nanos));
   }
 
   /** Records that a Workload was created for a job of this kind, as it was created itself. */

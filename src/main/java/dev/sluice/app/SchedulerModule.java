@@ -169,8 +169,8 @@ final class SchedulerModule implements OperatorModule {
     }
 
     @Override
-    public void cycled(long nanos, boolean admitted) {
-      metrics.recordCycle(nanos, admitted);
+    public void cycled(long nanos, boolean success) {
+      metrics.recordCycle(nanos, success);
     }
 
     @Override

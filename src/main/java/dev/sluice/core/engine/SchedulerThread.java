@@ -65,8 +65,8 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   @FunctionalInterface
   public interface CycleListener {
 
-    /** Called after a cycle. */
-    void cycled(long nanos, boolean admitted);
+    /** Called after a cycle; a success admits a Workload, or evicts one for another. */
+    void cycled(long nanos, boolean success);
 
     /** Called after a cycle, with what happened to heads that need preemption. */
     default void measured(CycleStatistics statistics) {}
@@ -108,7 +108,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
   private static final class DecisionCounter implements Consumer<Decision> {
     private final Consumer<Decision> sink;
-    private int admits;
+    private int successes;
     private int decisions;
 
     DecisionCounter(Consumer<Decision> sink) {
@@ -117,8 +117,8 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
     @Override
     public void accept(Decision decision) {
-      if (decision instanceof Decision.Admit) {
-        admits++;
+      if (decision instanceof Decision.Admit || decision instanceof Decision.Preempt) {
+        successes++;
       }
       decisions++;
       sink.accept(decision);
@@ -186,11 +186,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   private boolean cycle() {
-    int before = decisionCounter.admits;
+    int before = decisionCounter.successes;
     long start = System.nanoTime();
     boolean evaluated = engine.cycle();
     if (evaluated) {
-      cycles.cycled(System.nanoTime() - start, decisionCounter.admits > before);
+      cycles.cycled(System.nanoTime() - start, decisionCounter.successes > before);
       cycles.measured(engine.statistics());
     }
     return evaluated;

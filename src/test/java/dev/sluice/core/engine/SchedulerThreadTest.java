@@ -94,6 +94,38 @@ class SchedulerThreadTest {
     }
   }
 
+  @Test
+  void aCycleThatOnlyEvictsIsASuccess() {
+    SchedulerFixture schedulerFixture = new SchedulerFixture();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        LOWER,
+        new FlavorFungibility(true, true, false),
+        quota("f", 3));
+    schedulerFixture.submit("low", "q", 2, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("low");
+    schedulerFixture.reserving("low", true, true);
+    schedulerFixture.submit("high", "q", 2, 9, 1);
+
+    Queue<String> told = new ConcurrentLinkedQueue<>();
+    SchedulerThread loop =
+        new SchedulerThread(
+            EngineOptions.DEFAULT,
+            decision -> told.add(decision.getClass().getSimpleName()),
+            (nanos, success) -> told.add(success ? "success" : "inadmissible"),
+            Clock.systemUTC(),
+            fault -> {});
+    try (loop) {
+      schedulerFixture.told().forEach(loop::submit);
+      loop.start();
+      await().atMost(Duration.ofMinutes(2)).until(() -> told.size() >= 2);
+    }
+    assertThat(told).startsWith("Preempt", "success");
+  }
+
   private static RequestShape bothFlavors() {
     return new RequestShape(List.of(podSet("one"), podSet("other")));
   }
