@@ -151,6 +151,9 @@ public final class PodSetInfos {
       JobOptions rules) {
     Map<String, String> labels = new LinkedHashMap<>();
     labels.put(KueueConstants.PODSET, assignment.name());
+    if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
+      labels.put(KueueConstants.MULTIKUEUE_WORKER_POD, "true");
+    }
     if (rules.queueLabelsOnPods()) {
       if (workload.spec().queueName().length() <= LONGEST_LABEL) {
         labels.put(KueueConstants.LOCAL_QUEUE_NAME, workload.spec().queueName());

@@ -18,7 +18,8 @@ public final class PodTemplateMerger {
       List.of(
           KueueConstants.PODSET,
           KueueConstants.LOCAL_QUEUE_NAME,
-          KueueConstants.CLUSTER_QUEUE_NAME);
+          KueueConstants.CLUSTER_QUEUE_NAME,
+          KueueConstants.MULTIKUEUE_WORKER_POD);
 
   private static final Set<String> REPLACED =
       Set.of(KueueConstants.WORKLOAD, KueueConstants.WORKLOAD_SLICE_NAME);
