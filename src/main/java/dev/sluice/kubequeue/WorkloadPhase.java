@@ -23,8 +23,8 @@ record WorkloadPhase(String name, String message) {
   static WorkloadPhase of(CachedWorkload workload, boolean running) {
     Optional<Condition> finished = when(workload, "Finished");
     if (finished.isPresent()) {
-      boolean failed = finished.get().reason().equals("Failed");
-      return of(failed ? UnitPhase.FAILED : UnitPhase.SUCCEED, finished.get());
+      boolean succeeded = finished.get().reason().equals("Succeeded");
+      return of(succeeded ? UnitPhase.SUCCEED : UnitPhase.FAILED, finished.get());
     }
     Optional<Condition> evicted = when(workload, "Evicted");
     if (evicted.isPresent() && workload.quotaReserved()) {

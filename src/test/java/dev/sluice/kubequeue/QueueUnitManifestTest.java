@@ -54,6 +54,8 @@ class QueueUnitManifestTest {
         .isEqualTo("Succeed");
     assertThat(phase(workloadOf(job()).condition("Finished", "True", "Failed", "m")))
         .isEqualTo("Failed");
+    assertThat(phase(workloadOf(job()).condition("Finished", "True", "FailedToStart", "m")))
+        .isEqualTo("Failed");
   }
 
   @Test
