@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
@@ -172,7 +173,7 @@ public final class CachedJobIntake implements JobIntake {
     String clusterQueue = queue.getMetadata().getName();
     String name =
         SourceMark.of(queue)
-            .map(mark -> NameAllocator.localName(mark, clusterQueue))
+            .map(mark -> localName(mark, clusterQueue, namespace))
             .orElse(clusterQueue);
     ObjectNode object = JsonNodeFactory.instance.objectNode();
     object.put("apiVersion", ApiVersions.GROUP + "/" + ApiVersions.V1BETA2);
@@ -200,6 +201,22 @@ public final class CachedJobIntake implements JobIntake {
                         refused.message());
                   }
                 });
+  }
+
+  /** The name of the LocalQueue of a quota, beside one of the same name that others made. */
+  private String localName(SourceMark mark, String clusterQueue, String namespace) {
+    String name = NameAllocator.localName(mark, clusterQueue);
+    boolean taken =
+        caches
+            .localQueues()
+            .find(namespace, name)
+            .filter(
+                it ->
+                    SourceMark.of(it)
+                        .filter(own -> own.identity().equals(mark.identity()))
+                        .isEmpty())
+            .isPresent();
+    return taken ? NameAllocator.withSuffix(name, KubernetesNames.MAX_NAME, mark) : name;
   }
 
   private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {

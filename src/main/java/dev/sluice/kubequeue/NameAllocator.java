@@ -83,10 +83,24 @@ final class NameAllocator {
       given.add(wanted);
       return base;
     }
-    String other = withSuffix(base, KubernetesNames.MAX_SUBDOMAIN, mark);
+    String other = free(kind, namespace, base, mark);
     given.add(new ObjectId(kind, namespace, other));
     taken.accept(base, other);
     return other;
+  }
+
+  /** The base with as many digits of the hash as it takes to be nobody's name. */
+  private String free(ObjectKind kind, String namespace, String base, SourceMark mark) {
+    int longest =
+        kind == ObjectKind.LOCAL_QUEUE ? KubernetesNames.MAX_NAME : KubernetesNames.MAX_SUBDOMAIN;
+    String hash = hash(mark);
+    int digits = SUFFIX;
+    String name = withSuffix(base, longest, hash.substring(0, digits));
+    while (!isFree(new ObjectId(kind, namespace, name)) && digits < hash.length()) {
+      digits++;
+      name = withSuffix(base, longest, hash.substring(0, digits));
+    }
+    return name;
   }
 
   private boolean isFree(ObjectId id) {
@@ -103,7 +117,7 @@ final class NameAllocator {
     String trimmed =
         text.replaceAll("-*\\.-*", ".").replaceAll("^[-.]+", "").replaceAll("[-.]+$", "");
     if (trimmed.isEmpty()) {
-      return "quota-" + hash(mark);
+      return "quota-" + hash(mark).substring(0, SUFFIX);
     }
     return trimmed.length() <= KubernetesNames.MAX_SUBDOMAIN
         ? trimmed
@@ -119,16 +133,20 @@ final class NameAllocator {
 
   /** The name, cut if need be, with a suffix that tells the source apart. */
   static String withSuffix(String base, int longest, SourceMark mark) {
-    int room = longest - SUFFIX - 1;
+    return withSuffix(base, longest, hash(mark).substring(0, SUFFIX));
+  }
+
+  private static String withSuffix(String base, int longest, String suffix) {
+    int room = longest - suffix.length() - 1;
     String cut = base.length() <= room ? base : base.substring(0, room).replaceAll("[-.]+$", "");
-    return cut + "-" + hash(mark);
+    return cut + "-" + suffix;
   }
 
   private static String hash(SourceMark mark) {
     try {
       byte[] text = (mark.uid() + "/" + mark.path()).getBytes(StandardCharsets.UTF_8);
       byte[] digest = MessageDigest.getInstance("SHA-1").digest(text);
-      return HexFormat.of().formatHex(digest).substring(0, SUFFIX);
+      return HexFormat.of().formatHex(digest);
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("every Java platform has SHA-1", e);
     }

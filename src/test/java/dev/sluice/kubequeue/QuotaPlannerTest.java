@@ -241,6 +241,24 @@ class QuotaPlannerTest {
     assertThat(second.taken()).isEmpty();
   }
 
+  /** Names that are taken once more are never adopted, and fit into a job's label. */
+  @Test
+  void aNameWithSuffixMayBeTakenToo() {
+    String leaf = "x".repeat(58);
+    String text = "{max: {cpu: 1}, children: [{name: %s, namespaces: [a]}]}".formatted(leaf);
+    ObjectId local = new Cluster().plan(tree(text)).objects().getLast().id();
+    assertThat(local.name()).isEqualTo("root-" + leaf);
+    Cluster cluster = new Cluster();
+    cluster.stranger(local);
+    ObjectId other = cluster.plan(tree(text)).objects().getLast().id();
+    assertThat(other.name()).hasSize(63).isNotEqualTo(local.name());
+    cluster.stranger(other);
+
+    ObjectId third = cluster.plan(tree(text)).objects().getLast().id();
+
+    assertThat(third.name()).hasSize(63).isNotIn(local.name(), other.name());
+  }
+
   /** Both names are the same in the form that names of objects have. */
   @Test
   void quotasOfSimilarNamesAreTwoQueues() {

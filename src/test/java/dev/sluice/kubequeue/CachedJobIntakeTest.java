@@ -1,0 +1,92 @@
+package dev.sluice.kubequeue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.config.KubeQueue.QuotaLabel;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.ScriptedServer;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import java.io.IOException;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Jobs of namespace team that name quota a by a label; a LocalQueue is made for the first. */
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class CachedJobIntakeTest {
+
+  private static final JobRef JOB =
+      new JobRef(JobKind.of("batch", "v1", "Job"), "team", "sample", "uid");
+
+  private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
+  private ScriptedServer server;
+
+  @BeforeEach
+  void start() throws IOException {
+    server = new ScriptedServer();
+    server.then(201, "{}");
+    put(
+        caches.clusterQueues(),
+        ClusterQueue.class,
+        """
+        metadata:
+          name: root-a
+          annotations: {sluice.dev/source-kind: ElasticQuotaTree, sluice.dev/source-path: root/a}
+        spec: {namespaceSelector: {}}
+        """);
+    put(caches.namespaces(), Namespace.class, "metadata: {name: team}");
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private static <R extends HasMetadata> void put(
+      ObservableItemStore<R> store, Class<R> type, String yaml) throws JsonProcessingException {
+    R object = new YAMLMapper().readValue(yaml, type);
+    store.put(store.getKey(object), object);
+  }
+
+  /** The name of the LocalQueue that is made when a job asks for its quota. */
+  private String made() throws IOException {
+    ApiClient client = new ApiClient(server.client(), ApiClient.Options.atATime(1));
+    var unused =
+        new CachedJobIntake(QuotaTrees.settings(1, QuotaLabel.ANYWHERE), caches, client)
+            .assign(JOB, Map.of("quota.scheduling.alibabacloud.com/name", "a"), Map.of());
+    await().until(() -> !server.asked().isEmpty());
+    return new YAMLMapper()
+        .readTree(server.asked().getLast().body())
+        .path("metadata")
+        .path("name")
+        .asText();
+  }
+
+  @Test
+  void theLocalQueueHasTheNameOfTheQueue() throws IOException {
+    assertThat(made()).isEqualTo("root-a");
+  }
+
+  /** Without another name the job would wait for a queue that can't be made. */
+  @Test
+  void aNameThatOthersUseIsLeftToThem() throws IOException {
+    put(
+        caches.localQueues(),
+        LocalQueue.class,
+        "{metadata: {name: root-a, namespace: team}, spec: {clusterQueue: other}}");
+    assertThat(made()).matches("root-a-[0-9a-f]{5}");
+  }
+}
