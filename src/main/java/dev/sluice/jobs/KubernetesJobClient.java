@@ -7,7 +7,10 @@ import dev.sluice.kube.client.ApiRequest;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** {@link JobClient} by requests about single objects: prebuilt merge patches, no typed objects. */
+/**
+ * {@link JobClient} by requests about single objects: prebuilt merge patches, no typed objects. The
+ * status of a kind whose definition has no status subresource is written with the object.
+ */
 public final class KubernetesJobClient implements JobClient {
 
   private final ApiClient client;
@@ -21,7 +24,17 @@ public final class KubernetesJobClient implements JobClient {
   public CompletableFuture<ApiOutcome> patch(JobRef job, long version, JobPatch patch) {
     ObjectNode body = patch.body().deepCopy();
     body.withObjectProperty("metadata").put("resourceVersion", Long.toString(version));
-    String path = path(job) + (patch.ofStatus() ? "/status" : "");
+    return patch.ofStatus()
+        ? send(path(job) + "/status", body, patch)
+            .thenCompose(
+                outcome ->
+                    outcome instanceof ApiOutcome.Gone
+                        ? send(path(job), body, patch)
+                        : CompletableFuture.completedFuture(outcome))
+        : send(path(job), body, patch);
+  }
+
+  private CompletableFuture<ApiOutcome> send(String path, ObjectNode body, JobPatch patch) {
     return client.send(ApiRequest.patch(path, body).by(patch.fieldOwner()));
   }
 

@@ -51,6 +51,13 @@ record QueueUnitManifest(ObjectNode object, ObjectNode status) {
     return new QueueUnitManifest(object, status);
   }
 
+  /** The unit with its status, for a definition that has no status subresource. */
+  ObjectNode whole() {
+    ObjectNode unit = object.deepCopy();
+    unit.set("status", status.path("status").deepCopy());
+    return unit;
+  }
+
   private static ObjectNode identity(CachedWorkload workload, String name) {
     ObjectNode object = JsonNodeFactory.instance.objectNode();
     object.put("apiVersion", QueueUnits.GROUP + "/" + QueueUnits.VERSION);

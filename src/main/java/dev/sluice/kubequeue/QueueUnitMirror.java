@@ -22,6 +22,7 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -53,6 +54,9 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
 
   /** The units that name a Workload, by Workload. */
   private final Map<ObjectKey, String> units = new ConcurrentHashMap<>();
+
+  /** Whether the status is written with the unit: the definition has no status subresource. */
+  private volatile boolean whole;
 
   /** A unit as it was written, and the version that the write led to. */
   private record WrittenUnit(QueueUnitManifest manifest, long version) {}
@@ -95,7 +99,34 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    queue.enqueue(key(Objects.requireNonNull(after == null ? before : after)));
+    CachedWorkload workload = Objects.requireNonNull(after == null ? before : after);
+    queue.enqueue(key(workload));
+    if (workload.elastic()) {
+      slices(workload).forEach(slice -> queue.enqueue(key(slice)));
+    }
+  }
+
+  private List<CachedWorkload> slices(CachedWorkload workload) {
+    return workload.owner().stream()
+        .flatMap(owner -> dependencies.workloads().ownedBy(owner.uid()).stream())
+        .filter(it -> !it.deleting())
+        .toList();
+  }
+
+  /**
+   * Whether a Workload is the one by which its job is shown. Of the slices of an elastic job that
+   * is the one that holds quota, until its replacement does.
+   */
+  private boolean isShown(CachedWorkload workload) {
+    List<CachedWorkload> others =
+        slices(workload).stream().filter(it -> !it.id().equals(workload.id())).toList();
+    return workload.finished()
+        ? others.stream().allMatch(it -> it.finished() && !replaces(it, workload))
+        : others.stream().noneMatch(it -> !it.finished() && replaces(workload, it));
+  }
+
+  private static boolean replaces(CachedWorkload slice, CachedWorkload other) {
+    return slice.replacedSlice().equals(other.id().name());
   }
 
   private void jobChanged(@Nullable CachedJob before, @Nullable CachedJob after) {
@@ -137,6 +168,10 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
     Optional<String> clusterQueue = workload.flatMap(this::quotaQueue);
     if (owner.isEmpty() || clusterQueue.isEmpty()) {
       return remove(key);
+    }
+    if (!isShown(workload.get())) {
+      units.remove(key);
+      return Optional.empty();
     }
     if (!dependencies.jobs().knows(ForeignQueueUnit.KIND.apiVersion(), QueueUnits.KIND)) {
       return Optional.of(LATER);
@@ -222,7 +257,7 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
             && dependencies
                 .workloads()
                 .get(workload.id().namespace(), of)
-                .filter(it -> !it.deleting())
+                .filter(it -> !it.deleting() && isShown(it))
                 .isPresent());
   }
 
@@ -256,6 +291,9 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
   private Optional<Duration> write(
       ObjectKey key, QueueUnitManifest manifest, Optional<QueueUnitManifest> last)
       throws InterruptedException {
+    if (whole) {
+      return writeWhole(key, manifest);
+    }
     if (last.filter(it -> it.object().equals(manifest.object())).isEmpty()) {
       ApiOutcome outcome = apply(path(key), manifest.object());
       if (!(outcome instanceof ApiOutcome.Written)) {
@@ -263,12 +301,30 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
       }
     }
     ApiOutcome outcome = apply(path(key) + "/status", manifest.status());
-    if (outcome instanceof ApiOutcome.Written now) {
-      long version = now.object().path("metadata").path("resourceVersion").asLong();
-      written.put(key, new WrittenUnit(manifest, version));
-      return Optional.empty();
+    return switch (outcome) {
+      case ApiOutcome.Written now -> written(key, manifest, now.object());
+      case ApiOutcome.Gone gone -> writeWhole(key, manifest);
+      default -> refused(key, outcome);
+    };
+  }
+
+  /** One write, as a definition without the status subresource takes it. */
+  private Optional<Duration> writeWhole(ObjectKey key, QueueUnitManifest manifest)
+      throws InterruptedException {
+    ApiOutcome outcome = apply(path(key), manifest.whole());
+    if (!(outcome instanceof ApiOutcome.Written now)) {
+      return refused(key, outcome);
     }
-    return refused(key, outcome);
+    ObjectNode unit = now.object();
+    whole =
+        unit.path("status").path("phase").equals(manifest.status().path("status").path("phase"));
+    return whole ? written(key, manifest, unit) : Optional.of(SOON);
+  }
+
+  private Optional<Duration> written(ObjectKey key, QueueUnitManifest manifest, JsonNode unit) {
+    long version = unit.path("metadata").path("resourceVersion").asLong();
+    written.put(key, new WrittenUnit(manifest, version));
+    return Optional.empty();
   }
 
   private ApiOutcome apply(String path, ObjectNode body) throws InterruptedException {
