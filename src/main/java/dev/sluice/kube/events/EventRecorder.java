@@ -31,8 +31,10 @@ import org.slf4j.LoggerFactory;
  */
 public final class EventRecorder implements AutoCloseable {
 
-  /** The most characters that an event's note may have. */
+  /** The most bytes that an event's note may have; the API server refuses an event with more. */
   public static final int LONGEST_NOTE = 1024;
+
+  private static final String ELLIPSIS = "…";
 
   private static final Logger log = LoggerFactory.getLogger(EventRecorder.class);
   private static final DateTimeFormatter MICROS =
@@ -184,7 +186,7 @@ public final class EventRecorder implements AutoCloseable {
    *
    * @param reason one of docs/workload-semantics.md#events
    * @param action what was done or tried, in UpperCamelCase
-   * @param note what happened, for people; cut off at 1024 characters
+   * @param note what happened, for people; cut off at 1024 bytes
    */
   public void record(ObjectReference about, Type type, String reason, String action, String note) {
     String text = truncated(note);
@@ -410,8 +412,31 @@ public final class EventRecorder implements AutoCloseable {
     }
   }
 
-  /** {@code text}, cut to {@link #LONGEST_NOTE} characters with an ellipsis at the end. */
+  /** {@code text}, cut to {@link #LONGEST_NOTE} bytes with an ellipsis at the end. */
   private static String truncated(String text) {
-    return text.length() <= LONGEST_NOTE ? text : text.substring(0, LONGEST_NOTE - 1) + "…";
+    int room = LONGEST_NOTE - utf8Length(ELLIPSIS.codePointAt(0));
+    int bytes = 0;
+    int end = 0;
+    for (int at = 0; at < text.length(); ) {
+      int codePoint = text.codePointAt(at);
+      bytes += utf8Length(codePoint);
+      at += Character.charCount(codePoint);
+      if (bytes <= room) {
+        end = at;
+      } else if (bytes > LONGEST_NOTE) {
+        return text.substring(0, end) + ELLIPSIS;
+      }
+    }
+    return text;
+  }
+
+  private static int utf8Length(int codePoint) {
+    if (codePoint < 0x80) {
+      return 1;
+    }
+    if (codePoint < 0x800) {
+      return 2;
+    }
+    return Character.charCount(codePoint) == 1 ? 3 : 4;
   }
 }

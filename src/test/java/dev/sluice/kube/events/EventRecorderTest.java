@@ -96,7 +96,30 @@ class EventRecorderTest {
     recorder.record(WORKLOAD, Type.NORMAL, "Admitted", "Admit", "x".repeat(5000));
 
     await().untilAsserted(() -> assertThat(written.created).hasSize(1));
-    assertThat(written.created.getFirst().getNote()).hasSize(1024).endsWith("…");
+    assertThat(bytesOfNote()).isEqualTo(1024);
+    assertThat(written.created.getFirst().getNote()).endsWith("x…");
+  }
+
+  @Test
+  void theLimitOfANoteCountsBytesAndNoCharacterIsCutInTwo() {
+    recorder.record(WORKLOAD, Type.NORMAL, "Admitted", "Admit", "x" + "😀".repeat(300));
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(1));
+    assertThat(bytesOfNote()).isEqualTo(1 + 255 * 4 + 3);
+    assertThat(written.created.getFirst().getNote()).endsWith("😀…");
+  }
+
+  @Test
+  void aNoteThatJustFitsStaysAsItIs() {
+    String note = "ä".repeat(512);
+    recorder.record(WORKLOAD, Type.NORMAL, "Admitted", "Admit", note);
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(1));
+    assertThat(written.created.getFirst().getNote()).isEqualTo(note);
+  }
+
+  private int bytesOfNote() {
+    return written.created.getFirst().getNote().getBytes(StandardCharsets.UTF_8).length;
   }
 
   @Test
