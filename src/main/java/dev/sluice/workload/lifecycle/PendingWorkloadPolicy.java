@@ -25,6 +25,8 @@ final class PendingWorkloadPolicy {
   static final Duration NEW = Duration.ofSeconds(5);
 
   private static final String ADMISSION_GATED = "AdmissionGated";
+  private static final String MISCONFIGURED = "Misconfigured";
+  private static final String SUSPENDED = "Suspended";
   private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
 
   private final CachedWorkload workload;
@@ -115,14 +117,15 @@ final class PendingWorkloadPolicy {
 
   private void requeue(String reason, String message) {
     patch.condition("Requeued", true, reason, message);
-    if (reason().filter("Suspended"::equals).isPresent()) {
+    if (reason().filter(SUSPENDED::equals).isPresent()) {
       evaluateAnew();
     }
   }
 
   /**
-   * Writes reasons for waiting that the engine doesn't know: admission gates, no queue name. The
-   * engine reports all other reasons.
+   * Writes reasons for waiting that the engine doesn't know: admission gates, no queue name, and
+   * what a gated Workload, which the engine doesn't have, waits for besides. The engine reports all
+   * other reasons.
    */
   private void explainExclusion() {
     String gates = gates();
@@ -130,20 +133,36 @@ final class PendingWorkloadPolicy {
     if (known.equals("OnHold")) {
       return;
     }
-    if (!gates.isEmpty()) {
-      String message = "Admission is gated by: " + gates;
-      patch.dropReservation(ADMISSION_GATED, message);
-      if (!known.equals(ADMISSION_GATED)) {
-        eventSpec.add(new EventSpec(false, ADMISSION_GATED, message));
-      }
-    } else if (workload.spec().queueName().isEmpty()) {
-      patch.dropReservation("Misconfigured", "The workload names no LocalQueue");
+    if (workload.spec().queueName().isEmpty()) {
+      patch.dropReservation(MISCONFIGURED, "The workload names no LocalQueue");
+    } else if (!gates.isEmpty()) {
+      explainGates(gates, known);
     } else if (known.equals(ADMISSION_GATED)) {
       evaluateAnew();
       eventSpec.add(new EventSpec(false, "AdmissionGateCleared", "No admission gate is left"));
     } else if (known.equals(Evictions.DEACTIVATED)
         || (rules.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
       evaluateAnew();
+    }
+  }
+
+  /** The state of the queues comes before the gates. */
+  private void explainGates(String gates, String known) {
+    String local = "LocalQueue " + workload.spec().queueName();
+    if (queueLookup.local() == QueueState.MISSING) {
+      patch.dropReservation(MISCONFIGURED, local + " doesn't exist");
+    } else if (queueLookup.local().stopped()) {
+      patch.dropReservation(SUSPENDED, local + " is stopped");
+    } else if (queueLookup.cluster() == QueueState.MISSING) {
+      patch.dropReservation(MISCONFIGURED, "The ClusterQueue of " + local + " doesn't exist");
+    } else if (queueLookup.cluster() != QueueState.OPEN) {
+      patch.dropReservation(SUSPENDED, "The ClusterQueue of " + local + " is inactive");
+    } else {
+      String message = "Admission is gated by: " + gates;
+      patch.dropReservation(ADMISSION_GATED, message);
+      if (!known.equals(ADMISSION_GATED)) {
+        eventSpec.add(new EventSpec(false, ADMISSION_GATED, message));
+      }
     }
   }
 

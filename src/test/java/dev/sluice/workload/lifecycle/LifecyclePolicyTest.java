@@ -488,6 +488,28 @@ class LifecyclePolicyTest {
           .containsExactly("AdmissionGated");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+      "MISSING, MISSING, Misconfigured",
+      "HELD, OPEN, Suspended",
+      "DRAINED, MISSING, Suspended",
+      "OPEN, MISSING, Misconfigured",
+      "OPEN, DRAINED, Suspended",
+      "OPEN, HELD, Suspended",
+      "OPEN, TERMINATING, Suspended",
+      "OPEN, OPEN, AdmissionGated",
+      "TERMINATING, OPEN, AdmissionGated"
+    })
+    void comeAfterTheStateOfTheQueues(QueueState local, QueueState cluster, String reason) {
+      LifecycleAction lifecycleAction =
+          decide(workload().gatedBy("example.com/a"), new QueueLookup(local, cluster));
+
+      assertThat(condition(patch(lifecycleAction).status(), "QuotaReserved"))
+          .startsWith("False " + reason + ": ");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .hasSize(reason.equals("AdmissionGated") ? 1 : 0);
+    }
+
     @Test
     void areToldOnceAlsoWhenTheirListShrinks() {
       GivenWorkload gated =
