@@ -148,7 +148,9 @@ public sealed interface JobAction {
     WORKLOAD_DELETED("WorkloadDeleted"),
     WORKLOAD_EVICTED("WorkloadEvicted"),
     NO_MATCHING_WORKLOAD("NoMatchingWorkload"),
-    NOT_ADMITTED("NotAdmitted");
+    NOT_ADMITTED("NotAdmitted"),
+    /** A managed owner of the job, which has the Workload, is not admitted. */
+    OWNER_NOT_ADMITTED("NotAdmitted");
 
     private final String word;
 

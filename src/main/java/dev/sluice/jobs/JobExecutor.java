@@ -20,6 +20,7 @@ import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.ResizeSlice;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ConflictBackoff;
@@ -389,7 +390,8 @@ public final class JobExecutor {
         stopping.remove(uid);
         expectations.job(job.ref(), stopped.version());
         LOG.info("job=\"{}\" stopped, reason={}", job.ref(), stop.reason().word());
-        events.normal(job.ref(), "Stopped", stop.note());
+        boolean ofOwner = stop.reason() == StopReason.OWNER_NOT_ADMITTED;
+        events.normal(job.ref(), ofOwner ? "Suspended" : "Stopped", stop.note());
         yield Optional.empty();
       }
       case JobStopper.Result.Requeue again -> Optional.of(conflicts.next(uid));

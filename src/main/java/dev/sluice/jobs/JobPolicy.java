@@ -155,7 +155,7 @@ public final class JobPolicy {
       return List.of();
     }
     return List.of(
-        new Stop(StopReason.NOT_ADMITTED, Optional.empty(), "Its owner is not admitted"));
+        new Stop(StopReason.OWNER_NOT_ADMITTED, Optional.empty(), "Its owner is not admitted"));
   }
 
   private List<JobAction> prebuilt(ReconcileContext reconcileContext) {
@@ -239,8 +239,12 @@ public final class JobPolicy {
           finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
     }
     if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
-      return workloadActions.rewrite(
-          reconcileContext, first, "Updated Workload " + first.id() + " to what the job says now");
+      return first.status().reclaimablePods().isEmpty()
+          ? workloadActions.rewrite(
+              reconcileContext,
+              first,
+              "Updated Workload " + first.id() + " to what the job says now")
+          : List.of(WorkloadStatuses.withoutReclaimable(first));
     }
     return strays.stream()
         .<JobAction>map(stray -> new DeleteWorkload(stray, "it does not match its job any more"))
@@ -295,7 +299,7 @@ public final class JobPolicy {
     if (!rules.reclaimablePods() || !more || stopped || !workload.admitted()) {
       return List.of();
     }
-    ObjectNode status = WorkloadStatuses.reclaimable(job.state().reclaimable());
+    ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
     return List.of(new PatchStatus(workload, status, "reclaimable pods"));
   }
 

@@ -8,6 +8,7 @@ import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -70,6 +71,24 @@ public final class WorkloadStatuses {
       PodsReady.initial(patch);
     }
     return patch.build();
+  }
+
+  /**
+   * The pods that need no quota any more while it is held: of no pod set fewer than are written
+   * already, because others may have their quota.
+   */
+  public static ObjectNode reclaimable(CachedWorkload workload, Map<String, Integer> pods) {
+    Map<String, Integer> most = new HashMap<>(workload.status().reclaimablePods());
+    pods.forEach((podSet, count) -> most.merge(podSet, count, Math::max));
+    return reclaimable(most);
+  }
+
+  /**
+   * All pods need quota again. This is written before the pod sets of a Workload without quota are
+   * changed: what was counted of the old ones would be missing from the new ones.
+   */
+  public static JobAction.PatchStatus withoutReclaimable(CachedWorkload workload) {
+    return new JobAction.PatchStatus(workload, reclaimable(Map.of()), "requests all pods again");
   }
 
   /** The pods that need no quota any more. */

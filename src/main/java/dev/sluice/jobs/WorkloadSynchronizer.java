@@ -35,7 +35,9 @@ public final class WorkloadSynchronizer {
   private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
     boolean mayChange = job.state().suspended() && !workload.quotaReserved();
     if (mayChange && !job.queueName().equals(workload.spec().queueName())) {
-      patch.withObjectProperty("spec").put("queueName", job.queueName());
+      // The API refuses an empty name.
+      String wanted = job.queueName().isEmpty() ? null : job.queueName();
+      patch.withObjectProperty("spec").put("queueName", wanted);
     }
   }
 

@@ -10,6 +10,8 @@ import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.kube.client.ApiOutcome;
@@ -17,6 +19,7 @@ import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What each action writes, which delay each answer leads to, and what is told as events. */
@@ -65,6 +68,20 @@ class JobExecutorTest {
     api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(422, "not valid"));
     assertThat(executor.execute(job().view(), List.of(create()))).contains(LATER);
     assertThat(api.events).containsExactly("Warning ErrWorkloadCompose");
+  }
+
+  @Test
+  void aJobWhoseOwnerIsNotAdmittedIsToldToBeSuspendedAndAnyOtherStopped()
+      throws InterruptedException {
+    api.store(job());
+    assertThat(executor.execute(job().view(), List.of(stop(StopReason.OWNER_NOT_ADMITTED))))
+        .isEmpty();
+    assertThat(executor.execute(job().view(), List.of(stop(StopReason.NOT_ADMITTED)))).isEmpty();
+    assertThat(api.events).containsExactly("Normal Suspended", "Normal Stopped");
+  }
+
+  private static Stop stop(StopReason reason) {
+    return new Stop(reason, Optional.empty(), "note");
   }
 
   @Test

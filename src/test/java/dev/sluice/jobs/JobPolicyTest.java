@@ -111,7 +111,9 @@ class JobPolicyTest {
     @Test
     void aChildOfWhatIsNotAdmittedIsStopped() {
       managementStatus = new ManagementStatus.ChildOfManaged(false);
-      only(Stop.class, decide(job().running(1)));
+      Stop stop = only(Stop.class, decide(job().running(1)));
+      assertThat(stop.reason()).isEqualTo(StopReason.OWNER_NOT_ADMITTED);
+      assertThat(stop.word()).isEqualTo("NotAdmitted");
     }
 
     @Test
@@ -154,6 +156,35 @@ class JobPolicyTest {
       given(workloadOf(job()));
       PatchWorkload patch = only(PatchWorkload.class, decide(job().queue("other")));
       assertThat(patch.patch()).hasToString("{\"spec\":{\"queueName\":\"other\"}}");
+    }
+
+    /** Jobs without a queue name may be managed as well; the API refuses an empty name. */
+    @Test
+    void aQueueThatIsNoLongerNamedIsRemoved() {
+      given(workloadOf(job()));
+      PatchWorkload patch = only(PatchWorkload.class, decide(job().queue("")));
+      assertThat(patch.patch()).hasToString("{\"spec\":{\"queueName\":null}}");
+    }
+
+    /** What was reclaimed of ten pods would be missing from the three that it has now. */
+    @Test
+    void aResizedJobRequestsAllItsPodsAgainBeforeItsWorkloadIsRewritten() {
+      GivenJob resized = job().spec("parallelism", "2");
+      given(workloadOf(job()).reclaimable(1));
+      PatchStatus status = only(PatchStatus.class, decide(resized));
+      assertThat(status.status()).hasToString("{\"reclaimablePods\":[]}");
+
+      givenOnly(workloadOf(job()));
+      only(PatchWorkload.class, decide(resized));
+    }
+
+    /** A Job that was there before the webhook. */
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "-1", "-2147483648", "many"})
+    void aSmallestParallelismThatIsNoneDoesNotMatter(String parallelism) {
+      GivenJob job = job().annotation(KueueConstants.JOB_MIN_PARALLELISM, parallelism);
+      given(workloadOf(job()));
+      assertThat(decide(job)).isEmpty();
     }
 
     @Test
@@ -394,6 +425,19 @@ class JobPolicyTest {
           .contains(
               "{\"key\":\"late\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
                   + "\"tolerationSeconds\":30}");
+    }
+
+    @Test
+    void podsOfAJobThatAManagerSentAreMarked() {
+      given(workloadOf(job()).admitted("spot").label(KueueConstants.MULTIKUEUE_ORIGIN, "manager"));
+      Start start = only(Start.class, decide(job()));
+      JsonNode labels = start.patches().getFirst().body().at("/spec/template/metadata/labels");
+      assertThat(labels.path(KueueConstants.MULTIKUEUE_WORKER_POD).asText()).isEqualTo("true");
+
+      givenOnly(workloadOf(job()).admitted("spot"));
+      Start own = only(Start.class, decide(job()));
+      assertThat(own.patches().getFirst().body().at("/spec/template/metadata/labels"))
+          .noneMatch(label -> label.asText().equals("true"));
     }
 
     @Test

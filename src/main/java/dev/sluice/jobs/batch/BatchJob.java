@@ -200,11 +200,11 @@ public final class BatchJob implements JobIntegration {
     return Math.min(parallelism, job.path("spec").path("completions").asInt(parallelism));
   }
 
+  /** The smallest parallelism; 0 where the Job, which nobody may have checked, says less. */
   private static int minCount(JsonNode job) {
-    return job.path("metadata")
-        .path("annotations")
-        .path(KueueConstants.JOB_MIN_PARALLELISM)
-        .asInt();
+    return Math.max(
+        0,
+        job.path("metadata").path("annotations").path(KueueConstants.JOB_MIN_PARALLELISM).asInt());
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.sluice.jobs.GroupWorkloads;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
-import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.ManagementStatus;
@@ -22,7 +21,6 @@ import dev.sluice.workload.CachedWorkload;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
@@ -169,9 +167,7 @@ final class LeaderWorkerSetPolicy {
             context,
             workload,
             "Updated Workload " + workload.id() + " to what the LeaderWorkerSet says now")
-        : List.of(
-            new PatchStatus(
-                workload, WorkloadStatuses.reclaimable(Map.of()), "requests all pods again"));
+        : List.of(WorkloadStatuses.withoutReclaimable(workload));
   }
 
   private static boolean hasSamePodSets(CachedJob job, CachedWorkload workload) {

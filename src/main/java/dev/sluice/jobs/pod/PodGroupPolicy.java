@@ -211,7 +211,8 @@ final class PodGroupPolicy {
         reclaimable.entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
     if (rules.reclaimablePods() && more && workload.admitted()) {
-      return status(job, workload, WorkloadStatuses.reclaimable(reclaimable), "reclaimable pods");
+      ObjectNode status = WorkloadStatuses.reclaimable(workload, reclaimable);
+      return status(job, workload, status, "reclaimable pods");
     }
     if (!rules.podsReady(workload)) {
       return List.of();

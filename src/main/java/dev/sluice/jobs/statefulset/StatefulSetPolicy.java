@@ -228,9 +228,7 @@ final class StatefulSetPolicy {
         || !sameTemplate(set, workload)) {
       return workload.status().reclaimablePods().isEmpty()
           ? rewrite(reconcileContext, workload, wanted)
-          : List.of(
-              new PatchStatus(
-                  workload, WorkloadStatuses.reclaimable(Map.of()), "requests all pods again"));
+          : List.of(WorkloadStatuses.withoutReclaimable(workload));
     }
     if (WorkloadStatuses.isOnHold(workload)) {
       StatusPatch patch =

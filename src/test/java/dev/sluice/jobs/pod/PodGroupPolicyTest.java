@@ -459,6 +459,29 @@ class PodGroupPolicyTest {
     }
 
     @Test
+    void whatWasReclaimedStaysReclaimedWhenMorePodsSucceed() {
+      GivenPod[] pods = {
+        member("a", 3).role("leader").ended("Succeeded", 1),
+        member("b", 3).running(),
+        member("c", 3).running()
+      };
+      PatchStatus status =
+          only(
+              PatchStatus.class,
+              given(
+                  workload("leader", 1)
+                      .and("worker", 2)
+                      .ownedBy(pods)
+                      .admitted("spot")
+                      .reclaimable("worker", 1),
+                  pods));
+      assertThat(status.status().toString())
+          .isEqualTo(
+              "{\"reclaimablePods\":[{\"name\":\"leader\",\"count\":1},"
+                  + "{\"name\":\"worker\",\"count\":1}]}");
+    }
+
+    @Test
     void isReadyWhenAllPodsAreReadyOrThrough() {
       rules = rules(true);
       GivenPod[] pods = {member("a", 2).ended("Succeeded", 1), member("b", 2).running()};
