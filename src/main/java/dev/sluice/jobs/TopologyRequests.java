@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import java.util.Map;
@@ -35,7 +36,7 @@ public final class TopologyRequests {
             request.put(field, annotations.path(key).asText());
           }
         });
-    if (annotations.path(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY).asText().equals("true")) {
+    if (Booleans.isTrue(annotations.path(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY).asText())) {
       request.put("unconstrained", true);
     }
     int sliceSize = annotations.path(KueueConstants.PODSET_SLICE_SIZE).asInt();

@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
@@ -125,11 +126,11 @@ final class BatchJobWebhook implements KindWebhook {
   }
 
   private static void completionsEqual(String value, JsonNode object, FieldErrors bad) {
-    if (!value.equals("true") && !value.equals("false")) {
+    if (Booleans.parse(value).isEmpty()) {
       bad.invalid(EQUAL, value, "must be a boolean value, true or false");
       return;
     }
-    if (value.equals("false")) {
+    if (!Booleans.isTrue(value)) {
       return;
     }
     JsonNode spec = JsonFields.at(object, "spec");

@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
@@ -27,8 +28,6 @@ final class TopologyValidation {
           KueueConstants.PODSET_REQUIRED_TOPOLOGY,
           KueueConstants.PODSET_PREFERRED_TOPOLOGY,
           KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY);
-  private static final Set<String> BOOLEANS =
-      Set.of("true", "True", "TRUE", "t", "T", "1", "false", "False", "FALSE", "f", "F", "0");
   private static final int MAX_LAYERS = 3;
   private static final int GROUP_SIZE = 2;
 
@@ -76,7 +75,7 @@ final class TopologyValidation {
       }
     }
     String unconstrained = given.get(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY);
-    if (unconstrained != null && !BOOLEANS.contains(unconstrained)) {
+    if (unconstrained != null && Booleans.parse(unconstrained).isEmpty()) {
       bad.invalid(
           podSet.path().key(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY),
           unconstrained,

@@ -250,6 +250,7 @@ class BatchJobWebhookTest {
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "2", kueue.x-k8s.io/elastic-job: "true"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "2": must not be given together
           /metadata/annotations | {kueue.x-k8s.io/job-completions-equal-parallelism: "yes"} | metadata.annotations[kueue.x-k8s.io/job-completions-equal-parallelism]: Invalid value: "yes": must be a boolean
           /metadata/annotations | {kueue.x-k8s.io/job-completions-equal-parallelism: "true"} | metadata.annotations[kueue.x-k8s.io/job-completions-equal-parallelism]: Invalid value: "true": must not be true unless spec.completionMode is Indexed
+          /metadata/annotations | {kueue.x-k8s.io/job-completions-equal-parallelism: "True"} | metadata.annotations[kueue.x-k8s.io/job-completions-equal-parallelism]: Invalid value: "True": must not be true unless spec.completionMode is Indexed
           /metadata/annotations | {kueue.x-k8s.io/job-completions-equal-parallelism: "true"} | spec.completions: Invalid value: 10: must be equal to parallelism, 4
           """)
   void refused(String pointer, String value, String message) {

@@ -3,6 +3,7 @@ package dev.sluice.jobs.batch;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.RemoteStatusAnnotation;
 import dev.sluice.jobs.JobConditions;
@@ -240,10 +241,8 @@ public final class BatchJob implements JobIntegration {
   private static void resize(ObjectNode job, int count) {
     ObjectNode spec = job.withObjectProperty("spec").put("parallelism", count);
     JsonNode annotations = job.path("metadata").path("annotations");
-    if (annotations
-        .path(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM)
-        .asText()
-        .equals("true")) {
+    if (Booleans.isTrue(
+        annotations.path(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM).asText())) {
       spec.put("completions", count);
     }
   }

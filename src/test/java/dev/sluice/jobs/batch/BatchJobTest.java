@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a Job of batch/v1 says of itself, and what is written to start and to stop it. */
 class BatchJobTest {
@@ -47,6 +48,19 @@ class BatchJobTest {
       assertThat(podSet(job()).minCount()).isZero();
       assertThat(podSet(job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "2")).minCount())
           .isEqualTo(2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, true", "True, true", "1, true", "false, false", "0, false", "'', false"})
+    void aBooleanAnnotationHasTheFormsThatTheWebhookAccepts(String value, boolean asked)
+        throws JsonProcessingException {
+      GivenJob job =
+          job()
+              .with(
+                  "/spec/template/metadata",
+                  "annotations",
+                  "{kueue.x-k8s.io/podset-unconstrained-topology: \"" + value + "\"}");
+      assertThat(podSet(job).topologyRequest().isPresent()).isEqualTo(asked);
     }
 
     @Test
@@ -279,12 +293,13 @@ class BatchJobTest {
       assertThat(patch.body().path("spec").has("completions")).isFalse();
     }
 
-    @Test
-    void mayTakeCompletionsAlong() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"true", "True", "1"})
+    void mayTakeCompletionsAlong(String value) throws Exception {
       GivenJob job =
           job()
               .annotation(KueueConstants.JOB_MIN_PARALLELISM, "1")
-              .annotation(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM, "true");
+              .annotation(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM, value);
       JobPatch patch = adapter.start(job.object(), List.of(onSpot(2))).getFirst();
       assertThat(patch.body().at("/spec/completions").asInt()).isEqualTo(2);
     }
