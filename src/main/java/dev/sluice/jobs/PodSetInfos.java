@@ -163,9 +163,6 @@ public final class PodSetInfos {
         labels.put(KueueConstants.CLUSTER_QUEUE_NAME, clusterQueue);
       }
     }
-    if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
-      labels.put(KueueConstants.MULTIKUEUE_WORKER_POD, "true");
-    }
     return labels;
   }
 }

@@ -461,21 +461,6 @@ class JobPolicyTest {
     }
 
     @Test
-    void podsOfAWorkloadThatAManagerSentAreLabelled() {
-      given(workloadOf(job()).label(KueueConstants.MULTIKUEUE_ORIGIN, "manager").admitted("spot"));
-      Start start = only(Start.class, decide(job()));
-      assertThat(
-              start
-                  .patches()
-                  .getLast()
-                  .body()
-                  .at("/spec/template/metadata/labels")
-                  .path("kueue.x-k8s.io/multikueue-worker-workload-pod")
-                  .asText())
-          .isEqualTo("true");
-    }
-
-    @Test
     void aContradictionEndsTheWorkload() {
       GivenJob job = job().pods("nodeSelector", "{instance-type: ondemand}");
       given(workloadOf(job).admitted("spot"));
