@@ -3,12 +3,13 @@ package dev.sluice.api.v1beta2;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Past usage that fair admission goes by. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdmissionFairSharingStatus(
     @JsonInclude(JsonInclude.Include.ALWAYS) Map<String, Quantity> consumedResources,
-    String lastUpdate) {
+    @Nullable String lastUpdate) {
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionFairSharingStatus {

@@ -60,6 +60,10 @@ public final class LocalQueueMapper {
 
   private static Optional<SchedulerEvent.LocalQueueUsed> used(
       LocalQueueId id, AdmissionFairSharingStatus past) {
+    String lastUpdate = past.lastUpdate();
+    if (lastUpdate == null) {
+      return Optional.empty();
+    }
     try {
       Map<String, Double> consumed = new HashMap<>();
       past.consumedResources()
@@ -68,7 +72,7 @@ public final class LocalQueueMapper {
                   consumed.put(
                       resource, Math.max(0, Quantities.parse(quantity.toString()).doubleValue())));
       return Optional.of(
-          new SchedulerEvent.LocalQueueUsed(id, consumed, Instant.parse(past.lastUpdate())));
+          new SchedulerEvent.LocalQueueUsed(id, consumed, Instant.parse(lastUpdate)));
     } catch (IllegalArgumentException | DateTimeException e) {
       LOG.warn("localQueue={} pastUse=not-readable reason=\"{}\"", id, e.getMessage());
       return Optional.empty();

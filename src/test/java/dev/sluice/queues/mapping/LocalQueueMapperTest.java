@@ -74,6 +74,8 @@ class LocalQueueMapperTest {
         "status: {fairSharing: {weightedShare: 0, admissionFairSharingStatus: {consumedResources:"
             + " {}, lastUpdate: yesterday}}}",
         "status: {fairSharing: {weightedShare: 0, admissionFairSharingStatus: {consumedResources:"
+            + " {cpu: 1}}}}",
+        "status: {fairSharing: {weightedShare: 0, admissionFairSharingStatus: {consumedResources:"
             + " {cpu: many}, lastUpdate: \"2026-01-01T10:00:00Z\"}}}"
       })
   void whatDoesNotTellThePastIsLetBe(String rest) {
