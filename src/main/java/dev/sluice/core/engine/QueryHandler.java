@@ -90,14 +90,16 @@ public final class QueryHandler {
     return result;
   }
 
-  /** Whether there is such a ClusterQueue. */
+  /** Whether there is such a ClusterQueue; one that others name may not exist. */
   boolean isKnown(String clusterQueue) {
-    return specRegistry.clusterQueues.containsKey(clusterQueue);
+    ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
+    return queue != null && queue.spec != null;
   }
 
-  /** Whether there is such a LocalQueue. */
+  /** Whether there is such a LocalQueue; one that Workloads name may not exist. */
   boolean isKnown(LocalQueueId localQueue) {
-    return specRegistry.localQueues.containsKey(localQueue);
+    LocalQueueState queue = specRegistry.localQueues.get(localQueue);
+    return queue != null && queue.exists();
   }
 
   List<PendingPosition> pendingIn(LocalQueueId localQueue) {
