@@ -42,6 +42,8 @@ final class QueueManifests {
                   QueueUnits.SHOWN))
           .toList();
 
+  private static final int RATE_PLACES = 6;
+
   private final KubeQueue settings;
   private final String flavor;
 
@@ -64,10 +66,8 @@ final class QueueManifests {
       maxWorkloads(jobs, tree.oversold())
           .ifPresent(most -> result.put(QueueAnnotations.MAX_WORKLOADS, most));
     }
-    if (tree.oversold() && settings.oversellRate() > 1) {
-      result.put(
-          QueueAnnotations.OVERSELL_RATE,
-          BigDecimal.valueOf(settings.oversellRate()).stripTrailingZeros().toPlainString());
+    if (tree.oversold() && rate().compareTo(BigDecimal.ONE) > 0) {
+      result.put(QueueAnnotations.OVERSELL_RATE, rate().stripTrailingZeros().toPlainString());
     }
     return result;
   }
@@ -123,12 +123,17 @@ final class QueueManifests {
    * range is no limit.
    */
   private Optional<String> maxWorkloads(long jobs, boolean oversold) {
-    BigDecimal rate = oversold ? BigDecimal.valueOf(settings.oversellRate()) : BigDecimal.ONE;
+    BigDecimal rate = oversold ? rate() : BigDecimal.ONE;
     BigDecimal most =
         rate.max(BigDecimal.ONE).multiply(BigDecimal.valueOf(jobs)).setScale(0, RoundingMode.DOWN);
     return most.compareTo(BigDecimal.valueOf(Integer.MAX_VALUE)) > 0
         ? Optional.empty()
         : Optional.of(most.toPlainString());
+  }
+
+  /** The over-sell rate, with as many decimal places as the annotation takes. */
+  private BigDecimal rate() {
+    return BigDecimal.valueOf(settings.oversellRate()).setScale(RATE_PLACES, RoundingMode.DOWN);
   }
 
   /** The spec of a Cohort; {@code parent} is empty for a root. */

@@ -201,6 +201,8 @@ class QuotaPlannerTest {
         "{max: {cpu: -1}} | root: max.cpu: \"-1\" is less than 0",
         "{max: {cpu: x}} | root: max.cpu: \"x\" is no quantity",
         "{max: [1]} | root: max is no list of resources",
+        "{max: {a/b/c: 1}} | root: max: \"a/b/c\" is no resource",
+        "{max: {-x.y/z: 1}} | root: max: \"-x.y/z\" is no resource",
         "{max: {kube-queue/max-jobs: 0}} | root: max 0 of kube-queue/max-jobs is less than 1",
         "{min: {kube-queue/max-jobs: 3}, max: {kube-queue/max-jobs: 2}} | root: min 3 of"
             + " kube-queue/max-jobs is more than max 2",
@@ -220,6 +222,17 @@ class QuotaPlannerTest {
             QuotaTrees.read("{children: [{name: a, attributes: {resourceflavors: x}}]}")
                 .unsupported())
         .containsExactly("root/a: the attribute resourceflavors");
+  }
+
+  /** The webhooks would refuse a queue with such a rate. */
+  @Test
+  void aRateHasAtMostSixDecimalPlaces() {
+    Cluster cluster = new Cluster();
+    cluster.settings = settings(4.0 / 3, QuotaLabel.LISTED);
+    QuotaPlan plan = cluster.plan(tree("{max: {cpu: 1, kube-queue/max-jobs: 3}}"));
+    assertThat(find(plan, queue("root")).annotations())
+        .containsEntry("sluice.dev/oversell-rate", "1.333333")
+        .containsEntry("sluice.dev/max-concurrent-workloads", "3");
   }
 
   /** A second plan for what was made by the first changes nothing. */

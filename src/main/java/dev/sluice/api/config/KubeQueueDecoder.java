@@ -37,6 +37,9 @@ final class KubeQueueDecoder {
   private static final double MOST = 1000;
   private static final Duration MILLISECOND = Duration.ofMillis(1);
 
+  /** The shortest time that annotations of queues take for starts. */
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
   private final ConfigurationVersion version;
   private final ValidationErrors errors;
 
@@ -68,8 +71,8 @@ final class KubeQueueDecoder {
             namespace,
             rate,
             fields.word("policy", POLICIES, "Round"),
-            fields.duration("startTimeout", Duration.ZERO, Duration.ZERO),
-            fields.duration("startBackoff", Duration.ofMinutes(1), Duration.ZERO),
+            startTimeout(fields),
+            fields.duration("startBackoff", Duration.ofMinutes(1), SECOND),
             attemptBackoff(fields.object("attemptBackoff")),
             fields.word(
                 "intake",
@@ -86,6 +89,16 @@ final class KubeQueueDecoder {
                 Map.of("Listed", QuotaLabel.LISTED, "Anywhere", QuotaLabel.ANYWHERE),
                 "Listed"));
     return fields.done(result);
+  }
+
+  private static Duration startTimeout(ObjectFieldReader fields) {
+    Duration timeout = fields.duration("startTimeout", Duration.ZERO, Duration.ZERO);
+    fields.check(
+        "startTimeout",
+        timeout.isZero() || timeout.compareTo(SECOND) >= 0,
+        GoDuration.format(timeout),
+        "0s, or at least 1s");
+    return timeout;
   }
 
   private Set<Source> sources(ObjectFieldReader fields) {

@@ -96,6 +96,9 @@ class KubeQueueConfigurationTest {
         "{policy: Priority} | kubeQueue.policy | \"Priority\" is not allowed; allowed: Block,"
             + " Round, StrictPriority",
         "{startTimeout: -1s} | kubeQueue.startTimeout | \"-1s\" is not allowed",
+        "{startTimeout: 500ms} | kubeQueue.startTimeout | \"500ms\" is not allowed; allowed: 0s, or"
+            + " at least 1s",
+        "{startBackoff: 0s} | kubeQueue.startBackoff | \"0s\" is not allowed; allowed: at least 1s",
         "{attemptBackoff: {initial: 30s}} | kubeQueue.attemptBackoff.max | \"20s\" is not allowed;"
             + " allowed: at least initial, which is 30s",
         "{intake: Some} | kubeQueue.intake | \"Some\" is not allowed",
