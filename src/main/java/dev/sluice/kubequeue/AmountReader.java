@@ -1,6 +1,7 @@
 package dev.sluice.kubequeue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.Quantities;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +35,7 @@ final class AmountReader {
                 long amount = Quantities.amount(entry.getKey(), text);
                 if (amount < 0 || !entry.getValue().isValueNode()) {
                   faults.add("%s.%s: \"%s\" is less than 0".formatted(where, entry.getKey(), text));
-                } else if (isResource(entry.getKey())) {
+                } else if (KubernetesNames.isLabelKey(entry.getKey())) {
                   result.put(entry.getKey(), Math.min(amount, QuotaArithmetic.UNLIMITED));
                 } else {
                   faults.add("%s: \"%s\" is no resource".formatted(where, entry.getKey()));
@@ -44,9 +45,5 @@ final class AmountReader {
               }
             });
     return result;
-  }
-
-  private static boolean isResource(String name) {
-    return name.length() <= 253 + 64 && name.matches("[A-Za-z0-9]([-A-Za-z0-9_./]*[A-Za-z0-9])?");
   }
 }

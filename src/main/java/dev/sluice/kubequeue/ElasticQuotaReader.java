@@ -144,10 +144,11 @@ final class ElasticQuotaReader {
     faults.computeIfAbsent(object.source(), any -> new ArrayList<>()).add(text);
   }
 
-  /** What is said of the tree is told of the quota that it begins with. */
+  /** What is said of the tree is told of the quota that it begins with; of the root, of all. */
   private void attribute(String text, Map<QuotaSource, List<String>> texts) {
+    boolean ofAll = text.startsWith(rootPath + ":");
     for (QuotaObject object : byName.values()) {
-      if (text.startsWith(path(object) + ":")) {
+      if (ofAll || text.startsWith(path(object) + ":")) {
         texts.computeIfAbsent(object.source(), any -> new ArrayList<>()).add(text);
       }
     }

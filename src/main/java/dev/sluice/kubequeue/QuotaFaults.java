@@ -11,10 +11,17 @@ import java.util.Optional;
 /** What is wrong with the amounts of a tree. */
 final class QuotaFaults {
 
+  /** As many as a ClusterQueue can cover. */
+  private static final int MOST_RESOURCES = 64;
+
   private QuotaFaults() {}
 
   /** What keeps the tree from being used, one sentence each. */
   static List<String> of(QuotaTree tree) {
+    if (tree.resources().size() > MOST_RESOURCES) {
+      return List.of(
+          "%s: it names more than %d resources".formatted(tree.root().path(), MOST_RESOURCES));
+    }
     List<String> faults = new ArrayList<>();
     tree.resources()
         .forEach(

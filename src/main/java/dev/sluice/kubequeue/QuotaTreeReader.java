@@ -19,7 +19,6 @@ public final class QuotaTreeReader {
 
   private static final String LEND_LIMIT = "alibabacloud.com/lendlimit";
   private static final int DEEPEST = 64;
-  private static final int MOST_RESOURCES = 64;
 
   private final QuotaSource source;
   private final List<String> faults = new ArrayList<>();
@@ -42,11 +41,7 @@ public final class QuotaTreeReader {
       faults.add("the root's name is \"%s\", not root".formatted(node.path("name").asText()));
     }
     QuotaDeclaration root = quota(node, "root", "root", 1);
-    QuotaTree tree = new QuotaTree(root, true);
-    if (tree.resources().size() > MOST_RESOURCES) {
-      faults.add("it names more than %d resources".formatted(MOST_RESOURCES));
-    }
-    return QuotaReading.of(tree, faults, unsupported);
+    return QuotaReading.of(new QuotaTree(root, true), faults, unsupported);
   }
 
   private QuotaDeclaration quota(JsonNode node, String name, String path, int depth) {

@@ -14,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** ElasticQuotas and ResourceQuotas as sources. */
@@ -136,6 +138,27 @@ class ElasticQuotaReaderTest {
     assertThat(ids(plan)).filteredOn(id -> id.kind() == ObjectKind.CLUSTER_QUEUE).hasSize(3);
     assertThat(plan.taken()).hasSize(1);
     assertThat(ids(plan)).contains(local("a", "quota"));
+  }
+
+  /** No queue can have so many. */
+  @Test
+  void moreThan64ResourcesAreTooMany() {
+    String amounts =
+        IntStream.rangeClosed(1, 65)
+            .mapToObj(i -> "example.com/r" + i + ": 1")
+            .collect(Collectors.joining(", ", "{", "}"));
+    QuotaObject plugin =
+        quotaObject(
+            "ElasticQuota.scheduling.x-k8s.io", "a", "many", "{min: " + amounts + "}", Map.of());
+    ElasticQuotaReader.Result read = ElasticQuotaReader.plugin(List.of(plugin));
+    assertThat(read.reading().tree()).isEmpty();
+    assertThat(read.notes().get(plugin.source()))
+        .containsExactly("elastic-quotas: it names more than 64 resources");
+
+    QuotaObject resourceQuota =
+        quotaObject("ResourceQuota", "a", "many", "{hard: " + amounts + "}", Map.of());
+    assertThat(ResourceQuotaReader.read(resourceQuota).faults())
+        .containsExactly("a/many: it names more than 64 resources");
   }
 
   @Test
