@@ -163,7 +163,10 @@ public final class KueueConstants {
   /** Scheduling gate of a pod whose place isn't chosen. */
   public static final String TOPOLOGY_GATE = PREFIX + "topology";
 
-  /** {@code managedBy} value of a job that runs in another cluster. */
+  /**
+   * {@code managedBy} value of a job that runs in another cluster; on a Workload that a manager
+   * sent, the preemption gate that the manager opens.
+   */
   public static final String MULTIKUEUE = PREFIX + "multikueue";
 
   /** Annotation of what is made from a quota of Kube Queue: the kind of the quota's object. */

@@ -180,7 +180,7 @@ class OrchestratedPreemptionIT {
 
   private String gate(String worker) {
     JsonNode gate = copy(worker).at("/status/preemptionGates/0");
-    assertThat(gate.path("name").asText()).isIn("multikueue", "");
+    assertThat(gate.path("name").asText()).isIn("kueue.x-k8s.io/multikueue", "");
     return gate.path("position").asText();
   }
 

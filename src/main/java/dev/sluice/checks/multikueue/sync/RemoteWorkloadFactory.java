@@ -32,7 +32,7 @@ final class RemoteWorkloadFactory {
   private static final String API_VERSION = "kueue.x-k8s.io/v1beta2";
 
   /** The name of the manager's preemption gate. */
-  private static final String GATE = "multikueue";
+  private static final String GATE = KueueConstants.MULTIKUEUE;
 
   private final WorkloadParser parser = new WorkloadParser();
 
@@ -69,10 +69,10 @@ final class RemoteWorkloadFactory {
     }
     copy.set("spec", workload.path("spec").deepCopy());
     if (orchestrated) {
-      copy.withObjectProperty("spec")
-          .withArrayProperty("preemptionGates")
-          .addObject()
-          .put("name", GATE);
+      ArrayNode gates = copy.withObjectProperty("spec").withArrayProperty("preemptionGates");
+      if (gates.findValuesAsText("name").stream().noneMatch(GATE::equals)) {
+        gates.addObject().put("name", GATE);
+      }
     }
     originLabel.apply(copy);
     fence.ifPresent(
