@@ -39,9 +39,11 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -167,8 +169,8 @@ class QueueUnitMirrorTest {
     return unit == null ? new Answer(404, "{}") : new Answer(200, unit.toString());
   }
 
-  private ObjectNode applied(ObjectNode before, ObjectNode body, boolean ofStatus) {
-    ObjectNode unit = ofStatus ? before.deepCopy() : body.deepCopy();
+  private ObjectNode applied(@Nullable ObjectNode before, ObjectNode body, boolean ofStatus) {
+    ObjectNode unit = ofStatus ? Objects.requireNonNull(before).deepCopy() : body.deepCopy();
     if (ofStatus) {
       unit.set("status", body.get("status"));
     } else if (subresource) {
@@ -197,6 +199,10 @@ class QueueUnitMirrorTest {
     while (!delayed.isEmpty()) {
       delayed.remove().run();
     }
+  }
+
+  private synchronized ObjectNode unit(String name) {
+    return Objects.requireNonNull(units.get(name), name);
   }
 
   private synchronized String phase(String unit) {
@@ -249,7 +255,7 @@ class QueueUnitMirrorTest {
     changed(second().admitted("spot"));
     changed(slice("first").condition("Finished", "True", "WorkloadSliceReplaced", "m"));
     assertThat(phase("sample")).isEqualTo("Dequeued");
-    assertThat(units.get("sample").at("/metadata/annotations/sluice.dev~1workload").asText())
+    assertThat(unit("sample").at("/metadata/annotations/sluice.dev~1workload").asText())
         .isEqualTo("second");
     assertThat(units).containsOnlyKeys("sample");
 
