@@ -83,7 +83,7 @@ public final class CheckStates {
             .objectNode()
             .put("name", check.name())
             .put("state", check.state())
-            .put("message", check.message())
+            .put("message", StatusPatch.cut(check.message()))
             .put("lastTransitionTime", check.lastTransitionTime().toString());
     if (check.requeueAfterSeconds() >= 0) {
       json.put("requeueAfterSeconds", check.requeueAfterSeconds());

@@ -173,7 +173,8 @@ public final class StatusPatch {
     return json.put("message", condition.message());
   }
 
-  private static String cut(String message) {
+  /** A message of a condition or an admission check, as long as the API lets it be. */
+  static String cut(String message) {
     return message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE);
   }
 }
