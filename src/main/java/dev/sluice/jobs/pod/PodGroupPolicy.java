@@ -274,9 +274,14 @@ final class PodGroupPolicy {
               situation.now());
       return status(job, workload, status, "reservation dropped");
     }
-    Optional<JobAction> retention = Retention.of(workload, rules, situation.now());
+    // What makes the pods of a set would make new ones, which would be deleted at once, and so on.
+    Optional<JobAction> retention =
+        group.hasParent() ? Optional.empty() : Retention.of(workload, rules, situation.now());
     return retention.isPresent()
-        ? group.pods().stream().map(pod -> new PodGroupAction(pod.job(), retention.get())).toList()
+        ? group.pods().stream()
+            .filter(pod -> !pod.job().deleting())
+            .map(pod -> new PodGroupAction(pod.job(), retention.get()))
+            .toList()
         : synchronize(situation, workload);
   }
 

@@ -625,6 +625,24 @@ class PodGroupPolicyTest {
               pods);
       assertThat(told(steps)).containsExactly("DeleteJob a", "DeleteJob b");
     }
+
+    /** They would be made again, and deleted again, without end. */
+    @Test
+    void podsThatASetMakesAreNotDeletedByRetention() {
+      GivenPod pod =
+          member("a", 1)
+              .annotation(KueueConstants.POD_SUSPENDING_PARENT, "statefulset")
+              .annotation(KueueConstants.POD_GROUP_SERVING, "true");
+      assertThat(
+              given(
+                  workload("worker", 1)
+                      .ownedBy(pod)
+                      .inactive()
+                      .evicted("DeactivatedDueToAdmissionCheck", "")
+                      .condition("QuotaReserved", "False", "Deactivated", ""),
+                  pod))
+          .isEmpty();
+    }
   }
 
   @Nested
