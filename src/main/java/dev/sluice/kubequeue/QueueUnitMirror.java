@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +46,9 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
   private static final String APPLY = "application/apply-patch+yaml";
   private static final Duration SOON = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
+
+  /** Why slices of elastic jobs are finished whose jobs go on. */
+  private static final Set<String> ENDS_OF_SLICES = Set.of("WorkloadSliceReplaced", "OutOfSync");
 
   private final Dependencies dependencies;
   private final WorkQueue<ObjectKey> queue;
@@ -121,12 +125,18 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
     List<CachedWorkload> others =
         slices(workload).stream().filter(it -> !it.id().equals(workload.id())).toList();
     return workload.finished()
-        ? others.stream().allMatch(it -> it.finished() && !replaces(it, workload))
-        : others.stream().noneMatch(it -> !it.finished() && replaces(workload, it));
+        ? others.isEmpty()
+            || (!endedBeforeJob(workload) && others.stream().allMatch(CachedWorkload::finished))
+        : others.stream()
+            .noneMatch(it -> !it.finished() && it.id().name().equals(workload.replacedSlice()));
   }
 
-  private static boolean replaces(CachedWorkload slice, CachedWorkload other) {
-    return slice.replacedSlice().equals(other.id().name());
+  private static boolean endedBeforeJob(CachedWorkload workload) {
+    return workload
+        .status()
+        .condition("Finished")
+        .filter(end -> ENDS_OF_SLICES.contains(end.reason()))
+        .isPresent();
   }
 
   private void jobChanged(@Nullable CachedJob before, @Nullable CachedJob after) {

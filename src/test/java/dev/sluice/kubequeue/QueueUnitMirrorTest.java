@@ -262,6 +262,12 @@ class QueueUnitMirrorTest {
     changed(second().admitted("spot").finished());
     assertThat(phase("sample")).isEqualTo("Succeed");
     assertThat(units).containsOnlyKeys("sample");
+    changed(second().condition("Finished", "True", "OutOfSync", "m"));
+    changed(slice("first").finished());
+    assertThat(phase("sample")).as("the job went on with the first slice").isEqualTo("Succeed");
+    assertThat(units.get("sample").at("/metadata/annotations/sluice.dev~1workload").asText())
+        .isEqualTo("first");
+    assertThat(units).containsOnlyKeys("sample");
     events.close();
     assertThat(sink.kept).as("no name was taken").isEmpty();
   }
