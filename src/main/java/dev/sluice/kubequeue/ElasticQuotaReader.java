@@ -85,7 +85,7 @@ final class ElasticQuotaReader {
     }
     byName.values().forEach(this::attach);
     Set<String> reached = new HashSet<>();
-    List<QuotaDeclaration> top = declarations("", reached);
+    List<QuotaDeclaration> top = declarations("", reached, 2);
     byName.forEach(
         (key, object) -> {
           if (!reached.contains(key) && faults.isEmpty()) {
@@ -161,13 +161,18 @@ final class ElasticQuotaReader {
         + object.source().name();
   }
 
-  private List<QuotaDeclaration> declarations(String parent, Set<String> reached) {
+  private List<QuotaDeclaration> declarations(String parent, Set<String> reached, int depth) {
     List<QuotaDeclaration> result = new ArrayList<>();
     for (QuotaObject object : children.getOrDefault(parent, List.of())) {
+      if (depth > QuotaTreeReader.DEEPEST) {
+        fault(object, "the tree is deeper than %d".formatted(QuotaTreeReader.DEEPEST));
+        continue;
+      }
       String name = object.source().name();
       reached.add(koordinator ? name : object.source().namespace() + "/" + name);
       boolean inner = isParent(object);
-      result.add(declaration(object, inner, inner ? declarations(name, reached) : List.of()));
+      result.add(
+          declaration(object, inner, inner ? declarations(name, reached, depth + 1) : List.of()));
     }
     return result;
   }

@@ -18,7 +18,9 @@ public final class QuotaTreeReader {
   public static final String KIND = "ElasticQuotaTree";
 
   private static final String LEND_LIMIT = "alibabacloud.com/lendlimit";
-  private static final int DEEPEST = 64;
+
+  /** How many quotas may be on the way from the root to a quota, both included. */
+  static final int DEEPEST = 64;
 
   private final QuotaSource source;
   private final List<String> faults = new ArrayList<>();

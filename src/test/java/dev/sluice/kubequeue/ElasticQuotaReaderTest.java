@@ -140,6 +140,34 @@ class ElasticQuotaReaderTest {
     assertThat(ids(plan)).contains(local("a", "quota"));
   }
 
+  /** However many there are, reading them ends. */
+  @Test
+  void aChainOfQuotasIsAtMostAsDeepAsATree() {
+    assertThat(chain(63).reading().tree()).isPresent();
+    ElasticQuotaReader.Result read = chain(30_000);
+    assertThat(read.reading().tree()).isEmpty();
+    assertThat(read.notes().values()).containsExactly(List.of("the tree is deeper than 64"));
+  }
+
+  /** So many quotas below each other. */
+  private static ElasticQuotaReader.Result chain(int length) {
+    return ElasticQuotaReader.koordinator(
+        IntStream.range(0, length)
+            .mapToObj(
+                i ->
+                    quotaObject(
+                        ElasticQuotaReader.KOORDINATOR,
+                        "q",
+                        "n" + i,
+                        "{}",
+                        Map.of(
+                            KEYS + "is-parent",
+                            "true",
+                            KEYS + "parent",
+                            i == 0 ? "" : "n" + (i - 1))))
+            .toList());
+  }
+
   /** No queue can have so many. */
   @Test
   void moreThan64ResourcesAreTooMany() {
