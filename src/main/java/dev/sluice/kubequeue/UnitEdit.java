@@ -27,14 +27,8 @@ final class UnitEdit {
     if (spec.path("priority").canConvertToInt()) {
       int wanted = spec.path("priority").intValue();
       boolean edited = !shown.isEmpty() && !shown.startsWith(QueueUnits.shownPriority(wanted));
-      if (edited && wanted != QueueUnitManifest.priority(workload)) {
-        long boost = (long) wanted - workload.spec().priority();
-        patch
-            .putObject("metadata")
-            .putObject("annotations")
-            .put(
-                KueueConstants.PRIORITY_BOOST,
-                Long.toString(Math.clamp(boost, Integer.MIN_VALUE, Integer.MAX_VALUE)));
+      if (edited) {
+        boost(patch, wanted, workload);
       }
     }
     if (spec.path("active").isBoolean()) {
@@ -61,14 +55,8 @@ final class UnitEdit {
             .priorityClass()
             .filter(it -> it.group().equals(KueueConstants.GROUP))
             .isPresent();
-    if (!classed
-        && priority.canConvertToInt()
-        && priority.intValue() != QueueUnitManifest.priority(workload)) {
-      long boost = (long) priority.intValue() - workload.spec().priority();
-      annotations(patch)
-          .put(
-              KueueConstants.PRIORITY_BOOST,
-              Long.toString(Math.clamp(boost, Integer.MIN_VALUE, Integer.MAX_VALUE)));
+    if (!classed && priority.canConvertToInt()) {
+      boost(patch, priority.intValue(), workload);
     }
     JsonNode active = JsonFields.at(unit, "spec", "active");
     boolean inactive = active.isBoolean() && !active.booleanValue();
@@ -81,6 +69,18 @@ final class UnitEdit {
       patch.putObject("spec").put("active", true);
     }
     return patch.isEmpty() ? Optional.empty() : Optional.of(patch);
+  }
+
+  /** Gives a Workload a priority, as far as a boost can, unless it has it. */
+  private static void boost(ObjectNode patch, int wanted, CachedWorkload workload) {
+    int boost =
+        (int)
+            Math.clamp(
+                (long) wanted - workload.spec().priority(), Integer.MIN_VALUE, Integer.MAX_VALUE);
+    if (boost != QueueUnitManifest.boost(workload)
+        && wanted != QueueUnitManifest.priority(workload)) {
+      annotations(patch).put(KueueConstants.PRIORITY_BOOST, Integer.toString(boost));
+    }
   }
 
   private static ObjectNode annotations(ObjectNode patch) {

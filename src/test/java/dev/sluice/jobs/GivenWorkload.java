@@ -38,6 +38,7 @@ public final class GivenWorkload {
   private String name = NAME;
 
   private String cluster = "";
+  private int priority;
 
   private GivenWorkload(CachedJob job) {
     this.job = job;
@@ -142,6 +143,12 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** With another priority than 0. */
+  public GivenWorkload priority(int value) {
+    priority = value;
+    return this;
+  }
+
   /** With the priority of a WorkloadPriorityClass. */
   public GivenWorkload workloadPriorityClass(String className) {
     priorityClass =
@@ -225,7 +232,7 @@ public final class GivenWorkload {
         new CachedWorkload.Spec(
             queue,
             job.podSets().stream().map(GivenWorkload::podSet).toList(),
-            0,
+            priority,
             priorityClass,
             active,
             job.maximumExecutionTimeSeconds()),

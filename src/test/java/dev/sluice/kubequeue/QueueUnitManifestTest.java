@@ -101,6 +101,22 @@ class QueueUnitManifestTest {
         .isEqualTo("{\"spec\":{\"active\":false}}");
   }
 
+  /** What a boost can't make up for isn't tried again and again. */
+  @Test
+  void aPriorityThatIsOutOfReachIsComeCloseTo() {
+    GivenWorkload low = workloadOf(job()).priority(-5);
+    ObjectNode highest = manifest(low.get()).object();
+    highest.withObject("/spec").put("priority", Integer.MAX_VALUE);
+    String patch =
+        "{\"metadata\":{\"annotations\":{\"kueue.x-k8s.io/priority-boost\":\"2147483647\"}}}";
+    assertThat(UnitEdit.patch(highest, low.get()).orElseThrow().toString()).isEqualTo(patch);
+    assertThat(UnitEdit.ofForeign(highest, low.get()).orElseThrow().toString()).isEqualTo(patch);
+
+    CachedWorkload boosted = low.annotation("kueue.x-k8s.io/priority-boost", "2147483647").get();
+    assertThat(UnitEdit.patch(highest, boosted)).isEmpty();
+    assertThat(UnitEdit.ofForeign(highest, boosted)).isEmpty();
+  }
+
   @Test
   void namesEndWithTheSuffixOfTheKind() {
     assertThat(QueueUnits.name("Job", "a")).isEqualTo("a");
