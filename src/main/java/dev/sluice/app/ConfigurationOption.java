@@ -14,8 +14,8 @@ final class ConfigurationOption {
       description = "The operator's configuration file.")
   private @Nullable Path config;
 
-  /** The file that was given. */
+  /** The file that was given; an empty text gives none. */
   Optional<Path> file() {
-    return Optional.ofNullable(config);
+    return Optional.ofNullable(config).filter(path -> !path.toString().isEmpty());
   }
 }

@@ -16,9 +16,9 @@ public final class KubeconfigOption {
       description = "The cluster; found as any client finds it unless given.")
   private @Nullable Path kubeconfig;
 
-  /** The file that was given. */
+  /** The file that was given; an empty text gives none. */
   public Optional<Path> file() {
-    return Optional.ofNullable(kubeconfig);
+    return Optional.ofNullable(kubeconfig).filter(path -> !path.toString().isEmpty());
   }
 
   /**
