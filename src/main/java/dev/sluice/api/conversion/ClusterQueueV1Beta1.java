@@ -15,6 +15,7 @@ import java.util.Set;
  */
 final class ClusterQueueV1Beta1 implements KindConversion {
 
+  private static final String POLICY = "concurrentAdmissionPolicy";
   private static final Map<String, String> SPELLINGS =
       Map.of("whenCanBorrow", "Borrow", "whenCanPreempt", "Preempt");
 
@@ -25,8 +26,8 @@ final class ClusterQueueV1Beta1 implements KindConversion {
       admissionChecks(spec);
       fungibility(JsonFields.object(spec.get("flavorFungibility")));
     }
-    if (!conversionData.restored().isEmpty()) {
-      JsonFields.fill(object.withObject("/spec"), conversionData.restored());
+    if (conversionData.restored().has(POLICY)) {
+      JsonFields.move(conversionData.restored(), POLICY, object.withObject("/spec"), POLICY);
     }
     ObjectNode status = JsonFields.object(object.get("status"));
     status.remove("pendingWorkloadsStatus");
@@ -37,11 +38,7 @@ final class ClusterQueueV1Beta1 implements KindConversion {
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       JsonFields.rename(spec, "cohortName", "cohort");
-      JsonFields.move(
-          spec,
-          "concurrentAdmissionPolicy",
-          conversionData.preserved(),
-          "concurrentAdmissionPolicy");
+      JsonFields.move(spec, POLICY, conversionData.preserved(), POLICY);
     }
   }
 

@@ -1,11 +1,13 @@
 package dev.sluice.api.conversion;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.api.json.JsonMappers;
 
 /**
  * What an object said in one version and can't say in another. It travels in one annotation, an
@@ -13,6 +15,19 @@ import dev.sluice.api.json.JsonMappers;
  * when the object returns to that version.
  */
 final class ConversionData {
+
+  /**
+   * Deeper than what any version says in fields of its own. Anybody may write the annotation, and
+   * what it says goes into the object, which must not be nested too deep to be converted again.
+   */
+  private static final int MAX_DEPTH = 100;
+
+  private static final ObjectMapper MAPPER =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
+              .build());
 
   private final ObjectNode restored;
   private final ObjectNode preserved = JsonNodeFactory.instance.objectNode();
@@ -60,7 +75,7 @@ final class ConversionData {
     String text =
         object.path("metadata").path("annotations").path(HubConverter.ANNOTATION).asText("");
     try {
-      return JsonFields.object(text.isEmpty() ? null : JsonMappers.JSON.readTree(text));
+      return JsonFields.object(text.isEmpty() ? null : MAPPER.readTree(text));
     } catch (JsonProcessingException e) {
       return JsonNodeFactory.instance.objectNode();
     }

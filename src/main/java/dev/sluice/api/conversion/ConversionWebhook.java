@@ -30,15 +30,21 @@ public final class ConversionWebhook {
   private static final String KIND = "ConversionReview";
   private static final String OBJECTS = "objects";
 
-  /** A list may be long, but none of its objects is nested deep. */
-  private static final int MAX_DEPTH = 200;
+  /**
+   * Far more than a review of admission takes: an object that is stored must stay readable, since
+   * one that isn't keeps all objects of its kind from being listed in another version.
+   */
+  private static final int MAX_DEPTH = 1000;
+
+  private static final int LONGEST_TEXT = 8 * 1024 * 1024;
 
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)
-                  .maxStringLength(8 * 1024 * 1024)
+                  .maxStringLength(LONGEST_TEXT)
+                  .maxNameLength(LONGEST_TEXT)
                   .build())
           .build();
   private static final ObjectMapper MAPPER =

@@ -160,6 +160,36 @@ class ConversionWebhookTest {
         .hasMessageContaining("nesting depth");
   }
 
+  /** A review of admission takes the first depth; it has one level less around the object. */
+  @ParameterizedTest
+  @ValueSource(ints = {198, 900})
+  void anObjectThatIsStoredIsConvertedHoweverDeepItIs(int depth) {
+    ObjectNode template = Objects.read("{}", ObjectNode.class);
+    ObjectNode nested = template;
+    for (int i = 5; i < depth; i++) {
+      nested = nested.putObject("a");
+    }
+
+    assertIsConverted(template);
+  }
+
+  @Test
+  void anObjectThatIsStoredIsConvertedHoweverLongAName() {
+    assertIsConverted(Objects.read("{}", ObjectNode.class).put("k".repeat(60_000), 1));
+  }
+
+  private void assertIsConverted(ObjectNode template) {
+    ObjectNode review =
+        review("- {apiVersion: kueue.x-k8s.io/v1beta1, kind: Workload, metadata: {name: w}}");
+    ObjectNode workload = (ObjectNode) review.at("/request/objects/0");
+    workload.putObject("spec").putArray("podSets").addObject().set("template", template);
+
+    JsonNode response = answer(review).path("response");
+
+    assertThat(response.path("result").toString()).isEqualTo("{\"status\":\"Success\"}");
+    assertThat(response.at("/convertedObjects/0/spec")).isEqualTo(workload.get("spec"));
+  }
+
   @Test
   void theVersionMayComeAfterTheObjects() {
     ObjectNode review =

@@ -345,6 +345,44 @@ class HubConverterTest {
   }
 
   @Test
+  void anAnnotationThatSomebodyWroteSaysNoMoreThanWhatTheOldVersionCant() {
+    ObjectNode old =
+        object(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta1
+            kind: ClusterQueue
+            metadata: {name: pool}
+            spec: {queueingStrategy: StrictFIFO}
+            """);
+    old.withObject("/metadata/annotations")
+        .put(
+            HubConverter.ANNOTATION,
+            "{\"v1beta2\":{\"cohortName\":3,\"concurrentAdmissionPolicy\":{\"migration\":{}}}}");
+
+    assertThat(hubConverter.convert(old, V2).get("spec"))
+        .isEqualTo(
+            object("{queueingStrategy: StrictFIFO, concurrentAdmissionPolicy: {migration: {}}}"));
+  }
+
+  @Test
+  void anAnnotationThatSomebodyWroteNestsAnObjectNoDeeperThanItCanBeConverted() {
+    ObjectNode old =
+        object(
+            """
+            apiVersion: kueue.x-k8s.io/v1alpha2
+            kind: LocalQueue
+            metadata: {name: q}
+            spec: {clusterQueue: pool}
+            """);
+    old.withObject("/metadata/annotations")
+        .put(
+            HubConverter.ANNOTATION,
+            "{\"v1beta2\":{\"fairSharing\":" + "[".repeat(950) + "]".repeat(950) + "}}");
+
+    assertThat(hubConverter.convert(old, V2).get("spec")).isEqualTo(object("{clusterQueue: pool}"));
+  }
+
+  @Test
   void anOldKubeconfigWithoutLocationStandsForNone() {
     ObjectNode old =
         object(
