@@ -90,8 +90,9 @@ final class ObjectFieldReader {
     return typed(name, JsonNodeType.STRING, "a text").map(JsonNode::textValue);
   }
 
+  /** A text; {@code otherwise} where the field is absent or empty. */
   String text(String name, String otherwise) {
-    String text = text(name).orElse(otherwise);
+    String text = text(name).filter(value -> !value.isEmpty()).orElse(otherwise);
     settled.put(name, text);
     return text;
   }
@@ -169,7 +170,7 @@ final class ObjectFieldReader {
     return duration;
   }
 
-  /** What one of a few words stands for; {@code otherwise} where the field is absent or wrong. */
+  /** What one of a few words stands for; {@code otherwise} where there is none, or a wrong one. */
   <T> T word(String name, Map<String, T> words, String otherwise) {
     Optional<T> meaning = word(name, words);
     if (meaning.isEmpty()) {
@@ -178,9 +179,12 @@ final class ObjectFieldReader {
     return meaning.orElseGet(() -> Objects.requireNonNull(words.get(otherwise)));
   }
 
-  /** What one of a few words stands for. */
+  /** What one of a few words stands for, unless the field is absent or empty. */
   <T> Optional<T> word(String name, Map<String, T> words) {
-    Optional<String> text = text(name);
+    Optional<String> text = text(name).filter(value -> !value.isEmpty());
+    if (text.isEmpty()) {
+      unsettle(name);
+    }
     text.filter(value -> !words.containsKey(value))
         .ifPresent(value -> errors.value(path(name), value, alternatives(words)));
     return text.map(words::get);

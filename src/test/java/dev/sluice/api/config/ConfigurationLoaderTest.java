@@ -606,6 +606,24 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void anEmptyTextCountsAsAbsent() throws Exception {
+    Configuration c =
+        load(
+            """
+            webhook: {certDir: ''}
+            leaderElection: {resourceName: '', resourceLock: ''}
+            health: {readinessEndpointName: '', livenessEndpointName: ''}
+            tls: {minVersion: ''}
+            internalCertManagement: {webhookServiceName: '', webhookSecretName: ''}
+            waitForPodsReady: {requeuingStrategy: {timestamp: ''}}
+            multiKueue: {origin: '', dispatcherName: ''}
+            resources: {quotaCheckStrategy: ''}
+            """);
+
+    assertThat(c).isEqualTo(load(""));
+  }
+
+  @Test
   void aQuantityBeyondAllAmountsIsTheLargestThereIs() throws Exception {
     Configuration c =
         load("resources: {transformations: [{input: a, outputs: {b: '1e999999999', c: 1e3}}]}");
