@@ -265,7 +265,7 @@ class QueueUnitMirrorTest {
     changed(second().condition("Finished", "True", "OutOfSync", "m"));
     changed(slice("first").finished());
     assertThat(phase("sample")).as("the job went on with the first slice").isEqualTo("Succeed");
-    assertThat(units.get("sample").at("/metadata/annotations/sluice.dev~1workload").asText())
+    assertThat(unit("sample").at("/metadata/annotations/sluice.dev~1workload").asText())
         .isEqualTo("first");
     assertThat(units).containsOnlyKeys("sample");
     events.close();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -25,7 +26,7 @@ class ConversionWebhookTest {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try {
       reviews.read(() -> new ByteArrayInputStream(text)).writeAnswer(out);
-      return new ObjectMapper().readTree(out.toByteArray());
+      return new ObjectMapper(TolerantDeserializers.json()).readTree(out.toByteArray());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
