@@ -84,7 +84,8 @@ class QuotaTreeChangesIT {
         OperatorSettings.onFreePorts(new SecureRandom())
             .withLeases(Duration.ofSeconds(6), Duration.ofSeconds(4), Duration.ofMillis(500))
             .with(
-                "kubeQueue: {enabled: true, oversellRate: 1, policy: Block, queueUnits: \"Off\"}\n");
+                "kubeQueue: {enabled: true, oversellRate: 1, policy: Block, queueUnits:"
+                    + " \"Off\"}\n");
     try (Restarts operators = new Restarts(cluster.kubeconfig(), settings, directory);
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
         WatchRecorder recorder =
@@ -140,17 +141,15 @@ class QuotaTreeChangesIT {
 
   /** At every level of the tree each admission fitted, by the reference. */
   private static void judgeNodes(List<ObjectChange> history, Map<Long, Instant> seen) {
-    RunAudit.Report judged =
-        RunAudit.audit(
-            history.stream()
-                .map(
-                    each ->
-                        new RunAudit.Moment(
-                            each, Objects.requireNonNull(seen.get(each.revision()))))
-                .toList(),
-            Optional.empty());
+    List<RunAudit.Moment> moments =
+        history.stream()
+            .map(
+                each ->
+                    new RunAudit.Moment(each, Objects.requireNonNull(seen.get(each.revision()))))
+            .toList();
+    RunAudit.Report judged = RunAudit.audit(moments, Optional.empty());
     LOG.info("admissions={} victims={}", judged.admissions(), judged.victims());
-    assertThat(judged.violations()).isEmpty();
+    assertThat(judged.violations()).as(() -> String.join("\n", RunAudit.story(moments))).isEmpty();
   }
 
   private static boolean isOwn(ObjectChange change, List<String> namespaces) {

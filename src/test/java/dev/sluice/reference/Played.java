@@ -18,6 +18,9 @@ interface Played {
   /** Runs one cycle; false if there was nothing to look at. */
   boolean cycle();
 
+  /** Whether the last cycle looked at the head of a ClusterQueue. */
+  boolean lookedAt(String clusterQueue);
+
   /** What was decided since the last call, in order. */
   List<Decided> takeDecided();
 
@@ -35,6 +38,11 @@ interface Played {
       @Override
       public boolean cycle() {
         return engine.cycle();
+      }
+
+      @Override
+      public boolean lookedAt(String clusterQueue) {
+        return engine.evaluatedQueues().contains(clusterQueue);
       }
 
       @Override
@@ -71,6 +79,11 @@ interface Played {
         if (decided.addAll(now)) {
           seen.clear();
         }
+        return true;
+      }
+
+      @Override
+      public boolean lookedAt(String clusterQueue) {
         return true;
       }
 

@@ -101,7 +101,8 @@ final class PreemptionRerun extends Stage {
     checks.check(actual);
     victimSets.check(actual);
     waiting.check(actual);
-    List<Decided> expected = looked ? reference.cycle() : reference.idleCycles(idle);
+    List<Decided> expected =
+        looked ? reference.cycle(engine::lookedAt) : reference.idleCycles(idle);
     require(
         byTree(expected).equals(byTree(actual)),
         "decided otherwise: " + expected + ", engine " + actual);

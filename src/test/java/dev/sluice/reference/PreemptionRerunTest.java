@@ -96,6 +96,11 @@ class PreemptionRerunTest {
     }
 
     @Override
+    public boolean lookedAt(String clusterQueue) {
+      return right.lookedAt(clusterQueue);
+    }
+
+    @Override
     public List<Decided> takeDecided() {
       return right.takeDecided().stream()
           .map(

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -442,6 +443,26 @@ final class ReferenceEngine {
     turnedAway = cycle.turnedAway();
     share();
     parking.forgetThePassed();
+    return decided;
+  }
+
+  /**
+   * One cycle for which there is a reason in some trees only. In the others nothing may come of it,
+   * and it isn't remembered how far anybody's search through the flavors came, as in {@link
+   * #idleCycles}.
+   *
+   * @param reason whether there is one at a ClusterQueue
+   */
+  List<Decided> cycle(Predicate<String> reason) {
+    ReferenceTree tree = world.tree();
+    Map<ReferenceEntry, ReferenceEntry.Search> searches = new HashMap<>();
+    for (String queue : world.queues.keySet()) {
+      if (tree.tree(queue).stream().noneMatch(reason)) {
+        world.waitingIn(queue).forEach(entry -> searches.put(entry, entry.search()));
+      }
+    }
+    List<Decided> decided = cycle();
+    searches.forEach(ReferenceEntry::search);
     return decided;
   }
 

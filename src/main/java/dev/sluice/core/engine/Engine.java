@@ -60,6 +60,8 @@ public final class Engine {
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private CycleStatistics statistics = CycleStatistics.NONE;
+  private Set<ClusterQueueCache> evaluatedHeads = Set.of();
+  private InadmissibleIndex.Candidates evaluatedCandidates = InadmissibleIndex.Candidates.NONE;
   private long cycles;
 
   /**
@@ -361,6 +363,8 @@ public final class Engine {
    * @return whether there was a head to evaluate
    */
   public boolean cycle() {
+    evaluatedHeads = Set.of();
+    evaluatedCandidates = InadmissibleIndex.Candidates.NONE;
     rebuildIfDirty();
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
@@ -377,6 +381,8 @@ public final class Engine {
     if (heads.isEmpty() && candidates.plain().isEmpty() && candidates.inVain().isEmpty()) {
       return false;
     }
+    evaluatedHeads = heads.keySet();
+    evaluatedCandidates = candidates;
     cycles++;
     activeQueues.beginCycle(cycles);
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
@@ -408,6 +414,15 @@ public final class Engine {
     workloads.cycleEnded();
     changedTrees.forEach(activeQueues::activate);
     return true;
+  }
+
+  /** Names of the ClusterQueues of which the last cycle evaluated a head. */
+  Set<String> evaluatedQueues() {
+    Set<String> names = new HashSet<>();
+    evaluatedHeads.forEach(queue -> names.add(queue.name()));
+    evaluatedCandidates.plain().forEach(candidate -> names.add(candidate.queue().name()));
+    evaluatedCandidates.inVain().forEach(queue -> names.add(queue.name()));
+    return names;
   }
 
   /**

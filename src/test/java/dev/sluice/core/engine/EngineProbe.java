@@ -7,6 +7,7 @@ import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The engine without its thread, for tests outside its room. */
 public final class EngineProbe {
@@ -42,6 +43,11 @@ public final class EngineProbe {
   /** Runs one cycle; false if there was nothing to look at. */
   public boolean cycle() {
     return engine.cycle();
+  }
+
+  /** Names of the ClusterQueues of which the last cycle evaluated a head. */
+  public Set<String> evaluatedQueues() {
+    return engine.evaluatedQueues();
   }
 
   /** Decisions since the last call, in order. */
