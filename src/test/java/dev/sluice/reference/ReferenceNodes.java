@@ -82,7 +82,7 @@ final class ReferenceNodes {
   boolean matters(SchedulerEvent.NodeUsageChanged changed) {
     ClusterNode node = nodes.get(changed.node());
     return node != null
-        && concerns(node)
+        && isPlace(node)
         && !changed.used().equals(others.getOrDefault(changed.node(), new TreeMap<>()));
   }
 
@@ -91,19 +91,22 @@ final class ReferenceNodes {
     SortedMap<String, Long> before = others.getOrDefault(changed.node(), new TreeMap<>());
     others.put(changed.node(), changed.used());
     ClusterNode node = nodes.get(changed.node());
-    boolean inTree =
-        node != null
-            && node.usable()
-            && flavors.values().stream()
-                .filter(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node))
-                .anyMatch(
-                    flavor ->
-                        topologyOf(flavor.name())
-                            .flatMap(spec -> ReferenceTopology.path(spec.levels(), node))
-                            .isPresent());
-    return inTree
+    return node != null
+        && isPlace(node)
         && before.entrySet().stream()
             .anyMatch(each -> each.getValue() > changed.used().getOrDefault(each.getKey(), 0L));
+  }
+
+  /** Whether a flavor's pods may be placed there: the node has all levels of its topology. */
+  private boolean isPlace(ClusterNode node) {
+    return node.usable()
+        && flavors.values().stream()
+            .filter(flavor -> isTopologyFlavor(flavor.name()) && has(flavor, node))
+            .anyMatch(
+                flavor ->
+                    topologyOf(flavor.name())
+                        .flatMap(spec -> ReferenceTopology.path(spec.levels(), node))
+                        .isPresent());
   }
 
   /** The nodes of a flavor. */
