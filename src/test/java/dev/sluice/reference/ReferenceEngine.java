@@ -427,6 +427,7 @@ final class ReferenceEngine {
   /** One cycle: what was decided, in order. */
   List<Decided> cycle() {
     looked = false;
+    world.cycleBegins();
     if (!deciding) {
       return List.of();
     }

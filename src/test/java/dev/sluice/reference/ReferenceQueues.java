@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,6 +42,9 @@ final class ReferenceQueues {
 
   /** How often a head of a ClusterQueue kept quota free for the last time. */
   final Map<String, Long> drops = new HashMap<>();
+
+  /** Who came back in line with a defect since the last cycle. */
+  private final Set<ReferenceEntry> defective = new HashSet<>();
 
   final ReferenceNodes nodes;
 
@@ -241,8 +245,22 @@ final class ReferenceQueues {
     for (ReferenceEntry entry : workloads.values()) {
       if (entry.waits() && entry.aside && !mustStayAside(entry)) {
         entry.aside = false;
+        if (entry.workload().defect().isPresent()) {
+          defective.add(entry);
+        }
       }
     }
+  }
+
+  /**
+   * What counts of several changes of a ClusterQueue between two cycles is the last one: who came
+   * back in line with a defect for a StrictFIFO queue that isn't one any more stays aside.
+   */
+  void cycleBegins() {
+    defective.stream()
+        .filter(entry -> entry.waits() && setAsideByDefect(entry))
+        .forEach(entry -> entry.aside = true);
+    defective.clear();
   }
 
   /** Whether one that doesn't fit pauses, and is not looked at before. */
@@ -287,6 +305,7 @@ final class ReferenceQueues {
 
   /** A Workload comes into its queue as if it were new. */
   void enter(ReferenceEntry entry) {
+    defective.remove(entry);
     entry.retryAt = null;
     entry.awaitsNews = false;
     entry.attempts = 0;
