@@ -29,11 +29,11 @@ import java.util.stream.Stream;
  */
 public final class RunAudit {
 
-  /** How long a decision may take to be seen. */
+  /**
+   * How long a decision may take to be seen. So decisions that were made at the same time are
+   * written in any order within this time.
+   */
   public static final Duration LAG = Duration.ofSeconds(4);
-
-  /** Decisions that were made at the same time are written in any order within this time. */
-  private static final Duration TOGETHER = Duration.ofSeconds(2);
 
   /** A write, and when it was seen. */
   public record Moment(ObjectChange objectChange, Instant seen) {}
@@ -238,7 +238,7 @@ public final class RunAudit {
       if (strict || equal) {
         passable++;
         if (other.comesBefore(workload)) {
-          passed.add(new Passed(other, workload, now.plus(TOGETHER)));
+          passed.add(new Passed(other, workload, now.plus(LAG)));
         }
       }
     }
@@ -263,7 +263,7 @@ public final class RunAudit {
     }
     preemptors.add(told.get().preemptor());
     unjudged.add(
-        new Victim(then.get(), told.get(), lately().toList(), new HashMap<>(), now.plus(TOGETHER)));
+        new Victim(then.get(), told.get(), lately().toList(), new HashMap<>(), now.plus(LAG)));
   }
 
   /** What was decided counts from then on, and is written a little later. */
