@@ -54,6 +54,9 @@ public final class KueueConstants {
 
   // Annotations.
 
+  /** On pods, {@code true}: the pod may be deleted by force when its node is unreachable. */
+  public static final String SAFE_TO_FORCEFULLY_DELETE = PREFIX + "safe-to-forcefully-delete";
+
   /** On pods: the Workload they belong to. */
   public static final String WORKLOAD = PREFIX + "workload";
 

@@ -129,6 +129,7 @@ public final class OperatorApplication implements AutoCloseable {
         multiKueue,
         queues,
         topology,
+        new FailureRecoveryModule(context, readErrors),
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),
         new KubeQueueModule(context, informers, workloads, scheduler.engine()));

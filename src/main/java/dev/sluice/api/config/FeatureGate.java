@@ -36,7 +36,7 @@ public enum FeatureGate {
       EITHER,
       "ElasticJobsViaWorkloadSlices",
       "TopologyAwareScheduling"),
-  FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, ALPHA, OFF),
+  FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, ALPHA, EITHER),
   FAIR_SHARING_PREEMPT_WITHIN_NOMINAL("FairSharingPreemptWithinNominal", true, BETA, EITHER),
   FAIR_SHARING_PRIORITIZE_NON_BORROWING("FairSharingPrioritizeNonBorrowing", true, BETA, EITHER),
   FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, OFF),

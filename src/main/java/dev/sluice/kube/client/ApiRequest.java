@@ -37,11 +37,21 @@ public record ApiRequest(String method, String path, String contentType, String 
    * Deletes an object if it still has this UID; what the object owns is deleted in the background.
    */
   public static ApiRequest delete(String path, String uid) {
+    return new ApiRequest("DELETE", path, JSON, deleteOptions(uid).toString());
+  }
+
+  /** The same without a grace period: nobody is asked whether the object has ended. */
+  public static ApiRequest deleteAtOnce(String path, String uid) {
+    ObjectNode options = deleteOptions(uid).put("gracePeriodSeconds", 0);
+    return new ApiRequest("DELETE", path, JSON, options.toString());
+  }
+
+  private static ObjectNode deleteOptions(String uid) {
     ObjectNode options = JsonNodeFactory.instance.objectNode();
     options.put("apiVersion", "v1").put("kind", "DeleteOptions");
     options.put("propagationPolicy", "Background");
     options.putObject("preconditions").put("uid", uid);
-    return new ApiRequest("DELETE", path, JSON, options.toString());
+    return options;
   }
 
   /** The same request in the name of a field manager; nobody in particular if it is empty. */

@@ -1,0 +1,221 @@
+package dev.sluice.jobs.recovery;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.kube.reading.CollectionReflector;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes pods by force that can't end because their node is unreachable, if they allow it. The
+ * phase of such a pod is set to Failed before, so that its job makes another one. See
+ * docs/workload-lifecycle.md#pods-of-unreachable-nodes.
+ */
+public final class FailureRecoveryController implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FailureRecoveryController.class);
+  private static final String REASON = "KueueForcefullyDeleted";
+  private static final String STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json";
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+  private static final Duration LATER = Duration.ofSeconds(30);
+
+  /** Pods that are bound to a node; ended ones too, because the phase is set before a deletion. */
+  private static final String PODS = "api/v1/pods?fieldSelector=spec.nodeName%21%3D";
+
+  private static final String NODES = "api/v1/nodes";
+
+  private final ApiClient requests;
+  private final EventRecorder events;
+  private final InstantSource clock;
+  private final BooleanSupplier leading;
+  private final TerminatingPodStore pods;
+  private final UnreachableNodes nodes;
+  private final ForcefulDeletionPolicy policy;
+  private final WorkQueue<String> queue;
+
+  /** Pods whose deletion was accepted, until they are gone: the watch may tell of it later. */
+  private final Set<String> deleted = ConcurrentHashMap.newKeySet();
+
+  private final CollectionReflector<TerminatingPodStore.SeenPod> podReader;
+  private final CollectionReflector<UnreachableNodes.SeenNode> nodeReader;
+
+  /**
+   * What the controller reads and writes.
+   *
+   * @param client reads pods and nodes
+   * @param requests writes pods
+   * @param random scatters the pauses of watches
+   * @param readErrors receives objects that can't be parsed
+   * @param leading whether this process may write
+   */
+  public record Dependencies(
+      KubernetesClient client,
+      ApiClient requests,
+      EventRecorder events,
+      InstantSource clock,
+      RandomGenerator random,
+      ReadErrorLog readErrors,
+      BooleanSupplier leading) {}
+
+  /** A controller that is not started. */
+  public FailureRecoveryController(Dependencies dependencies, WorkQueueSettings settings) {
+    requests = dependencies.requests();
+    events = dependencies.events();
+    clock = dependencies.clock();
+    leading = dependencies.leading();
+    queue = new WorkQueue<>(this::reconcile, settings);
+    pods = new TerminatingPodStore(queue::enqueue);
+    nodes = new UnreachableNodes(this::nodeLost);
+    policy = new ForcefulDeletionPolicy(clock, nodes::contains);
+    podReader =
+        new CollectionReflector<>(
+            "terminating-pods",
+            dependencies.client(),
+            PODS,
+            pods,
+            clock,
+            dependencies.random(),
+            dependencies.readErrors());
+    nodeReader =
+        new CollectionReflector<>(
+            "unreachable-nodes",
+            dependencies.client(),
+            NODES,
+            nodes,
+            clock,
+            dependencies.random(),
+            dependencies.readErrors());
+  }
+
+  private void nodeLost(String node) {
+    pods.of(node).forEach(queue::enqueue);
+  }
+
+  /** Starts reading; completes when pods and nodes are listed. */
+  public CompletableFuture<Void> start() {
+    return nodeReader.start().thenCompose(any -> podReader.start());
+  }
+
+  /** This process may write from now on: looks at all pods. */
+  public void leadershipStarted() {
+    pods.all().forEach(queue::enqueue);
+  }
+
+  /** Stops writing; returns when writes in flight have ended, or after a limited time. */
+  public void stop() {
+    queue.close();
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+    podReader.close();
+    nodeReader.close();
+  }
+
+  private Optional<Duration> reconcile(String uid) throws InterruptedException {
+    Optional<TerminatingPod> found = pods.find(uid);
+    if (found.isEmpty()) {
+      deleted.remove(uid);
+      return Optional.empty();
+    }
+    if (!leading.getAsBoolean() || deleted.contains(uid)) {
+      return Optional.empty();
+    }
+    TerminatingPod pod = found.get();
+    return switch (policy.of(pod)) {
+      case ForcefulDeletionPolicy.Decision.Ignore ignore -> Optional.empty();
+      case ForcefulDeletionPolicy.Decision.Wait wait -> Optional.of(wait.delay());
+      case ForcefulDeletionPolicy.Decision.Fail fail -> fail(pod);
+      case ForcefulDeletionPolicy.Decision.Delete delete -> delete(pod);
+    };
+  }
+
+  private Optional<Duration> fail(TerminatingPod pod) throws InterruptedException {
+    ApiRequest request =
+        new ApiRequest(
+            "PATCH", path(pod) + "/status", STRATEGIC_MERGE_PATCH, failed(pod).toString());
+    ApiOutcome outcome = Futures.forResult(requests.send(request));
+    return outcome instanceof ApiOutcome.Written ? delete(pod) : undone(pod, outcome);
+  }
+
+  private Optional<Duration> delete(TerminatingPod pod) throws InterruptedException {
+    ApiOutcome outcome =
+        Futures.forResult(requests.send(ApiRequest.deleteAtOnce(path(pod), pod.uid())));
+    if (!(outcome instanceof ApiOutcome.Written)) {
+      return undone(pod, outcome);
+    }
+    deleted.add(pod.uid());
+    LOG.info(
+        "pod={}/{} deleted=true forcefully=true node={}", pod.namespace(), pod.name(), pod.node());
+    events.record(
+        new ObjectReference("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
+        EventRecorder.Type.WARNING,
+        REASON,
+        "Termination",
+        message(pod));
+    return Optional.empty();
+  }
+
+  /** The delay after which a write is tried again that was not carried out. */
+  private static Optional<Duration> undone(TerminatingPod pod, ApiOutcome outcome) {
+    return switch (outcome) {
+      case ApiOutcome.Written written -> Optional.empty();
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Conflict conflict -> Optional.of(AGAIN);
+      case ApiOutcome.Refused refused -> {
+        LOG.warn(
+            "pod={}/{} deleted=false forcefully=true code={} reason=\"{}\"",
+            pod.namespace(),
+            pod.name(),
+            refused.code(),
+            refused.message());
+        yield Optional.of(LATER);
+      }
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+    };
+  }
+
+  private ObjectNode failed(TerminatingPod pod) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("metadata").put("resourceVersion", pod.version()).put("uid", pod.uid());
+    patch
+        .putObject("status")
+        .put("phase", "Failed")
+        .putArray("conditions")
+        .addObject()
+        .put("type", TerminatingPodStore.CONDITION)
+        .put("status", "True")
+        .put("reason", REASON)
+        .put("message", message(pod))
+        .put("lastTransitionTime", clock.instant().truncatedTo(ChronoUnit.SECONDS).toString());
+    return patch;
+  }
+
+  private static String message(TerminatingPod pod) {
+    return "The pod did not end in time because its node " + pod.node() + " is unreachable";
+  }
+
+  private static String path(TerminatingPod pod) {
+    return "/api/v1/namespaces/%s/pods/%s".formatted(pod.namespace(), pod.name());
+  }
+}

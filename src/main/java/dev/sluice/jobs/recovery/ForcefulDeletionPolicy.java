@@ -1,0 +1,59 @@
+package dev.sluice.jobs.recovery;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.Predicate;
+
+/**
+ * Decides which pods are deleted by force: those that should have ended a minute ago, and whose
+ * node is unreachable. See docs/workload-lifecycle.md#pods-of-unreachable-nodes.
+ */
+final class ForcefulDeletionPolicy {
+
+  /** How long the node may take to say that a pod has ended, beyond the pod's grace period. */
+  static final Duration PATIENCE = Duration.ofMinutes(1);
+
+  private final InstantSource clock;
+  private final Predicate<String> unreachable;
+
+  /** What is done with a pod. */
+  sealed interface Decision {
+
+    /** Nothing, until the pod or its node changes. */
+    record Ignore() implements Decision {}
+
+    /** Nothing for so long. */
+    record Wait(Duration delay) implements Decision {}
+
+    /** Its phase is set to Failed, and then it is deleted. */
+    record Fail() implements Decision {}
+
+    /** It is deleted; its phase was set before. */
+    record Delete() implements Decision {}
+  }
+
+  /**
+   * A policy by this clock.
+   *
+   * @param unreachable whether a node exists and has the taint of unreachable nodes
+   */
+  ForcefulDeletionPolicy(InstantSource clock, Predicate<String> unreachable) {
+    this.clock = clock;
+    this.unreachable = unreachable;
+  }
+
+  /** The decision about a pod. */
+  Decision of(TerminatingPod pod) {
+    if (pod.forced()) {
+      // The grace period is zero once the deletion by force was accepted; finalizers may follow.
+      return pod.gracePeriod().isZero() ? new Decision.Ignore() : new Decision.Delete();
+    }
+    if (pod.ended() || !unreachable.test(pod.node())) {
+      return new Decision.Ignore();
+    }
+    Instant due = pod.deletionTime().plus(pod.gracePeriod()).plus(PATIENCE);
+    Duration left = Duration.between(clock.instant(), due);
+    return left.isPositive() ? new Decision.Wait(left) : new Decision.Fail();
+  }
+}
