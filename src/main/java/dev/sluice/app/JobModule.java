@@ -31,6 +31,8 @@ import dev.sluice.queues.cache.CachedCheckLabels;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.ComposedWorkloadValidation;
+import dev.sluice.webhooks.WebhookSettings;
 import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
@@ -191,6 +193,7 @@ final class JobModule implements OperatorModule {
             new RecordedJobEvents(context.events(), metrics),
             context.clock(),
             context.informers(),
+            new ComposedWorkloadValidation(WebhookSettings.of(context.configuration())),
             context.latency()::share),
         WorkQueueSettings.of(context.executor(), context::schedule),
         () -> started && context.leadership().leading());

@@ -59,6 +59,7 @@ public final class JobExecutor {
   private final JobClient objects;
   private final JobStopper stopper;
   private final JobEvents events;
+  private final WorkloadValidation validation;
   private final SliceExecutor slices;
   private final InstantSource clock;
   private final DoubleSupplier leisure;
@@ -77,6 +78,7 @@ public final class JobExecutor {
     this.writer = around.writer();
     this.objects = around.objects();
     this.events = around.events();
+    this.validation = around.validation();
     this.workloads = around.workloads().store();
     this.clock = around.clock();
     this.leisure = around.leisure();
@@ -119,7 +121,7 @@ public final class JobExecutor {
   private Optional<Duration> execute(CachedJob job, JobAction action) throws InterruptedException {
     return switch (action) {
       case CreateWorkload create -> create(job, create.workload());
-      case PatchWorkload patch -> patch(job, patch);
+      case PatchWorkload patch -> rewrite(job, patch);
       case PatchStatus patch ->
           status(job, patch.workload(), patch.status(), patch.change(), "", "");
       case PatchStatusSoon soon -> soon(job, soon);
@@ -186,6 +188,11 @@ public final class JobExecutor {
   Optional<Duration> create(CachedJob job, ObjectNode workload) throws InterruptedException {
     String namespace = job.ref().namespace();
     String name = workload.path("metadata").path("name").asText();
+    List<String> errors = validation.errors(workload);
+    if (!errors.isEmpty()) {
+      tellInvalid(job, "created", String.join("; ", errors));
+      return Optional.empty();
+    }
     return switch (Futures.forResult(writer.create(namespace, workload))) {
       case Outcome.Written written -> {
         expectations.created(job.ref(), name, written.version());
@@ -202,11 +209,31 @@ public final class JobExecutor {
       case Outcome.Conflict conflict -> Optional.of(conflicts.next(job.ref().uid()));
       case Outcome.Gone gone -> Optional.of(LATER);
       case Outcome.Refused refused -> {
-        LOG.warn("job=\"{}\" workload not created, reason=\"{}\"", job.ref(), refused.message());
-        events.warning(job.ref(), "ErrWorkloadCompose", refused.message());
+        tellInvalid(job, "created", refused.message());
         yield Optional.of(LATER);
       }
     };
+  }
+
+  /**
+   * Tells that a job has pod sets, or annotations, of which no Workload can be made. The job is
+   * looked at again when it changes.
+   */
+  private void tellInvalid(CachedJob job, String change, String message) {
+    LOG.warn("job=\"{}\" workload not {}, reason=\"{}\"", job.ref(), change, message);
+    events.warning(job.ref(), "ErrWorkloadCompose", message);
+  }
+
+  /** Changes a Workload to what its job says now, if that is valid. */
+  private Optional<Duration> rewrite(CachedJob job, PatchWorkload patch)
+      throws InterruptedException {
+    List<String> errors =
+        patch.patch().path("spec").has("podSets") ? validation.errors(patch.patch()) : List.of();
+    if (!errors.isEmpty()) {
+      tellInvalid(job, "updated", String.join("; ", errors));
+      return Optional.empty();
+    }
+    return patch(job, patch);
   }
 
   Optional<Duration> patch(CachedJob job, PatchWorkload patch) throws InterruptedException {

@@ -46,6 +46,7 @@ public final class JobReconciler {
    *
    * @param workloads has completed its first listing before the first job is reconciled
    * @param informerSupervisor restarts informers that fail
+   * @param validation judges Workloads before they are written
    * @param leisure the part of their budget that writes without hurry may use at present, above 0
    *     and at most 1
    */
@@ -58,6 +59,7 @@ public final class JobReconciler {
       JobEvents events,
       InstantSource clock,
       InformerSupervisor informerSupervisor,
+      WorkloadValidation validation,
       DoubleSupplier leisure) {
 
     /** The same with other access to jobs. */
@@ -71,6 +73,7 @@ public final class JobReconciler {
           events,
           clock,
           informerSupervisor,
+          validation,
           leisure);
     }
   }

@@ -71,6 +71,31 @@ class JobExecutorTest {
   }
 
   @Test
+  void aWorkloadThatIsNotValidIsToldAndNotWrittenUntilTheJobChanges() throws InterruptedException {
+    api.invalid = List.of("spec.podSets[0]: Invalid value: 1: rule");
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").putArray("podSets");
+    assertThat(executor.execute(job().view(), List.of(create()))).isEmpty();
+    assertThat(
+            executor.execute(
+                job().view(), List.of(new JobAction.PatchWorkload(workload, patch, "note"))))
+        .isEmpty();
+    assertThat(api.calls).isEmpty();
+    assertThat(api.events)
+        .containsExactly("Warning ErrWorkloadCompose", "Warning ErrWorkloadCompose");
+    assertThat(executor.unseen(job().view())).isFalse();
+  }
+
+  @Test
+  void aChangeThatLeavesThePodSetsIsNotValidated() throws InterruptedException {
+    api.invalid = List.of("spec.podSets[0]: Invalid value: 1: rule");
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").put("priority", 1);
+    executor.execute(job().view(), List.of(new JobAction.PatchWorkload(workload, patch, "note")));
+    assertThat(api.calls).hasSize(1);
+  }
+
+  @Test
   void aJobWhoseOwnerIsNotAdmittedIsToldToBeSuspendedAndAnyOtherStopped()
       throws InterruptedException {
     api.store(job());

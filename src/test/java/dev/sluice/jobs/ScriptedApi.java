@@ -55,6 +55,9 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   /** The part of their budget that writes without hurry may use. */
   double leisure = 1;
 
+  /** What is wrong with every Workload that is validated. */
+  List<String> invalid = List.of();
+
   /** What the clock says. */
   Instant now = GivenCluster.NOW;
 
@@ -88,6 +91,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
         },
         () -> now,
         new InformerSupervisor(),
+        workload -> invalid,
         () -> leisure);
   }
 

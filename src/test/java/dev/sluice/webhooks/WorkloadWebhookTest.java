@@ -11,6 +11,8 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -379,5 +381,33 @@ class WorkloadWebhookTest {
         assertThat(rules.mutate(create(object))).isNotNull();
       }
     }
+  }
+
+  private static List<String> composed(JsonNode workload) {
+    return new ComposedWorkloadValidation(settings()).errors(workload.deepCopy());
+  }
+
+  @Test
+  void whatTheOperatorMakesOfJobsIsHeldToTheSameRules() {
+    assertThat(composed(PENDING)).isEmpty();
+    assertThat(
+            composed(
+                edited(
+                    PENDING,
+                    set(
+                        "/spec/podSets/0/template/spec/containers/0/resources/requests",
+                        "{pods: 1}"),
+                    set("/spec/podSets/1/template/metadata", "{labels: {a: \"b c\"}}"))))
+        .satisfiesExactly(
+            reserved -> assertThat(reserved).startsWith("spec.podSets[0]").contains("[pods]"),
+            label -> assertThat(label).startsWith("spec.podSets[1].template.metadata.labels"));
+  }
+
+  /** A patch of the spec has no metadata. */
+  @Test
+  void aSpecAloneIsHeldToThem() {
+    ObjectNode spec = JsonNodeFactory.instance.objectNode();
+    spec.set("spec", PENDING.path("spec"));
+    assertThat(composed(spec)).isEmpty();
   }
 }

@@ -12,6 +12,7 @@ import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.visibility.explain.ExplainCommand;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.PrintWriter;
@@ -314,5 +315,56 @@ class ManyPodSetsIT {
     assertThat(api.get(SET, "more").at("/spec/suspend").asBoolean()).isTrue();
     assertThat(api.workloads()).isEmpty();
     assertThat(api.pods()).isEmpty();
+  }
+
+  /** The definition of JobSets allows requests that no Workload may have. */
+  @Test
+  void aJobSetThatRequestsTheReservedResourceIsToldWhyAndQueuedWhenItDoesNotAnyMore(
+      TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+    givenQueues(cluster, 1, 0);
+    String set =
+        """
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: greedy, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          replicatedJobs:
+          - name: one
+            template: {spec: {template: {spec: {restartPolicy: Never, containers: [
+              {name: c, image: none, resources: {requests: {%s: "1"}}}]}}}}
+        """;
+
+    cluster.applyText(set.formatted("pods"));
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(notes(cluster, "greedy", "ErrWorkloadCompose"))
+                    .singleElement()
+                    .asString()
+                    .contains(
+                        "spec.podSets[0].template.spec.containers[0].resources.requests[pods]"));
+    assertThat(api.workloads()).isEmpty();
+
+    cluster.applyText(set.formatted("cpu"));
+    api.workloadOf(SET, "greedy");
+  }
+
+  private static List<String> notes(TestCluster cluster, String job, String reason) {
+    return cluster
+        .client()
+        .events()
+        .v1()
+        .events()
+        .inNamespace(cluster.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .filter(event -> event.getRegarding().getName().equals(job))
+        .filter(event -> event.getReason().equals(reason))
+        .map(Event::getNote)
+        .toList();
   }
 }
