@@ -52,6 +52,9 @@ public final class JobExecutor {
   private static final Duration UNTIL_SETTLED = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
+  /** The status code of an object that its schema doesn't allow. */
+  private static final int UNPROCESSABLE = 422;
+
   /** How long a job's own controller may take to observe that the job is suspended. */
   private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
 
@@ -210,7 +213,7 @@ public final class JobExecutor {
       case Outcome.Gone gone -> Optional.of(LATER);
       case Outcome.Refused refused -> {
         tellInvalid(job, "created", refused.message());
-        yield Optional.of(LATER);
+        yield afterRefusal(refused);
       }
     };
   }
@@ -224,24 +227,41 @@ public final class JobExecutor {
     events.warning(job.ref(), "ErrWorkloadCompose", message);
   }
 
-  /** Changes a Workload to what its job says now, if that is valid. */
+  /** What the schema refuses is refused again until the job changes. */
+  private static Optional<Duration> afterRefusal(Outcome.Refused refused) {
+    return refused.code() == UNPROCESSABLE ? Optional.empty() : Optional.of(LATER);
+  }
+
+  /** Changes a Workload, if its pod sets are valid afterwards. */
   private Optional<Duration> rewrite(CachedJob job, PatchWorkload patch)
       throws InterruptedException {
-    List<String> errors =
-        patch.patch().path("spec").has("podSets") ? validation.errors(patch.patch()) : List.of();
+    if (!patch.patch().path("spec").has("podSets")) {
+      return patch(job, patch);
+    }
+    List<String> errors = validation.errors(patch.patch());
     if (!errors.isEmpty()) {
       tellInvalid(job, "updated", String.join("; ", errors));
       return Optional.empty();
     }
-    return patch(job, patch);
+    Outcome outcome = send(patch);
+    if (outcome instanceof Outcome.Refused refused) {
+      tellInvalid(job, "updated", refused.message());
+      return afterRefusal(refused);
+    }
+    return updated(job, patch, outcome);
   }
 
   Optional<Duration> patch(CachedJob job, PatchWorkload patch) throws InterruptedException {
+    return updated(job, patch, send(patch));
+  }
+
+  private Outcome send(PatchWorkload patch) throws InterruptedException {
     CachedWorkload workload = patch.workload();
-    CompletableFuture<Outcome> written =
-        writer.patch(workload.id(), workload.version(), patch.patch());
-    return done(
-        job, workload, Futures.forResult(written), "updated", "UpdatedWorkload", patch.note());
+    return Futures.forResult(writer.patch(workload.id(), workload.version(), patch.patch()));
+  }
+
+  private Optional<Duration> updated(CachedJob job, PatchWorkload patch, Outcome outcome) {
+    return done(job, patch.workload(), outcome, "updated", "UpdatedWorkload", patch.note());
   }
 
   private Optional<Duration> addOwners(CachedJob job, AddOwners add) throws InterruptedException {

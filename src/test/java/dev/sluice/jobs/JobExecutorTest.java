@@ -65,9 +65,37 @@ class JobExecutorTest {
 
   @Test
   void aWorkloadThatIsRefusedIsToldAndTriedAgainMuchLater() throws InterruptedException {
-    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(422, "not valid"));
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(403, "exceeded quota"));
     assertThat(executor.execute(job().view(), List.of(create()))).contains(LATER);
     assertThat(api.events).containsExactly("Warning ErrWorkloadCompose");
+  }
+
+  /** Its job would have to change: the minimum is greater than the number of pods, for example. */
+  @Test
+  void aWorkloadThatTheSchemaRefusesIsToldOnceAndNotTriedAgain() throws InterruptedException {
+    ObjectNode pods = JsonNodeFactory.instance.objectNode();
+    pods.putObject("spec").putArray("podSets");
+    JobAction rewrite = new JobAction.PatchWorkload(workload, pods, "note");
+    for (JobAction action : List.of(create(), rewrite)) {
+      api.workloadAnswers.add(
+          new WorkloadWriter.Outcome.Refused(422, "minCount 3 must not exceed count 2"));
+      assertThat(executor.execute(job().view(), List.of(action))).isEmpty();
+    }
+    assertThat(api.events)
+        .containsExactly("Warning ErrWorkloadCompose", "Warning ErrWorkloadCompose");
+  }
+
+  /** Such as that of a queue name: a retry may succeed, and the pod sets are not to blame. */
+  @Test
+  void anotherChangeThatIsRefusedIsTriedAgainMuchLater() throws InterruptedException {
+    ObjectNode queue = JsonNodeFactory.instance.objectNode();
+    queue.putObject("spec").put("queueName", "other");
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(422, "not now"));
+    assertThat(
+            executor.execute(
+                job().view(), List.of(new JobAction.PatchWorkload(workload, queue, "note"))))
+        .contains(LATER);
+    assertThat(api.events).isEmpty();
   }
 
   @Test

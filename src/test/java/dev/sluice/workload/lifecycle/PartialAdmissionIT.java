@@ -107,6 +107,25 @@ class PartialAdmissionIT {
     api.awaitUsage("0");
   }
 
+  /** No Workload can have a minimum above its number of pods, so the Job has to change again. */
+  @Test
+  void aJobOfFewerPodsThanItsMinimumIsToldWhyUntilTheMinimumFits() {
+    api.givenQueues(1);
+    submitReducible("shrunk", "1s");
+    api.awaitCondition(
+        "Workload", api.workloadOf("shrunk"), "QuotaReserved", "False ExceedsMaxQuota");
+
+    api.patch("Job", "shrunk", "{'spec': {'parallelism': 1}}");
+    api.awaitEvent("shrunk", "ErrWorkloadCompose");
+    assertThat(api.get("Job", "shrunk").at("/spec/suspend").asBoolean()).isTrue();
+
+    api.patch(
+        "Job",
+        "shrunk",
+        "{'metadata': {'annotations': {'kueue.x-k8s.io/job-min-parallelism': null}}}");
+    api.awaitRunning("shrunk", 1);
+  }
+
   @Test
   void completionsFollowWhereTheJobAsksForThat() {
     api.givenQueues(3);
