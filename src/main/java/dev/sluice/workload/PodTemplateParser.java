@@ -23,6 +23,12 @@ import java.util.TreeSet;
  */
 public final class PodTemplateParser {
 
+  /** The requirements of a term of node affinity on labels. */
+  private static final String EXPRESSIONS = "matchExpressions";
+
+  /** The requirements of a term of node affinity on fields of the node. */
+  private static final String FIELDS = "matchFields";
+
   private final List<String> problems = new ArrayList<>();
 
   private PodTemplateParser() {}
@@ -113,12 +119,12 @@ public final class PodTemplateParser {
     spec.path("nodeSelector")
         .properties()
         .forEach(label -> nodeSelector.put(label.getKey(), label.getValue().asText("")));
-    List<List<LabelRequirement>> terms = affinityTerms(spec);
+    List<List<LabelRequirement>> terms = affinity(spec, EXPRESSIONS);
     List<Toleration> tolerations = tolerations(spec.path("tolerations"));
     List<PreferredNodes> preferred = preferredNodes(spec);
     return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty() && preferred.isEmpty()
         ? NodeConstraints.ANYWHERE
-        : new NodeConstraints(nodeSelector, terms, tolerations, preferred);
+        : new NodeConstraints(nodeSelector, terms, affinity(spec, FIELDS), tolerations, preferred);
   }
 
   private List<PreferredNodes> preferredNodes(JsonNode spec) {
@@ -129,12 +135,14 @@ public final class PodTemplateParser {
             .path("preferredDuringSchedulingIgnoredDuringExecution")) {
       result.add(
           new PreferredNodes(
-              preference.path("weight").asInt(), requirements(preference.path("preference"))));
+              preference.path("weight").asInt(),
+              requirements(preference.path("preference"), EXPRESSIONS)));
     }
     return result;
   }
 
-  private List<List<LabelRequirement>> affinityTerms(JsonNode spec) {
+  /** What each term of the required node affinity says in this list of requirements. */
+  private List<List<LabelRequirement>> affinity(JsonNode spec, String list) {
     JsonNode terms =
         spec.path("affinity")
             .path("nodeAffinity")
@@ -142,14 +150,14 @@ public final class PodTemplateParser {
             .path("nodeSelectorTerms");
     List<List<LabelRequirement>> result = new ArrayList<>(terms.size());
     for (JsonNode term : terms) {
-      result.add(requirements(term));
+      result.add(requirements(term, list));
     }
     return result;
   }
 
-  private List<LabelRequirement> requirements(JsonNode term) {
+  private List<LabelRequirement> requirements(JsonNode term, String list) {
     List<LabelRequirement> requirements = new ArrayList<>();
-    for (JsonNode expression : term.path("matchExpressions")) {
+    for (JsonNode expression : term.path(list)) {
       operator(expression.path("operator").asText(""))
           .ifPresent(
               operator ->

@@ -102,6 +102,7 @@ final class SecondPasses {
                           each.seconds().isPresent())));
     }
     return request.with(
-        new NodeConstraints(selector, own.affinityTerms(), tolerations, own.preferred()));
+        new NodeConstraints(
+            selector, own.affinityTerms(), own.affinityFields(), tolerations, own.preferred()));
   }
 }

@@ -299,6 +299,7 @@ public final class WorkloadTranslator {
         terms.stream()
             .map(term -> Stream.concat(term.stream(), Stream.of(outside)).toList())
             .toList(),
+        nodeConstraints.affinityFields(),
         nodeConstraints.tolerations(),
         nodeConstraints.preferred());
   }

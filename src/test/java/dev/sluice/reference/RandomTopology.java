@@ -146,6 +146,14 @@ final class RandomTopology {
                         LabelRequirement.Operator.IN,
                         List.of("n100", "n101", "n102"))))
             : List.of();
-    return new NodeConstraints(selector, terms, tolerations);
+    List<List<LabelRequirement>> fields =
+        terms.isEmpty()
+            ? List.of()
+            : List.of(
+                List.of(),
+                List.of(
+                    new LabelRequirement(
+                        "metadata.name", LabelRequirement.Operator.NOT_IN, List.of("n101"))));
+    return new NodeConstraints(selector, terms, fields, tolerations, List.of());
   }
 }

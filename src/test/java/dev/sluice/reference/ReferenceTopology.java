@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -320,7 +321,9 @@ final class ReferenceTopology {
     return new NodeConstraints(
         flaw == TopologyFlaw.SELECTORS_ARE_IGNORED ? Map.of() : constraints.nodeSelector(),
         flaw == TopologyFlaw.AFFINITY_IS_IGNORED ? List.of() : constraints.affinityTerms(),
-        constraints.tolerations());
+        flaw == TopologyFlaw.AFFINITY_IS_IGNORED ? List.of() : constraints.affinityFields(),
+        constraints.tolerations(),
+        List.of());
   }
 
   private List<Toleration> broken(ClusterNode node) {
@@ -349,7 +352,12 @@ final class ReferenceTopology {
             .allMatch(want -> want.getValue().equals(node.labels().get(want.getKey())));
     boolean near =
         constraints.affinityTerms().isEmpty()
-            || constraints.affinityTerms().stream().anyMatch(term -> allMatch(term, node.labels()));
+            || IntStream.range(0, constraints.affinityTerms().size())
+                .anyMatch(
+                    i ->
+                        allMatch(constraints.affinityTerms().get(i), node.labels())
+                            && allMatch(
+                                constraints.fieldsOf(i), Map.of("metadata.name", node.name())));
     return selected && near;
   }
 

@@ -171,7 +171,11 @@ class TopologyAgainstReferenceTest {
         preferred.add(preference("kubernetes.io/hostname", "n10" + dice.below(9)));
       }
       return new NodeConstraints(
-          hard.nodeSelector(), hard.affinityTerms(), hard.tolerations(), preferred);
+          hard.nodeSelector(),
+          hard.affinityTerms(),
+          hard.affinityFields(),
+          hard.tolerations(),
+          preferred);
     }
 
     private PreferredNodes preference(String key, String value) {

@@ -10,12 +10,15 @@ import java.util.Map;
  * @param affinityTerms required node affinity, of which one term must match; empty without node
  *     affinity. Each term is a list of requirements on labels; a term that had only fields is
  *     empty.
+ * @param affinityFields requirements of the same terms on fields of the node, at the same indexes;
+ *     empty if no term has any
  * @param tolerations tolerations of the pods
  * @param preferred preferred node affinity; chooses among domains, but rules none out
  */
 public record NodeConstraints(
     Map<String, String> nodeSelector,
     List<List<LabelRequirement>> affinityTerms,
+    List<List<LabelRequirement>> affinityFields,
     List<Toleration> tolerations,
     List<PreferredNodes> preferred) {
 
@@ -26,8 +29,24 @@ public record NodeConstraints(
   public NodeConstraints {
     nodeSelector = Map.copyOf(nodeSelector);
     affinityTerms = affinityTerms.stream().map(List::copyOf).toList();
+    affinityFields =
+        affinityFields.stream().allMatch(List::isEmpty)
+            ? List.of()
+            : affinityFields.stream().map(List::copyOf).toList();
+    if (!affinityFields.isEmpty() && affinityFields.size() != affinityTerms.size()) {
+      throw new IllegalArgumentException("each term has its own requirements on fields");
+    }
     tolerations = List.copyOf(tolerations);
     preferred = List.copyOf(preferred);
+  }
+
+  /** Constraints without requirements on fields of nodes. */
+  public NodeConstraints(
+      Map<String, String> nodeSelector,
+      List<List<LabelRequirement>> affinityTerms,
+      List<Toleration> tolerations,
+      List<PreferredNodes> preferred) {
+    this(nodeSelector, affinityTerms, List.of(), tolerations, preferred);
   }
 
   /** Constraints without preference. */
@@ -36,5 +55,10 @@ public record NodeConstraints(
       List<List<LabelRequirement>> affinityTerms,
       List<Toleration> tolerations) {
     this(nodeSelector, affinityTerms, tolerations, List.of());
+  }
+
+  /** The requirements of a term on fields of the node. */
+  public List<LabelRequirement> fieldsOf(int term) {
+    return affinityFields.isEmpty() ? List.of() : affinityFields.get(term);
   }
 }

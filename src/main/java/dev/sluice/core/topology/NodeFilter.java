@@ -19,6 +19,9 @@ final class NodeFilter {
 
   private static final int REMEMBERED = 32;
 
+  /** The field of nodes that node affinity can require. */
+  private static final String NAME = "metadata.name";
+
   /** The result for leaves none of which is excluded. */
   static final boolean[] NONE = {};
 
@@ -84,15 +87,39 @@ final class NodeFilter {
         return false;
       }
     }
-    if (constraints.affinityTerms().isEmpty()) {
-      return true;
-    }
-    for (List<LabelRequirement> term : constraints.affinityTerms()) {
-      if (matches(term, node.labels())) {
+    List<List<LabelRequirement>> terms = constraints.affinityTerms();
+    for (int i = 0; i < terms.size(); i++) {
+      if (matches(terms.get(i), constraints.fieldsOf(i), node)) {
         return true;
       }
     }
-    return false;
+    return terms.isEmpty();
+  }
+
+  /** Whether a term of the required node affinity matches; one that requires nothing doesn't. */
+  private static boolean matches(
+      List<LabelRequirement> labels, List<LabelRequirement> fields, ClusterNode node) {
+    if (labels.isEmpty() && fields.isEmpty()) {
+      return false;
+    }
+    for (LabelRequirement field : fields) {
+      if (!matchesField(field, node)) {
+        return false;
+      }
+    }
+    return matches(labels, node.labels());
+  }
+
+  /** Kubernetes knows one field, the name, which is or isn't a single value; others match never. */
+  private static boolean matchesField(LabelRequirement field, ClusterNode node) {
+    if (!field.key().equals(NAME) || field.values().size() != 1) {
+      return false;
+    }
+    return switch (field.operator()) {
+      case IN -> node.name().equals(field.values().getFirst());
+      case NOT_IN -> !node.name().equals(field.values().getFirst());
+      case EXISTS, DOES_NOT_EXIST, GT, LT -> false;
+    };
   }
 
   private static boolean tolerated(Taint taint, List<Toleration> tolerations) {

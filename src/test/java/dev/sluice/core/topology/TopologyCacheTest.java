@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -47,11 +48,12 @@ class TopologyCacheTest {
   }
 
   private boolean hasRoom(int pods, Map<String, String> nodeSelector) {
+    return hasRoom(pods, new NodeConstraints(nodeSelector, List.of(), List.of(), List.of()));
+  }
+
+  private boolean hasRoom(int pods, NodeConstraints constraints) {
     PlacementRequest.Pods each =
-        new PlacementRequest.Pods(
-            pods,
-            new TreeMap<>(Map.of("cpu", 1L)),
-            new NodeConstraints(nodeSelector, List.of(), List.of(), List.of()));
+        new PlacementRequest.Pods(pods, new TreeMap<>(Map.of("cpu", 1L)), constraints);
     return cache.place(
             tree(), new PlacementRequest(each, null, TopologyRequest.unconstrained()), false)
         instanceof Placement.Placed;
@@ -127,6 +129,55 @@ class TopologyCacheTest {
         .singleElement()
         .extracting(domain -> domain.values().getLast())
         .isEqualTo(gate ? "n2" : "n1");
+  }
+
+  private static NodeConstraints affinity(
+      List<List<LabelRequirement>> labels, List<List<LabelRequirement>> fields) {
+    return new NodeConstraints(Map.of(), labels, fields, List.of(), List.of());
+  }
+
+  private static LabelRequirement field(
+      String key, LabelRequirement.Operator operator, String... values) {
+    return new LabelRequirement(key, operator, List.of(values));
+  }
+
+  /** Nodes n1 and n2 have room for four pods each. */
+  private long roomFor(NodeConstraints constraints) {
+    return LongStream.rangeClosed(1, 8).filter(pods -> hasRoom((int) pods, constraints)).count();
+  }
+
+  @Test
+  void requiredNodeAffinityMayNameANode() {
+    List<LabelRequirement> first =
+        List.of(field("metadata.name", LabelRequirement.Operator.IN, "n1"));
+    List<LabelRequirement> notFirst =
+        List.of(field("metadata.name", LabelRequirement.Operator.NOT_IN, "n1"));
+    List<LabelRequirement> rack = List.of(field("rack", LabelRequirement.Operator.IN, "r1"));
+    List<LabelRequirement> elsewhere = List.of(field("rack", LabelRequirement.Operator.IN, "r9"));
+    List<LabelRequirement> none = List.of();
+
+    assertThat(roomFor(affinity(List.of(none), List.of(first)))).isEqualTo(4);
+    assertThat(roomFor(affinity(List.of(none), List.of(notFirst)))).isEqualTo(4);
+    assertThat(roomFor(affinity(List.of(rack), List.of(first)))).isEqualTo(4);
+    assertThat(roomFor(affinity(List.of(elsewhere), List.of(first)))).isZero();
+    assertThat(roomFor(affinity(List.of(elsewhere, rack), List.of(first, none)))).isEqualTo(8);
+    assertThat(roomFor(affinity(List.of(none, none), List.of(first, notFirst)))).isEqualTo(8);
+    List<LabelRequirement> both = List.of(first.getFirst(), notFirst.getFirst());
+    assertThat(roomFor(affinity(List.of(none), List.of(both)))).isZero();
+  }
+
+  /** As for the scheduler of Kubernetes. */
+  @Test
+  void aTermMatchesNoNodeIfItRequiresNothingOrAnUnknownField() {
+    List<LabelRequirement> none = List.of();
+    assertThat(roomFor(affinity(List.of(none), List.of()))).isZero();
+    for (LabelRequirement wrong :
+        List.of(
+            field("metadata.uid", LabelRequirement.Operator.NOT_IN, "n1"),
+            field("metadata.name", LabelRequirement.Operator.IN, "n1", "n2"),
+            field("metadata.name", LabelRequirement.Operator.EXISTS))) {
+      assertThat(roomFor(affinity(List.of(none), List.of(List.of(wrong))))).isZero();
+    }
   }
 
   private static LabelRequirement in(String disk) {
