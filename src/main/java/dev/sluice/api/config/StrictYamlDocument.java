@@ -11,13 +11,18 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
 import java.io.IOException;
+import java.math.BigDecimal;
 
 /**
- * Reads one YAML document strictly: fields given twice, aliases and further documents are problems.
+ * Reads one YAML document strictly: fields given twice, aliases, endless numbers and further
+ * documents are problems.
  */
 final class StrictYamlDocument {
 
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+  /** More than any field can have. */
+  private static final int MOST_DIGITS = 1000;
 
   private final YAMLParser parser;
   private final ValidationErrors errors;
@@ -69,10 +74,24 @@ final class StrictYamlDocument {
           parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
               ? NODES.numberNode(parser.getBigIntegerValue())
               : NODES.numberNode(parser.getLongValue());
-      case VALUE_NUMBER_FLOAT -> NODES.numberNode(parser.getDecimalValue());
+      case VALUE_NUMBER_FLOAT -> decimal(path);
       case VALUE_NULL -> NODES.nullNode();
       default -> NODES.textNode(parser.getText());
     };
+  }
+
+  /** A decimal number; one of more digits would take as many bytes wherever it is written. */
+  private JsonNode decimal(String path) throws IOException {
+    BigDecimal number = parser.getDecimalValue();
+    long before = (long) number.precision() - number.scale();
+    if (before > MOST_DIGITS || number.scale() > MOST_DIGITS) {
+      errors.add(
+          path,
+          "%s is not allowed; allowed: a number of at most %d digits before and after the decimal point"
+              .formatted(parser.getText(), MOST_DIGITS));
+      return NODES.nullNode();
+    }
+    return NODES.numberNode(number);
   }
 
   private JsonNode object(String path) throws IOException {

@@ -443,7 +443,14 @@ class ConfigurationLoaderTest {
         "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
             + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
         "admissionFairSharing: {resourceWeights: {cpu: 1e999999999}} |"
-            + " admissionFairSharing.resourceWeights.cpu | 1E+999999999 is not allowed",
+            + " admissionFairSharing.resourceWeights.cpu | 1e999999999 is not allowed",
+        "resources: {transformations: [{input: a, outputs: {b: 1e999999999}}]} |"
+            + " resources.transformations[0].outputs.b | 1e999999999 is not allowed; allowed: a"
+            + " number of at most 1000 digits before and after the decimal point",
+        "resources: {transformations: [{input: a, outputs: {b: -1.5e-999999999}}]} |"
+            + " resources.transformations[0].outputs.b | -1.5e-999999999 is not allowed",
+        "kubeQueue: {oversellRate: 1.0e-999999999} | kubeQueue.oversellRate | 1.0e-999999999 is"
+            + " not allowed",
         "clientConnection: {qps: 1e999} | clientConnection.qps | Infinity is not allowed",
         "resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a]} |"
             + " resources.quotaCheckStrategy | IgnoreUndeclared can't be combined with"
