@@ -143,6 +143,15 @@ class CrdFilesTest {
     return found;
   }
 
+  /** As the API has it: who reads an object without a typed client gets the number, too. */
+  @ParameterizedTest
+  @MethodSource("versions")
+  void theDefaultOfAWeightIsANumber(Version version) {
+    JsonNode fairSharing = version.schema().at("/properties/spec/properties/fairSharing");
+
+    assertThat(fairSharing.at("/properties/weight/default").toString()).isIn("", "1");
+  }
+
   @ParameterizedTest
   @MethodSource("versions")
   void columnsAndSelectableFieldsAreFieldsOfTheSchema(Version version) {
