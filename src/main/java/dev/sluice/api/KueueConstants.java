@@ -70,6 +70,10 @@ public final class KueueConstants {
   /** {@code true}: the job may change its size while it runs. Scheduling gate as well. */
   public static final String ELASTIC_JOB = PREFIX + "elastic-job";
 
+  /** Annotation of a job: how many pods the pod sets have that its RayCluster was scaled to. */
+  public static final String RAYCLUSTER_PODSET_REPLICA_SIZES =
+      PREFIX + "raycluster-podset-replica-sizes";
+
   /** Annotation of a job: the generation of the RayCluster whose size it follows. */
   public static final String RAYCLUSTER_GENERATION = PREFIX + "raycluster-generation";
 

@@ -193,7 +193,11 @@ class ElasticKindsTest {
             assertThat(it.patch().body())
                 .isEqualTo(
                     yaml(
-                        "{metadata: {annotations: {kueue.x-k8s.io/raycluster-generation: '7'}}}")));
+                        """
+                        {metadata: {annotations: {kueue.x-k8s.io/raycluster-generation: '7',
+                         kueue.x-k8s.io/raycluster-podset-replica-sizes:
+                          '[{"name":"workers","count":6}]'}}}
+                        """)));
   }
 
   @ParameterizedTest

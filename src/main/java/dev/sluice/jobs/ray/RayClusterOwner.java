@@ -1,11 +1,13 @@
 package dev.sluice.jobs.ray;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobReference;
 import dev.sluice.jobs.ReferencedKind;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -48,8 +50,16 @@ abstract class RayClusterOwner extends RayKind {
   @Override
   public final Map<String, String> sizeAnnotations(JsonNode object) {
     long generation = JobReference.generationOf(object);
-    return generation > 0
-        ? Map.of(KueueConstants.RAYCLUSTER_GENERATION, Long.toString(generation))
-        : Map.of();
+    if (generation <= 0) {
+      return Map.of();
+    }
+    Map<String, String> annotations = new LinkedHashMap<>();
+    annotations.put(KueueConstants.RAYCLUSTER_GENERATION, Long.toString(generation));
+    ArrayNode followed = pods().followed(object);
+    String sizes = KueueConstants.RAYCLUSTER_PODSET_REPLICA_SIZES;
+    if (!followed.isEmpty() || JsonFields.annotations(object).containsKey(sizes)) {
+      annotations.put(sizes, followed.toString());
+    }
+    return annotations;
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.IntNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
@@ -62,16 +63,36 @@ record RayPods(List<String> path) {
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
     for (int i = 0; i < groups.size(); i++) {
       JsonNode group = groups.get(i);
-      long hosts = Math.max(1, group.path("numOfHosts").asInt(1));
       slots.add(
           PodSetSlot.of(
               object,
               podSet(group),
-              Math.max(0, replicas(group, JobReference.specOf(object))) * hosts,
+              count(group, JobReference.specOf(object)),
               at + "/" + GROUPS + "/" + i + "/template",
               NO_INDEX));
     }
     return slots;
+  }
+
+  /**
+   * The pod sets whose number of pods isn't that of the job's own spec, because the job follows the
+   * size of its cluster.
+   */
+  ArrayNode followed(JsonNode object) {
+    ArrayNode followed = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode group : JsonFields.list(spec(object), GROUPS)) {
+      long count = count(group, JobReference.specOf(object));
+      if (count != count(group, MissingNode.getInstance())) {
+        followed.addObject().put("name", podSet(group)).put("count", count);
+      }
+    }
+    return followed;
+  }
+
+  /** The number of pods of a group, or of its namesake in the spec of a cluster. */
+  private static long count(JsonNode group, JsonNode cluster) {
+    long hosts = Math.max(1, group.path("numOfHosts").asInt(1));
+    return Math.max(0, replicas(group, cluster)) * hosts;
   }
 
   /** What the spec of a cluster says of its size. */

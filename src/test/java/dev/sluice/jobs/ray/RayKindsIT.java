@@ -25,7 +25,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** The kinds of Ray in a queue of a real control plane; their own controllers are played. */
 @OperatorTest(
     configuration =
-        "integrations: {frameworks: [batch/job, ray.io/raycluster, ray.io/rayjob, ray.io/rayservice]}")
+        "integrations: {frameworks: [batch/job, ray.io/raycluster, ray.io/rayjob,"
+            + " ray.io/rayservice]}")
 @Execution(ExecutionMode.SAME_THREAD)
 class RayKindsIT {
 
@@ -42,7 +43,8 @@ class RayKindsIT {
   private static final String TEMPLATE =
       """
       {metadata: {labels: {app: a}}, spec: {nodeSelector: {kubernetes.io/os: linux},
-       containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}}"""
+       containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}}\
+      """
           .replace("\n", "");
 
   @SuppressWarnings("NullAway.Init") // made before each test
@@ -343,6 +345,7 @@ class RayKindsIT {
     assertThat(
             api.get(JOB, "ray").at("/metadata/annotations/kueue.x-k8s.io~1raycluster-generation"))
         .hasToString("\"2\"");
+    assertThat(sizes("ray")).isEqualTo("[{\"name\":\"workers\",\"count\":3}]");
     scale("ray-cluster", 5);
     awaitPods(4, 2);
 
@@ -353,6 +356,12 @@ class RayKindsIT {
     assertThat(api.get(JOB, "ray").at("/spec/suspend").asBoolean()).isFalse();
     api.delete(JOB, "ray");
     api.awaitUsage("0");
+  }
+
+  private String sizes(String job) {
+    return api.get(JOB, job)
+        .at("/metadata/annotations/kueue.x-k8s.io~1raycluster-podset-replica-sizes")
+        .asText();
   }
 
   @Test
