@@ -156,6 +156,12 @@ public final class KueueConstants {
   /** On a batch Job: it is being stopped and restored. */
   public static final String STOPPING = PREFIX + "stopping";
 
+  /**
+   * The controller of the admission checks that have an autoscaler provide nodes, and the field
+   * owner of what that controller creates.
+   */
+  public static final String PROVISIONING_REQUEST = PREFIX + "provisioning-request";
+
   /** Prefix of the annotations that are parameters of a ProvisioningRequest. */
   public static final String PROVISIONING_REQUEST_PREFIX = "provreq." + PREFIX;
 

@@ -253,6 +253,11 @@ final class JobModule implements OperatorModule {
     return clusterLookup;
   }
 
+  /** Which kinds the API server serves; started by whoever first needs to know. */
+  ServedDefinitions definitions() {
+    return definitions;
+  }
+
   /**
    * Begins the listings: of definitions if kinds depend on them, then of all kinds that are served.
    * Returns at once. To be called before the start.
@@ -260,7 +265,7 @@ final class JobModule implements OperatorModule {
   void beginListing() {
     definitionsListed =
         controllers.dependOnDefinitions()
-            ? definitions.start().copy()
+            ? definitions.start()
             : CompletableFuture.completedFuture(null);
     kindsBegun = definitionsListed.thenApplyAsync(any -> controllers.start(), context.executor());
   }

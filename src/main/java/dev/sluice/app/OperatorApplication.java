@@ -101,6 +101,8 @@ public final class OperatorApplication implements AutoCloseable {
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
     JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);
+    ProvisioningModule provisioning =
+        new ProvisioningModule(context, informers, workloads, jobs.definitions());
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, metrics, readErrors);
     ServerModule servers =
@@ -127,6 +129,7 @@ public final class OperatorApplication implements AutoCloseable {
         lifecycle,
         jobs,
         multiKueue,
+        provisioning,
         queues,
         topology,
         new FailureRecoveryModule(context, readErrors),

@@ -1,6 +1,7 @@
 package dev.sluice.checks;
 
 import dev.sluice.checks.multikueue.MultiKueueChecks;
+import dev.sluice.checks.provisioning.ProvisioningChecks;
 import dev.sluice.queues.mapping.CheckControllers;
 import java.util.List;
 
@@ -11,6 +12,7 @@ public final class BuiltInCheckControllers {
 
   /** Their descriptions. */
   public static CheckControllers all() {
-    return new CheckControllers(List.of(MultiKueueChecks.DESCRIPTION));
+    return new CheckControllers(
+        List.of(MultiKueueChecks.DESCRIPTION, ProvisioningChecks.DESCRIPTION));
   }
 }

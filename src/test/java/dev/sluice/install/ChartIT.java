@@ -210,8 +210,8 @@ class ChartIT {
         "{\"config\": {\"dashboard\": {\"enabled\": true, \"bindPort\": 9000}}} | name:"
             + " sluice-dashboard",
         "{\"queuedJobsPolicy\": {\"enabled\": true}} | policyName: kueue-queued-jobs",
-        "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} | alert:"
-            + " SluiceQueueStuck"
+        "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} |"
+            + " alert: SluiceQueueStuck"
       })
   void everySetOfValuesIsRendered(String values, String expected, @TempDir Path directory)
       throws Exception {

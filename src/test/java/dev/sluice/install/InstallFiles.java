@@ -140,21 +140,21 @@ final class InstallFiles {
   /** A definition that is in the cluster is left out: it may be somebody else's. */
   private static String kubeQueueTemplate() {
     return """
-        {{- if (.Values.config.kubeQueue).enabled }}
-        ROLE
-        {{- if .Values.crds.install }}
-        {{- range $path, $bytes := .Files.Glob "files/kube-queue/*.yaml" }}
-        {{- $definition := fromYaml (toString $bytes) }}
-        {{- if not (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $definition.metadata.name) }}
-        {{- $annotations := merge (dict "helm.sh/resource-policy" "keep") ($definition.metadata.annotations | default dict) }}
-        {{- $_ := set $definition.metadata "annotations" $annotations }}
-        ---
-        {{ toYaml $definition }}
-        {{- end }}
-        {{- end }}
-        {{- end }}
-        {{- end }}
-        """
+    {{- if (.Values.config.kubeQueue).enabled }}
+    ROLE
+    {{- if .Values.crds.install }}
+    {{- range $path, $bytes := .Files.Glob "files/kube-queue/*.yaml" }}
+    {{- $definition := fromYaml (toString $bytes) }}
+    {{- if not (lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $definition.metadata.name) }}
+    {{- $annotations := merge (dict "helm.sh/resource-policy" "keep") ($definition.metadata.annotations | default dict) }}
+    {{- $_ := set $definition.metadata "annotations" $annotations }}
+    ---
+    {{ toYaml $definition }}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+    {{- end }}
+    """
         .replace("ROLE\n", inReleaseNamespace(InstallManifests.kubeQueueText()));
   }
 

@@ -81,9 +81,10 @@ class PermissionUseTest {
       String namespace,
       String name) {
     return """
-        {"verb":"%s","user":{"username":"system:serviceaccount:kueue-system:kueue-controller-manager"},\
-        "requestURI":"/x%s","objectRef":{"apiGroup":"%s","resource":"%s","subresource":"%s",\
-        "namespace":"%s","name":"%s"}}"""
+    {"verb":"%s","user":{"username":"system:serviceaccount:kueue-system:kueue-controller-manager"},\
+    "requestURI":"/x%s","objectRef":{"apiGroup":"%s","resource":"%s","subresource":"%s",\
+    "namespace":"%s","name":"%s"}}\
+    """
         .formatted(verb, query, group, resource, subresource, namespace, name);
   }
 }

@@ -166,14 +166,14 @@ class QueuedJobsPolicyIT {
 
   private static String pod(String name) {
     return """
-        apiVersion: v1
-        kind: Pod
-        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: main}}
-        spec:
-          automountServiceAccountToken: false
-          schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: example.com/other}]
-          containers: [{name: main, image: none}]
-        """
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: main}}
+    spec:
+      automountServiceAccountToken: false
+      schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: example.com/other}]
+      containers: [{name: main, image: none}]
+    """
         .formatted(name);
   }
 

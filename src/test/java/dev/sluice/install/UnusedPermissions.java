@@ -23,7 +23,8 @@ final class UnusedPermissions {
             + " when a Workload or a QueueUnit blocks the deletion of its owner; the plugin is off"
             + " by default");
     because(
-        "kueue-.*: delete (?!workloads|pods|clusterqueues|cohorts|localqueues|resourceflavors|queue).*",
+        "kueue-.*: delete"
+            + " (?!workloads|pods|clusterqueues|cohorts|localqueues|resourceflavors|provisioningrequests|queue).*",
         "objectRetentionPolicies may have a job deleted whose Workload was deactivated");
     because(
         "kueue-manager-role: patch cohorts/status.kueue.x-k8s.io",

@@ -2,19 +2,17 @@ package dev.sluice.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.provisioning.ProvisionedQueue;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 
 /**
- * Plays the controller of a ProvisioningRequest check and the autoscaler behind it: nodes of a
- * flavor with a topology are there when the test says so, and carry a label that only what was
- * provisioned may use.
+ * Plays the autoscaler behind a ProvisioningRequest check: nodes of a flavor with a topology are
+ * there when the test says so, and carry a label that only what was provisioned may use.
  */
 final class PlayedAutoscaler {
-
-  private static final String CHECK = "kueue.x-k8s.io/v1beta2/AdmissionCheck";
 
   private final TestCluster cluster;
   private final RackedCluster racked;
@@ -26,8 +24,14 @@ final class PlayedAutoscaler {
 
   /** Makes LocalQueue {@code lq-new}, whose flavor has no nodes yet; its Topology exists. */
   PlayedAutoscaler withQueue() {
+    ProvisionedQueue.install(cluster.client());
     cluster.applyText(
         """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ProvisioningRequestConfig
+        metadata: {name: "played-${suffix}"}
+        spec: {provisioningClassName: played}
+        ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: AdmissionCheck
         metadata: {name: "provisioning-${suffix}"}
@@ -61,13 +65,6 @@ final class PlayedAutoscaler {
         metadata: {name: lq-new}
         spec: {clusterQueue: "cq-new-${suffix}"}
         """);
-    racked
-        .jobs()
-        .patchStatus(
-            CHECK,
-            cluster.name("provisioning"),
-            "{'status': {'conditions': [{'type': 'Active', 'status': 'True', 'reason': 'Active',"
-                + " 'message': '', 'lastTransitionTime': '2026-03-01T10:00:00Z'}]}}");
     return this;
   }
 
@@ -109,15 +106,19 @@ final class PlayedAutoscaler {
 
   /** Says that the nodes of a Workload are there, or on their way. */
   void approve(String workload) {
-    racked
-        .jobs()
-        .patchStatus(
-            QueuedJobs.WORKLOAD,
-            workload,
-            ("{'status': {'admissionChecks': [{'name': '%s', 'state': 'Ready', 'message': '',"
-                    + " 'lastTransitionTime': '2026-03-01T10:00:00Z', 'podSetUpdates': [{'name':"
-                    + " 'main', 'annotations':"
-                    + " {'autoscaling.x-k8s.io/consume-provisioning-request': '%s'}}]}]}}")
-                .formatted(cluster.name("provisioning"), workload));
+    String request = workload + "-" + cluster.name("provisioning") + "-1";
+    RackedCluster.eventually(
+        "answer to " + request,
+        () -> {
+          assertThat(racked.jobs().find(ProvisionedQueue.REQUEST, request)).isPresent();
+          racked
+              .jobs()
+              .patchStatus(
+                  ProvisionedQueue.REQUEST,
+                  request,
+                  "{'status': {'conditions': [{'type': 'Provisioned', 'status': 'True', 'reason':"
+                      + " 'Played', 'message': '', 'lastTransitionTime':"
+                      + " '2026-03-01T10:00:00Z'}]}}");
+        });
   }
 }

@@ -23,7 +23,7 @@ public final class MultiKueueChecks {
               Optional.of(InactiveReasonText.MULTIPLE_MULTI_KUEUE),
               Optional.of(InactiveReasonText.MULTI_KUEUE_PER_FLAVOR),
               Map.of(
-                  "kueue.x-k8s.io/provisioning-request",
+                  KueueConstants.PROVISIONING_REQUEST,
                   InactiveReasonText.MULTI_KUEUE_WITH_PROVISIONING)));
 
   private MultiKueueChecks() {}

@@ -5,6 +5,7 @@ import dev.sluice.kube.reconcile.ObservableItemStore;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +20,12 @@ public final class ServedDefinitions implements AutoCloseable {
   private final KubernetesClient client;
   private final InformerSupervisor supervisor;
   private final ObservableItemStore<DefinitionResource> definitions = new ObservableItemStore<>();
-  private volatile @Nullable SharedIndexInformer<DefinitionResource> informer;
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // All of these are guarded by the lock.
+  private @Nullable SharedIndexInformer<DefinitionResource> informer;
+  private @Nullable CompletableFuture<Void> listed;
+  private boolean closed;
 
   /** Knows of no definition until it is started. */
   public ServedDefinitions(KubernetesClient client, InformerSupervisor supervisor) {
@@ -44,11 +50,26 @@ public final class ServedDefinitions implements AutoCloseable {
   }
 
   /**
-   * Starts the watch. From now on the client reads definitions of any watch as this does.
+   * Starts the watch, if it isn't started yet. From now on the client reads definitions of any
+   * watch as this does.
    *
-   * @return completes when every definition is known
+   * @return completes when every definition is known; never if this was closed before
    */
   public CompletableFuture<Void> start() {
+    lock.lock();
+    try {
+      if (closed) {
+        return new CompletableFuture<>();
+      }
+      CompletableFuture<Void> begun = listed == null ? begin() : listed;
+      listed = begun;
+      return begun.copy();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private CompletableFuture<Void> begin() {
     client.getKubernetesSerialization().registerKubernetesResource(DefinitionResource.class);
     SharedIndexInformer<DefinitionResource> started =
         client
@@ -74,9 +95,14 @@ public final class ServedDefinitions implements AutoCloseable {
 
   @Override
   public void close() {
-    SharedIndexInformer<DefinitionResource> started = informer;
-    if (started != null) {
-      started.stop();
+    lock.lock();
+    try {
+      closed = true;
+      if (informer != null) {
+        informer.stop();
+      }
+    } finally {
+      lock.unlock();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -27,9 +28,6 @@ public record ReferenceLookup(
     Function<String, Optional<ResourceFlavor>> flavor,
     Predicate<String> topologyExists,
     CheckControllers controllers) {
-
-  /** The controller of checks that provision nodes when quota is reserved. */
-  private static final String PROVISIONING = "kueue.x-k8s.io/provisioning-request";
 
   /** The problems of checks and topologies that make the queue inactive. */
   public List<InactiveReason> problemsOf(ClusterQueue queue) {
@@ -67,7 +65,8 @@ public record ReferenceLookup(
               .filter(
                   found ->
                       controllers.dispatchesRemotely(found)
-                          || CheckControllers.controllerOf(found).equals(PROVISIONING))
+                          || CheckControllers.controllerOf(found)
+                              .equals(KueueConstants.PROVISIONING_REQUEST))
               .isPresent();
       for (String name : delays ? ClusterQueueMapper.flavors(queue) : List.<String>of()) {
         boolean applies = rule.onFlavors().isEmpty() || rule.onFlavors().contains(name);

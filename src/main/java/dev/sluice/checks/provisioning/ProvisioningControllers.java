@@ -1,0 +1,194 @@
+package dev.sluice.checks.provisioning;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.CheckConditionReconciler;
+import dev.sluice.checks.CheckStateWriter;
+import dev.sluice.jobs.FlavorLookup;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reconcile.ControllerRegistration;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.javaoperatorsdk.operator.Operator;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reconcilers of provisioning checks and of Workloads that have one, with their event sources:
+ * changes of the checks, their configurations, Workloads and requests, and the start of leadership.
+ */
+public final class ProvisioningControllers implements AutoCloseable {
+
+  private static final long PAGE_SIZE = 500;
+
+  private final ObservableItemStore<AdmissionCheck> checks = new ObservableItemStore<>();
+  private final ObservableItemStore<ProvisioningRequestConfig> configs =
+      new ObservableItemStore<>();
+  private final ReconcileTrigger<AdmissionCheck> checkTrigger =
+      new ReconcileTrigger<>("provisioning");
+  private final SharedIndexInformer<ProvisioningRequestConfig> configInformer;
+  private final RequestInformers requests;
+  private final ProvisioningReconciler workloads;
+  private final CheckConditionReconciler conditions;
+  private volatile boolean configsListed;
+  private volatile boolean leading;
+
+  /**
+   * Dependencies of the reconcilers.
+   *
+   * @param leadership only the leader writes
+   * @param requests writes requests and conditions
+   * @param mapper reads and writes statuses
+   * @param definitions which kinds the API server serves; started when a check needs to know
+   * @param cleansUp whether requests are deleted when their Workload is evicted
+   */
+  public record Dependencies(
+      KubernetesClient client,
+      InformerSupervisor informerSupervisor,
+      Leadership leadership,
+      ApiClient requests,
+      ObjectMapper mapper,
+      ServedDefinitions definitions,
+      WorkloadLister workloads,
+      WorkloadWriter writer,
+      FlavorLookup flavors,
+      ProvisioningEvents events,
+      boolean cleansUp,
+      InstantSource clock,
+      WorkQueueSettings queue) {}
+
+  /** Creates the reconcilers and informers without registering or starting them. */
+  public ProvisioningControllers(Dependencies dependencies) {
+    requests =
+        new RequestInformers(
+            dependencies.client(),
+            dependencies.informerSupervisor(),
+            dependencies.definitions(),
+            new RequestEvents());
+    workloads =
+        new ProvisioningReconciler(
+            new ProvisioningReconciler.Dependencies(
+                checks::find,
+                configs::find,
+                dependencies.workloads(),
+                dependencies.flavors(),
+                new CheckStateWriter(dependencies.writer()),
+                dependencies.events(),
+                dependencies.cleansUp(),
+                () -> leading && configsListed && dependencies.leadership().leading(),
+                dependencies.clock(),
+                dependencies.queue()),
+            requests,
+            new RequestWriter(dependencies.requests()));
+    conditions =
+        new CheckConditionReconciler(
+            new ProvisioningCheckController(
+                configs::find,
+                () ->
+                    configsListed && leading
+                        ? requests.availability()
+                        : RequestAvailability.UNKNOWN),
+            dependencies.leadership(),
+            checkTrigger,
+            dependencies.requests(),
+            dependencies.mapper(),
+            dependencies.clock());
+    configInformer =
+        dependencies
+            .client()
+            .resources(ProvisioningRequestConfig.class)
+            .withLimit(PAGE_SIZE)
+            .runnableInformer(0)
+            .itemStore(configs);
+    dependencies.informerSupervisor().keep("provisioningrequestconfigs", configInformer);
+    configs.observe((before, after) -> reconcileAll());
+    checks.observe((before, after) -> checkChanged(after));
+  }
+
+  private void checkChanged(@Nullable AdmissionCheck check) {
+    if (check != null && ProvisioningChecks.DESCRIPTION.isOf(check)) {
+      requests.need();
+      workloads.enqueueAll();
+    }
+  }
+
+  private void reconcileAll() {
+    checks.all().stream()
+        .filter(ProvisioningChecks.DESCRIPTION::isOf)
+        .forEach(check -> checkTrigger.signal(check.getMetadata().getName()));
+    workloads.enqueueAll();
+  }
+
+  /** The listener that the reader of Workloads is to call. */
+  public WorkloadListener workloadListener() {
+    return workloads;
+  }
+
+  /** Registers the reconciler of checks. */
+  public void register(Operator operator) {
+    ControllerRegistration.register(operator, "provisioning-admissioncheck", conditions, checks);
+  }
+
+  /** Starts reading configurations; the reconcilers wait until they are listed. */
+  public void start() {
+    var unused =
+        configInformer
+            .start()
+            .thenRun(
+                () -> {
+                  configsListed = true;
+                  reconcileAll();
+                });
+  }
+
+  /** Called when this process becomes leader: reconciles every object once. */
+  public void leadershipStarted() {
+    leading = true;
+    reconcileAll();
+  }
+
+  /** Called when this process ends or doesn't lead any more. */
+  public void leadershipEnded() {
+    leading = false;
+  }
+
+  /** Waits for writes for a limited time; nothing is written any more. */
+  public void stop() {
+    workloads.close();
+  }
+
+  /** Stops the informers; the operator stops the reconciler of checks. */
+  @Override
+  public void close() {
+    configInformer.stop();
+    requests.close();
+  }
+
+  private final class RequestEvents implements RequestInformers.Listener {
+
+    @Override
+    public void requestChanged(@Nullable CachedRequest before, @Nullable CachedRequest after) {
+      workloads.requestChanged(before, after);
+    }
+
+    @Override
+    public void templateRemoved(String namespace, String request) {
+      workloads.templateRemoved(namespace, request);
+    }
+
+    @Override
+    public void availabilityChanged() {
+      reconcileAll();
+    }
+  }
+}

@@ -1,0 +1,271 @@
+package dev.sluice.checks.provisioning;
+
+import dev.sluice.api.KubernetesNames;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestNodeSelector;
+import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
+import dev.sluice.checks.provisioning.ProvisioningDecision.CreateRequest;
+import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
+import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
+import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
+import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.CachedWorkload.PodSetUpdate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Decides about one check of a Workload that holds quota, has not finished and is not evicted
+ * (docs/provisioning.md#states-and-retries).
+ */
+final class ProvisioningPolicy {
+
+  /** Why a check waits in a cluster without ProvisioningRequests. */
+  static final String NOT_SERVED =
+      "The cluster has no ProvisioningRequests: "
+          + ProvisioningRequestResource.PLURAL
+          + "."
+          + ProvisioningRequestResource.GROUP
+          + "/"
+          + ProvisioningRequestResource.VERSION
+          + " is not served";
+
+  private static final String CONSUMED_REQUEST =
+      ProvisioningRequestResource.GROUP + "/consume-provisioning-request";
+  private static final String CLASS_NAME =
+      ProvisioningRequestResource.GROUP + "/provisioning-class-name";
+
+  /** Twice as long so many times exceeds any limit of the pause. */
+  private static final int MOST_DOUBLINGS = 31;
+
+  private final CachedWorkload workload;
+  private final CheckState check;
+  private final Input input;
+
+  /**
+   * What a decision depends on, besides the Workload.
+   *
+   * @param parameters the parameters of the check
+   * @param served whether the API server serves ProvisioningRequests
+   * @param replaces whether a request of an earlier reservation is replaced
+   * @param request the request that has the name of the present attempt
+   */
+  record Input(
+      ParameterResolution parameters,
+      boolean served,
+      boolean replaces,
+      Optional<CachedRequest> request) {}
+
+  private ProvisioningPolicy(CachedWorkload workload, CheckState check, Input input) {
+    this.workload = workload;
+    this.check = check;
+    this.input = input;
+  }
+
+  /** The decision about a check of a Workload. */
+  static ProvisioningDecision decide(CachedWorkload workload, CheckState check, Input input) {
+    ProvisioningPolicy policy = new ProvisioningPolicy(workload, check, input);
+    return switch (check.state()) {
+      case CheckState.PENDING -> policy.pending();
+      case CheckState.READY -> policy.ready();
+      default -> new Keep();
+    };
+  }
+
+  /** The number of the present attempt; 1 for the first. */
+  static int attempt(CheckState check) {
+    return (int) Math.min(Integer.MAX_VALUE, Math.max(0, check.retryCount()) + 1L);
+  }
+
+  /** The name of the request of the present attempt. */
+  static String requestName(CachedWorkload workload, CheckState check) {
+    return RequestNames.request(workload.id().name(), check.name(), attempt(check));
+  }
+
+  /** When the quota was reserved: the same for as long as the Workload keeps it. */
+  static String reservation(CachedWorkload workload) {
+    return workload
+        .status()
+        .condition("QuotaReserved")
+        .map(Condition::lastTransitionTime)
+        .map(Object::toString)
+        .orElse("");
+  }
+
+  /** Whether a request is one that the operator made for this Workload. */
+  static boolean belongsTo(CachedWorkload workload, CachedRequest request) {
+    return request.managed() && request.controller().equals(workload.id().uid());
+  }
+
+  private ProvisioningDecision pending() {
+    if (!input.served()) {
+      return pending(NOT_SERVED);
+    }
+    if (input.parameters().config().isEmpty()) {
+      return pending("The parameters of the check can't be used: " + input.parameters().problem());
+    }
+    ProvisioningRequestConfigSpec config = input.parameters().config().get();
+    List<PodSet> podSets = ManagedPodSets.of(workload, config);
+    if (podSets.isEmpty()) {
+      return SetState.of(CheckState.READY, "No pod set needs a ProvisioningRequest");
+    }
+    if (input.request().isEmpty()) {
+      return new CreateRequest(requestName(workload, check));
+    }
+    CachedRequest request = input.request().get();
+    if (!belongsTo(workload, request)) {
+      return new NameTaken(taken(request));
+    }
+    if (request.deleting()) {
+      return pending("An earlier " + named(request) + " is being deleted");
+    }
+    return isStale(request) ? new DeleteRequest(request) : answer(request, config, podSets);
+  }
+
+  /** What the autoscaler's conditions mean, in the order of their weight. */
+  private ProvisioningDecision answer(
+      CachedRequest request, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
+    if (hasFailed(request)) {
+      return failed(request, config.retryStrategy());
+    }
+    if (request.has(CachedRequest.CAPACITY_REVOKED)) {
+      return revoked(request);
+    }
+    return request.has(CachedRequest.PROVISIONED)
+        ? provisioned(request, config, podSets)
+        : pending(progress(request));
+  }
+
+  /** A check that is Ready stays so, unless what it stands for was taken away. */
+  private ProvisioningDecision ready() {
+    Optional<CachedRequest> request =
+        input.request().filter(it -> belongsTo(workload, it) && !isStale(it));
+    if (request.isEmpty() || !workload.spec().active()) {
+      return new Keep();
+    }
+    if (!workload.admitted() && hasFailed(request.get())) {
+      return failed(
+          request.get(),
+          input
+              .parameters()
+              .config()
+              .map(ProvisioningRequestConfigSpec::retryStrategy)
+              .orElse(ProvisioningRequestRetryStrategy.DEFAULT));
+    }
+    return request.get().has(CachedRequest.CAPACITY_REVOKED) ? revoked(request.get()) : new Keep();
+  }
+
+  private boolean isStale(CachedRequest request) {
+    return input.replaces()
+        && !request.reservation().isEmpty()
+        && !request.reservation().equals(reservation(workload));
+  }
+
+  private static boolean hasFailed(CachedRequest request) {
+    return request.has(CachedRequest.FAILED) || request.has(CachedRequest.BOOKING_EXPIRED);
+  }
+
+  private ProvisioningDecision failed(
+      CachedRequest request, ProvisioningRequestRetryStrategy retry) {
+    String condition =
+        request.has(CachedRequest.FAILED) ? CachedRequest.FAILED : CachedRequest.BOOKING_EXPIRED;
+    String message = told(request, condition);
+    int attempt = attempt(check);
+    if (attempt > retry.backoffLimitCount()) {
+      return SetState.of(
+          CheckState.REJECTED, message + "; it was the last attempt, number " + attempt);
+    }
+    return new SetState(
+        CheckState.RETRY,
+        message + "; attempt " + (attempt + 1) + " follows",
+        pause(retry, attempt - 1),
+        List.of());
+  }
+
+  private static int pause(ProvisioningRequestRetryStrategy retry, int retries) {
+    long doubled =
+        (long) Math.max(0, retry.backoffBaseSeconds()) << Math.min(retries, MOST_DOUBLINGS);
+    return (int) Math.min(doubled, Math.max(0, retry.backoffMaxSeconds()));
+  }
+
+  private ProvisioningDecision revoked(CachedRequest request) {
+    return SetState.of(CheckState.REJECTED, told(request, CachedRequest.CAPACITY_REVOKED));
+  }
+
+  private ProvisioningDecision provisioned(
+      CachedRequest request, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
+    Map<String, String> annotations = new TreeMap<>();
+    annotations.put(CONSUMED_REQUEST, request.name());
+    annotations.put(
+        CLASS_NAME,
+        request.className().isEmpty() ? config.provisioningClassName() : request.className());
+    Map<String, String> nodeSelector = new TreeMap<>();
+    List<String> unusable = new ArrayList<>();
+    for (ProvisioningRequestNodeSelector entry : nodeSelectors(config)) {
+      String value = request.details().get(entry.valueFromProvisioningClassDetail());
+      if (value == null || !KubernetesNames.isLabelValue(value)) {
+        unusable.add(entry.valueFromProvisioningClassDetail());
+      } else {
+        nodeSelector.put(entry.key(), value);
+      }
+    }
+    String message = request.message(CachedRequest.PROVISIONED);
+    return new SetState(
+        CheckState.READY,
+        unusable.isEmpty()
+            ? message
+            : (message.isEmpty() ? "" : message + "; ")
+                + "no label values in provisioningClassDetails of "
+                + named(request)
+                + ": "
+                + String.join(", ", unusable),
+        -1,
+        podSets.stream()
+            .map(it -> new PodSetUpdate(it.name(), Map.of(), annotations, nodeSelector, List.of()))
+            .toList());
+  }
+
+  private static List<ProvisioningRequestNodeSelector> nodeSelectors(
+      ProvisioningRequestConfigSpec config) {
+    return config.podSetUpdates() == null ? List.of() : config.podSetUpdates().nodeSelector();
+  }
+
+  private static String progress(CachedRequest request) {
+    String estimate = request.message(CachedRequest.PROVISIONED);
+    String accepted = request.message(CachedRequest.ACCEPTED);
+    if (!estimate.isEmpty()) {
+      return estimate;
+    }
+    if (!accepted.isEmpty()) {
+      return accepted;
+    }
+    return request.has(CachedRequest.ACCEPTED)
+        ? named(request) + " is accepted"
+        : named(request) + " waits for an autoscaler to accept it";
+  }
+
+  private static String told(CachedRequest request, String condition) {
+    String message = request.message(condition);
+    return named(request) + ": " + condition + (message.isEmpty() ? "" : ": " + message);
+  }
+
+  /** Why a name can't be used that an object has which is not the Workload's. */
+  static String taken(CachedRequest request) {
+    return named(request)
+        + " exists and is not one that was made for this workload; it is left alone";
+  }
+
+  private static String named(CachedRequest request) {
+    return ProvisioningRequestResource.KIND + " \"" + request.name() + "\"";
+  }
+
+  private ProvisioningDecision pending(String message) {
+    return SetState.of(CheckState.PENDING, message);
+  }
+}

@@ -1,0 +1,423 @@
+package dev.sluice.checks.provisioning;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.CheckStateWriter;
+import dev.sluice.checks.provisioning.ProvisioningDecision.CreateRequest;
+import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
+import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
+import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
+import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.RequestWriter.Creation;
+import dev.sluice.jobs.FlavorLookup;
+import dev.sluice.jobs.ObjectKey;
+import dev.sluice.jobs.StartConflictException;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter.Outcome;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates, deletes and reads the ProvisioningRequests of Workloads, and writes the states of their
+ * checks, as {@link ProvisioningPolicy} and {@link RequestCleanup} decide. A Workload is reconciled
+ * by one thread at a time.
+ */
+final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ProvisioningReconciler.class);
+  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final int LONGEST_MESSAGE = 8192;
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
+
+  private final Dependencies dependencies;
+  private final RequestInformers requests;
+  private final RequestWriter writer;
+  private final WorkQueue<ObjectKey> queue;
+
+  /** UIDs of requests whose PodTemplates this process found or created. */
+  private final Set<String> complete = ConcurrentHashMap.newKeySet();
+
+  /**
+   * What is read and written.
+   *
+   * @param checks finds an AdmissionCheck by name
+   * @param configs finds a ProvisioningRequestConfig by name
+   * @param cleansUp whether requests are deleted when their Workload is evicted
+   * @param ready whether this process may write, and the checks and configurations are known
+   */
+  record Dependencies(
+      Function<String, Optional<AdmissionCheck>> checks,
+      Function<String, Optional<ProvisioningRequestConfig>> configs,
+      WorkloadLister workloads,
+      FlavorLookup flavors,
+      CheckStateWriter states,
+      ProvisioningEvents events,
+      boolean cleansUp,
+      BooleanSupplier ready,
+      InstantSource clock,
+      WorkQueueSettings queue) {}
+
+  /** The next state of a check, and when to look at the Workload again. */
+  private record Step(CheckState state, Optional<Duration> again) {}
+
+  ProvisioningReconciler(
+      Dependencies dependencies, RequestInformers requests, RequestWriter writer) {
+    this.dependencies = dependencies;
+    this.requests = requests;
+    this.writer = writer;
+    this.queue = new WorkQueue<>(this::reconcile, dependencies.queue());
+  }
+
+  /** Reconciles every Workload that has a check of this controller, or a request. */
+  void enqueueAll() {
+    dependencies.workloads().all().forEach(workload -> changed(null, workload));
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null && isConcerned(after)) {
+      queue.enqueue(new ObjectKey(after.id().namespace(), after.id().name()));
+    }
+  }
+
+  private boolean isConcerned(CachedWorkload workload) {
+    return holdsQuota(workload) && !checksOf(workload).isEmpty()
+        || !requests.ownedBy(workload.id().uid()).isEmpty();
+  }
+
+  private static boolean holdsQuota(CachedWorkload workload) {
+    return workload.quotaReserved() && !workload.finished() && !workload.evicted();
+  }
+
+  /** The request of a Workload appeared, changed or went. */
+  void requestChanged(@Nullable CachedRequest before, @Nullable CachedRequest after) {
+    if (before != null && after == null) {
+      complete.remove(before.uid());
+    }
+    for (CachedRequest request : both(before, after)) {
+      if (!request.controllerName().isEmpty()) {
+        queue.enqueue(new ObjectKey(request.namespace(), request.controllerName()));
+      }
+    }
+  }
+
+  private static List<CachedRequest> both(
+      @Nullable CachedRequest before, @Nullable CachedRequest after) {
+    List<CachedRequest> result = new ArrayList<>();
+    if (before != null && (after == null || !before.controller().equals(after.controller()))) {
+      result.add(before);
+    }
+    if (after != null) {
+      result.add(after);
+    }
+    return result;
+  }
+
+  /** The PodTemplate of a request is gone: it is created again if it is still needed. */
+  void templateRemoved(String namespace, String request) {
+    requests
+        .find(namespace, request)
+        .ifPresent(
+            found -> {
+              complete.remove(found.uid());
+              requestChanged(null, found);
+            });
+  }
+
+  private List<CheckState> checksOf(CachedWorkload workload) {
+    return workload.status().admissionChecks().stream()
+        .filter(state -> checkOf(state).isPresent())
+        .toList();
+  }
+
+  private Optional<AdmissionCheck> checkOf(CheckState state) {
+    return dependencies.checks().apply(state.name()).filter(ProvisioningChecks.DESCRIPTION::isOf);
+  }
+
+  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
+    RequestAvailability availability = requests.availability();
+    boolean known =
+        availability == RequestAvailability.ABSENT || availability == RequestAvailability.LISTED;
+    Optional<CachedWorkload> found = dependencies.workloads().get(key.namespace(), key.name());
+    if (!known || found.isEmpty() || !dependencies.ready().getAsBoolean()) {
+      return Optional.empty();
+    }
+    CachedWorkload workload = found.get();
+    for (CachedRequest request :
+        RequestCleanup.unneeded(
+            workload,
+            checksOf(workload),
+            requests.ownedBy(workload.id().uid()),
+            dependencies.cleansUp())) {
+      writer.delete(request);
+      LOG.info("workload={} request={} deleted=true", workload.id(), request.name());
+    }
+    return holdsQuota(workload) && !workload.deleting()
+        ? checks(workload, availability == RequestAvailability.LISTED)
+        : Optional.empty();
+  }
+
+  private Optional<Duration> checks(CachedWorkload workload, boolean served)
+      throws InterruptedException {
+    List<CheckState> states = new ArrayList<>();
+    Optional<Duration> again = Optional.empty();
+    for (CheckState state : workload.status().admissionChecks()) {
+      Optional<AdmissionCheck> check = checkOf(state);
+      Step step =
+          check.isEmpty()
+              ? new Step(state, Optional.empty())
+              : step(workload, state, check.get(), served);
+      states.add(step.state());
+      again = earlier(again, step.again());
+    }
+    return states.equals(workload.status().admissionChecks())
+        ? again
+        : earlier(again, write(workload, states));
+  }
+
+  private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
+    return one.isEmpty() || other.isPresent() && other.get().compareTo(one.get()) < 0 ? other : one;
+  }
+
+  private Step step(CachedWorkload workload, CheckState state, AdmissionCheck check, boolean served)
+      throws InterruptedException {
+    ParameterResolution parameters =
+        ParameterResolution.of(check.getSpec(), dependencies.configs());
+    Optional<CachedRequest> request =
+        requests.find(workload.id().namespace(), ProvisioningPolicy.requestName(workload, state));
+    ProvisioningDecision decision =
+        ProvisioningPolicy.decide(
+            workload,
+            state,
+            new ProvisioningPolicy.Input(parameters, served, dependencies.cleansUp(), request));
+    return switch (decision) {
+      case Keep keep -> new Step(state, Optional.empty());
+      case SetState set -> answered(workload, state, set, request);
+      case NameTaken taken -> refused(workload, state, taken.message());
+      case DeleteRequest deletion -> {
+        writer.delete(deletion.request());
+        LOG.info(
+            "workload={} request={} deleted=true reason=\"it was made for an earlier reservation\"",
+            workload.id(),
+            deletion.request().name());
+        yield new Step(state, Optional.of(SOON));
+      }
+      case CreateRequest creation -> create(workload, state, creation.name(), parameters);
+    };
+  }
+
+  private Step answered(
+      CachedWorkload workload, CheckState state, SetState set, Optional<CachedRequest> request)
+      throws InterruptedException {
+    boolean open =
+        set.state().equals(CheckState.PENDING)
+            && request
+                .filter(it -> ProvisioningPolicy.belongsTo(workload, it) && !it.deleting())
+                .isPresent();
+    Optional<String> problem =
+        open ? ensureTemplates(workload, request.orElseThrow()) : Optional.empty();
+    return problem.isPresent()
+        ? refused(workload, state, problem.get())
+        : new Step(changed(state, set), Optional.empty());
+  }
+
+  private CheckState changed(CheckState state, SetState set) {
+    boolean moves = !state.state().equals(set.state());
+    Instant now = dependencies.clock().instant().truncatedTo(ChronoUnit.SECONDS);
+    return new CheckState(
+        state.name(),
+        set.state(),
+        cut(set.message()),
+        moves ? now : state.lastTransitionTime(),
+        moves ? set.requeueAfterSeconds() : state.requeueAfterSeconds(),
+        state.retryCount(),
+        set.podSetUpdates());
+  }
+
+  /** Somebody else's text, shortened so far that it is stored as it is written. */
+  private static String cut(String message) {
+    if (message.length() <= LONGEST_MESSAGE) {
+      return message;
+    }
+    boolean splits = Character.isHighSurrogate(message.charAt(LONGEST_MESSAGE - 1));
+    return message.substring(0, splits ? LONGEST_MESSAGE - 1 : LONGEST_MESSAGE);
+  }
+
+  private Step refused(CachedWorkload workload, CheckState state, String text) {
+    String message = cut(text);
+    if (!state.message().equals(message)) {
+      LOG.warn("workload={} check={} reason=\"{}\"", workload.id(), state.name(), message);
+      dependencies.events().record(workload, true, "FailedCreate", message);
+    }
+    return new Step(
+        changed(state, SetState.of(CheckState.PENDING, message)), Optional.of(AFTER_REFUSAL));
+  }
+
+  private Step create(
+      CachedWorkload workload, CheckState state, String name, ParameterResolution parameters)
+      throws InterruptedException {
+    Optional<JsonNode> object = writer.read(workload);
+    if (object.isEmpty() || parameters.config().isEmpty()) {
+      return new Step(state, Optional.empty());
+    }
+    RequestManifest manifest;
+    try {
+      manifest =
+          RequestManifest.of(
+              workload, object.get(), name, parameters.config().get(), dependencies.flavors());
+    } catch (StartConflictException e) {
+      return refused(workload, state, e.conflict());
+    }
+    return switch (writer.create(workload, manifest.request())) {
+      case Creation.Created created -> {
+        CachedRequest request = CachedRequest.of(created.object());
+        LOG.info("workload={} check={} request={} created=true", workload.id(), state.name(), name);
+        dependencies
+            .events()
+            .record(
+                workload,
+                false,
+                "ProvisioningRequestCreated",
+                "Created ProvisioningRequest \"" + name + "\"");
+        yield createTemplates(request, manifest.templates())
+            .map(problem -> refused(workload, state, problem))
+            .orElseGet(() -> new Step(state, Optional.empty()));
+      }
+      // the watch tells it soon
+      case Creation.Exists exists -> new Step(state, Optional.of(SOON));
+      case Creation.Taken taken ->
+          refused(workload, state, ProvisioningPolicy.taken(CachedRequest.of(taken.object())));
+      case Creation.Denied denied ->
+          refused(
+              workload,
+              state,
+              "ProvisioningRequest \"" + name + "\" can't be created: " + denied.message());
+    };
+  }
+
+  /** Creates the PodTemplates of a request that are missing; returns what is wrong. */
+  private Optional<String> ensureTemplates(CachedWorkload workload, CachedRequest request)
+      throws InterruptedException {
+    List<String> missing =
+        complete.contains(request.uid())
+            ? List.of()
+            : request.templates().stream()
+                .filter(name -> !requests.hasTemplate(request, name))
+                .toList();
+    Optional<JsonNode> object = missing.isEmpty() ? Optional.empty() : writer.read(workload);
+    if (object.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      Map<String, ObjectNode> templates =
+          RequestManifest.templates(workload, object.get(), request.name(), dependencies.flavors());
+      templates.keySet().retainAll(missing);
+      return createTemplates(request, templates);
+    } catch (StartConflictException e) {
+      return Optional.of(e.conflict());
+    }
+  }
+
+  private Optional<String> createTemplates(CachedRequest request, Map<String, ObjectNode> templates)
+      throws InterruptedException {
+    for (Map.Entry<String, ObjectNode> template : templates.entrySet()) {
+      String name = template.getKey();
+      switch (writer.create(
+          request, RequestManifest.podTemplate(name, template.getValue(), request))) {
+        case Creation.Created created ->
+            LOG.debug("request={} podTemplate={} created=true", request.name(), name);
+        case Creation.Exists exists -> LOG.debug("podTemplate={} exists=true", name);
+        case Creation.Taken taken -> {
+          return Optional.of(
+              "PodTemplate \""
+                  + name
+                  + "\" exists and is not one that was made for ProvisioningRequest \""
+                  + request.name()
+                  + "\"");
+        }
+        case Creation.Denied denied -> {
+          return Optional.of("PodTemplate \"" + name + "\" can't be created: " + denied.message());
+        }
+      }
+    }
+    complete.add(request.uid());
+    return Optional.empty();
+  }
+
+  private Optional<Duration> write(CachedWorkload workload, List<CheckState> states)
+      throws InterruptedException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(states));
+    Outcome outcome = Futures.forResult(dependencies.states().write(workload, status));
+    return switch (outcome) {
+      case Outcome.Written written -> {
+        written(workload, states);
+        yield Optional.empty();
+      }
+      case Outcome.Gone gone -> Optional.empty();
+      case Outcome.Conflict conflict -> Optional.of(SOON);
+      case Outcome.Refused refused -> {
+        LOG.warn("workload={} checks=refused reason=\"{}\"", workload.id(), refused.message());
+        yield Optional.of(AFTER_REFUSAL);
+      }
+    };
+  }
+
+  private void written(CachedWorkload workload, List<CheckState> states) {
+    for (CheckState before : workload.status().admissionChecks()) {
+      for (CheckState after : states) {
+        if (after.name().equals(before.name()) && !after.equals(before)) {
+          LOG.info(
+              "workload={} check={} state={} reason=\"{}\"",
+              workload.id(),
+              after.name(),
+              after.state(),
+              after.message());
+          if (!after.state().equals(before.state())) {
+            dependencies
+                .events()
+                .record(
+                    workload,
+                    false,
+                    "AdmissionCheckUpdated",
+                    "Admission check "
+                        + after.name()
+                        + " changed from "
+                        + before.state()
+                        + " to "
+                        + after.state()
+                        + (after.message().isEmpty() ? "" : ": " + after.message()));
+          }
+        }
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+}

@@ -1,0 +1,265 @@
+package dev.sluice.checks.provisioning;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.v1beta2.PodSetMergePolicy;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
+import dev.sluice.jobs.FlavorLookup;
+import dev.sluice.jobs.PodSetInfo;
+import dev.sluice.jobs.PodTemplateMerger;
+import dev.sluice.jobs.StartConflictException;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.PodRoleHash;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is created for one attempt (docs/provisioning.md#what-is-created).
+ *
+ * @param request the ProvisioningRequest
+ * @param templates the templates of its pods by the name of the PodTemplate
+ */
+record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
+
+  private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+
+  /** Pod sets that share one entry of the request. */
+  private static final class Entry {
+
+    private final String podSet;
+    private final ObjectNode template;
+    private final JsonNode key;
+    private int count;
+
+    private Entry(String podSet, ObjectNode template, JsonNode key) {
+      this.podSet = podSet;
+      this.template = template;
+      this.key = key;
+    }
+  }
+
+  /**
+   * The manifest of a request.
+   *
+   * @param workload the Workload, with its admission
+   * @param object the same Workload as the API server has it; its pod templates are copied
+   * @param name of the request
+   * @throws StartConflictException if the pods contradict their flavors, so that they can't start
+   */
+  static RequestManifest of(
+      CachedWorkload workload,
+      JsonNode object,
+      String name,
+      ProvisioningRequestConfigSpec config,
+      FlavorLookup flavors)
+      throws StartConflictException {
+    List<Entry> entries = new ArrayList<>();
+    for (PodSet podSet : ManagedPodSets.of(workload, config)) {
+      add(entries, podSet, template(workload, object, podSet, flavors), config.podSetMergePolicy());
+    }
+    Map<String, ObjectNode> templates = new LinkedHashMap<>();
+    ArrayNode podSets = JSON.arrayNode();
+    for (Entry entry : entries) {
+      String reference = RequestNames.template(name, entry.podSet);
+      templates.put(reference, entry.template);
+      podSets
+          .addObject()
+          .put("count", entry.count)
+          .putObject("podTemplateRef")
+          .put("name", reference);
+    }
+    return new RequestManifest(request(workload, name, config, podSets), templates);
+  }
+
+  private static void add(
+      List<Entry> entries, PodSet podSet, ObjectNode template, @Nullable PodSetMergePolicy policy) {
+    JsonNode key = policy == null ? JSON.textNode(podSet.name()) : key(template, policy);
+    for (Entry known : entries) {
+      if (known.key.equals(key)) {
+        known.count += podSet.count();
+        return;
+      }
+    }
+    Entry entry = new Entry(podSet.name(), template, key);
+    entry.count = podSet.count();
+    entries.add(entry);
+  }
+
+  /** Pod sets with equal keys are merged. */
+  private static JsonNode key(ObjectNode template, PodSetMergePolicy policy) {
+    return switch (policy) {
+      case IDENTICAL_POD_TEMPLATES -> template;
+      case IDENTICAL_WORKLOAD_SCHEDULING_REQUIREMENTS ->
+          PodRoleHash.of(schedulingRequirements(template.path("spec"))).hashed();
+    };
+  }
+
+  /** A pod's spec without ports of containers that take none of the node's. */
+  private static ObjectNode schedulingRequirements(JsonNode spec) {
+    ObjectNode result = spec instanceof ObjectNode object ? object.deepCopy() : JSON.objectNode();
+    for (String field : List.of("containers", "initContainers")) {
+      for (JsonNode container : result.path(field)) {
+        if (container.path("ports") instanceof ArrayNode ports) {
+          ArrayNode kept = JSON.arrayNode();
+          ports.valueStream().filter(it -> it.path("hostPort").asInt() > 0).forEach(kept::add);
+          ((ObjectNode) container).set("ports", kept);
+        }
+      }
+    }
+    return result;
+  }
+
+  /**
+   * The template of the pods of every pod set, by the name that its PodTemplate has in a request in
+   * which it is the first of its entry.
+   */
+  static Map<String, ObjectNode> templates(
+      CachedWorkload workload, JsonNode object, String request, FlavorLookup flavors)
+      throws StartConflictException {
+    Map<String, ObjectNode> result = new LinkedHashMap<>();
+    for (PodSet podSet : workload.spec().podSets()) {
+      result.put(
+          RequestNames.template(request, podSet.name()),
+          template(workload, object, podSet, flavors));
+    }
+    return result;
+  }
+
+  private static ObjectNode template(
+      CachedWorkload workload, JsonNode object, PodSet podSet, FlavorLookup flavors)
+      throws StartConflictException {
+    ObjectNode result = JSON.objectNode();
+    for (JsonNode each : object.path("spec").path("podSets")) {
+      if (each.path("name").asText("main").equals(podSet.name())
+          && each.path("template") instanceof ObjectNode template) {
+        result = template.deepCopy();
+      }
+    }
+    PodTemplateMerger.merge(result, ofFlavors(workload, podSet, flavors));
+    return result;
+  }
+
+  /** What the assigned flavors give to pods, without which they would ask for other nodes. */
+  private static PodSetInfo ofFlavors(
+      CachedWorkload workload, PodSet podSet, FlavorLookup flavors) {
+    Map<String, String> nodeSelector = new LinkedHashMap<>();
+    Set<ObjectNode> tolerations = new LinkedHashSet<>();
+    for (Assignment assignment : workload.assignments()) {
+      if (assignment.name().equals(podSet.name())) {
+        for (String flavor : new LinkedHashSet<>(new TreeMap<>(assignment.flavors()).values())) {
+          flavors
+              .find(flavor)
+              .ifPresent(
+                  it -> {
+                    nodeSelector.putAll(it.nodeLabels());
+                    tolerations.addAll(it.tolerations());
+                  });
+        }
+      }
+    }
+    return new PodSetInfo(
+        podSet.name(),
+        podSet.count(),
+        Map.of(),
+        Map.of(),
+        nodeSelector,
+        List.copyOf(tolerations),
+        List.of());
+  }
+
+  private static ObjectNode request(
+      CachedWorkload workload,
+      String name,
+      ProvisioningRequestConfigSpec config,
+      ArrayNode podSets) {
+    ObjectNode request = JSON.objectNode();
+    request.put("apiVersion", apiVersion()).put("kind", ProvisioningRequestResource.KIND);
+    ObjectNode metadata = metadata(request, workload.id().namespace(), name);
+    metadata
+        .putObject("annotations")
+        .put(CachedRequest.RESERVATION, ProvisioningPolicy.reservation(workload));
+    own(
+        metadata,
+        ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+        "Workload",
+        workload.id().name(),
+        workload.id().uid());
+    ObjectNode spec = request.putObject("spec");
+    spec.put("provisioningClassName", config.provisioningClassName());
+    Map<String, String> parameters = parameters(workload, config);
+    if (!parameters.isEmpty()) {
+      parameters.forEach(spec.putObject("parameters")::put);
+    }
+    spec.set("podSets", podSets);
+    return request;
+  }
+
+  private static Map<String, String> parameters(
+      CachedWorkload workload, ProvisioningRequestConfigSpec config) {
+    Map<String, String> result = new TreeMap<>(config.parameters());
+    workload
+        .annotations()
+        .forEach(
+            (key, value) -> {
+              if (key.startsWith(KueueConstants.PROVISIONING_REQUEST_PREFIX)) {
+                result.put(
+                    key.substring(KueueConstants.PROVISIONING_REQUEST_PREFIX.length()), value);
+              }
+            });
+    return result;
+  }
+
+  /**
+   * A PodTemplate.
+   *
+   * @param name of the PodTemplate
+   * @param template of the pods
+   * @param request the request that it is part of
+   */
+  static ObjectNode podTemplate(String name, JsonNode template, CachedRequest request) {
+    ObjectNode result = JSON.objectNode().put("apiVersion", "v1").put("kind", "PodTemplate");
+    own(
+        metadata(result, request.namespace(), name),
+        apiVersion(),
+        ProvisioningRequestResource.KIND,
+        request.name(),
+        request.uid());
+    result.set("template", template);
+    return result;
+  }
+
+  private static String apiVersion() {
+    return ProvisioningRequestResource.GROUP + "/" + ProvisioningRequestResource.VERSION;
+  }
+
+  private static ObjectNode metadata(ObjectNode object, String namespace, String name) {
+    ObjectNode metadata = object.putObject("metadata").put("namespace", namespace);
+    metadata.put("name", name).putObject("labels").put(KueueConstants.MANAGED, "true");
+    return metadata;
+  }
+
+  /** The owner may be deleted first: what it owns goes with it. */
+  private static void own(
+      ObjectNode metadata, String apiVersion, String kind, String name, String uid) {
+    metadata
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", apiVersion)
+        .put("kind", kind)
+        .put("name", name)
+        .put("uid", uid)
+        .put("controller", true);
+  }
+}

@@ -1,0 +1,124 @@
+package dev.sluice.checks.provisioning;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.client.ObjectPath;
+import dev.sluice.workload.CachedWorkload;
+import java.util.Optional;
+
+/**
+ * Creates and deletes ProvisioningRequests and PodTemplates. A method that throws an
+ * IllegalStateException may be called again. Usable from any thread.
+ */
+final class RequestWriter {
+
+  private static final String TEMPLATES = "podtemplates";
+
+  private final ApiClient client;
+
+  RequestWriter(ApiClient client) {
+    this.client = client;
+  }
+
+  /** What became of a creation. */
+  sealed interface Creation {
+
+    /** The object was created. */
+    record Created(JsonNode object) implements Creation {}
+
+    /** The object was created before. */
+    record Exists(JsonNode object) implements Creation {}
+
+    /** Another object has the name. */
+    record Taken(JsonNode object) implements Creation {}
+
+    /** The API server refuses the object. */
+    record Denied(String message) implements Creation {}
+  }
+
+  /** The Workload as the API server has it; empty if it is gone. */
+  Optional<JsonNode> read(CachedWorkload workload) throws InterruptedException {
+    ObjectPath path =
+        new ObjectPath(
+            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+            workload.id().namespace(),
+            "workloads",
+            workload.id().name());
+    return get(path)
+        .filter(it -> it.path("metadata").path("uid").asText().equals(workload.id().uid()));
+  }
+
+  /** Creates a request; one that the Workload has already is what exists. */
+  Creation create(CachedWorkload workload, ObjectNode request) throws InterruptedException {
+    Creation result = create(request, ProvisioningRequestResource.PLURAL);
+    return result instanceof Creation.Taken taken
+            && ProvisioningPolicy.belongsTo(workload, CachedRequest.of(taken.object()))
+        ? new Creation.Exists(taken.object())
+        : result;
+  }
+
+  /** Creates a PodTemplate; one that the request has already is what exists. */
+  Creation create(CachedRequest request, ObjectNode template) throws InterruptedException {
+    Creation result = create(template, TEMPLATES);
+    return result instanceof Creation.Taken taken
+            && CachedRequest.controllerOf(taken.object(), "uid").equals(request.uid())
+        ? new Creation.Exists(taken.object())
+        : result;
+  }
+
+  private Creation create(ObjectNode object, String plural) throws InterruptedException {
+    ObjectPath path =
+        new ObjectPath(
+            object.path("apiVersion").asText(),
+            object.path("metadata").path("namespace").asText(),
+            plural,
+            object.path("metadata").path("name").asText());
+    ApiRequest creation =
+        ApiRequest.create(path.collection(), object).by(KueueConstants.PROVISIONING_REQUEST);
+    return switch (Futures.forResult(client.send(creation))) {
+      case ApiOutcome.Written written -> new Creation.Created(written.object());
+      case ApiOutcome.Conflict conflict ->
+          get(path)
+              .<Creation>map(Creation.Taken::new)
+              .orElseThrow(() -> new IllegalStateException(path + " was deleted meanwhile"));
+      case ApiOutcome.Gone gone -> new Creation.Denied(gone.message());
+      case ApiOutcome.Refused refused -> new Creation.Denied(refused.message());
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+    };
+  }
+
+  /** Deletes a request, if it is still the same; its PodTemplates go with it. */
+  void delete(CachedRequest request) throws InterruptedException {
+    ObjectPath path =
+        new ObjectPath(
+            ProvisioningRequestResource.GROUP + "/" + ProvisioningRequestResource.VERSION,
+            request.namespace(),
+            ProvisioningRequestResource.PLURAL,
+            request.name());
+    ApiOutcome outcome =
+        Futures.forResult(client.send(ApiRequest.delete(path.object(), request.uid())));
+    switch (outcome) {
+      case ApiOutcome.Written written -> {}
+      case ApiOutcome.Gone gone -> {}
+      case ApiOutcome.Conflict conflict -> {} // another object has the name by now
+      case ApiOutcome.Refused refused -> throw new IllegalStateException(refused.message());
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+    }
+  }
+
+  private Optional<JsonNode> get(ObjectPath path) throws InterruptedException {
+    return switch (Futures.forResult(client.send(ApiRequest.get(path.object())))) {
+      case ApiOutcome.Written found -> Optional.of(found.object());
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Conflict conflict -> throw new IllegalStateException(conflict.message());
+      case ApiOutcome.Refused refused -> throw new IllegalStateException(refused.message());
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+    };
+  }
+}

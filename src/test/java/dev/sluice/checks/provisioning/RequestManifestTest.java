@@ -1,0 +1,162 @@
+package dev.sluice.checks.provisioning;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.FlavorLookup;
+import dev.sluice.jobs.FlavorLookup.FlavorPods;
+import dev.sluice.jobs.StartConflictException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class RequestManifestTest {
+
+  private static final String TWO =
+      """
+      - name: a
+        template: {spec: {containers: [{name: c, image: x, resources: {requests: {cpu: 1}}}]}}
+      - name: b
+        template: {spec: {containers: [{name: c, image: %s, resources: {requests: {cpu: %s}}}]}}
+      """;
+
+  private final GivenProvisioning given = new GivenProvisioning();
+  private final FlavorLookup flavors =
+      name ->
+          Optional.of(
+              new FlavorPods(name.equals("spot") ? Map.of("pool", "spot") : Map.of(), List.of()));
+
+  private RequestManifest manifest(String config) throws StartConflictException {
+    return RequestManifest.of(
+        given.workload(), given.json(), "wl-check-1", GivenProvisioning.config(config), flavors);
+  }
+
+  private RequestManifest two(String image, String cpu, String policy)
+      throws StartConflictException {
+    given
+        .with("/spec/podSets", TWO.formatted(image, cpu))
+        .with(
+            "/status/admission/podSetAssignments",
+            "[{name: a, count: 1, flavors: {cpu: any}}, {name: b, count: 4, flavors: {cpu: any}}]");
+    return manifest(policy.isEmpty() ? "" : "podSetMergePolicy: " + policy);
+  }
+
+  @Test
+  void aRequestIsTheWorkloadsAndSaysWhatIsWanted() throws StartConflictException {
+    given.with(
+        "/metadata/annotations",
+        "{provreq.kueue.x-k8s.io/zone: b, provreq.kueue.x-k8s.io/more: c, example.com/x: y}");
+    JsonNode request = manifest("parameters: {zone: a, ValidUntilSeconds: '60'}").request();
+
+    assertThat(request)
+        .isEqualTo(
+            GivenProvisioning.yaml(
+                """
+                apiVersion: autoscaling.x-k8s.io/v1
+                kind: ProvisioningRequest
+                metadata:
+                  namespace: ns
+                  name: wl-check-1
+                  labels: {kueue.x-k8s.io/managed: "true"}
+                  annotations: {sluice.dev/quota-reserved-at: "2026-03-01T10:00:00Z"}
+                  ownerReferences:
+                  - {apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, name: wl, uid: wl-uid, controller: true}
+                spec:
+                  provisioningClassName: nodes
+                  parameters: {ValidUntilSeconds: "60", more: c, zone: b}
+                  podSets: [{count: 3, podTemplateRef: {name: ppt-wl-check-1-main}}]
+                """));
+  }
+
+  @Test
+  void aTemplateIsThePodSetsWithWhatItsFlavorGives() throws StartConflictException {
+    RequestManifest manifest = manifest("");
+    assertThat(manifest.request().path("spec").has("parameters")).isFalse();
+    assertThat(manifest.templates())
+        .isEqualTo(
+            Map.of(
+                "ppt-wl-check-1-main",
+                GivenProvisioning.yaml(
+                    "spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}],"
+                        + " nodeSelector: {pool: spot}}")));
+
+    CachedRequest request = GivenProvisioning.request("wl-check-1", "{}");
+    assertThat(RequestManifest.podTemplate("ppt", GivenProvisioning.yaml("spec: {}"), request))
+        .isEqualTo(
+            GivenProvisioning.yaml(
+                """
+                apiVersion: v1
+                kind: PodTemplate
+                metadata:
+                  namespace: ns
+                  name: ppt
+                  labels: {kueue.x-k8s.io/managed: "true"}
+                  ownerReferences:
+                  - {apiVersion: autoscaling.x-k8s.io/v1, kind: ProvisioningRequest, name: wl-check-1, uid: pr-uid, controller: true}
+                template: {spec: {}}
+                """));
+  }
+
+  @Test
+  void podsThatContradictTheirFlavorGetNoRequest() {
+    given.with("/spec/podSets/0/template/spec/nodeSelector", "{pool: other}");
+    assertThatThrownBy(() -> manifest("")).isInstanceOf(StartConflictException.class);
+  }
+
+  @Test
+  void withoutAPolicyEachPodSetHasAnEntry() throws StartConflictException {
+    assertThat(entries(two("x", "1", ""))).containsExactly("1 a", "4 b");
+  }
+
+  @Test
+  void equalTemplatesShareAnEntry() throws StartConflictException {
+    assertThat(entries(two("x", "1", "IdenticalPodTemplates"))).containsExactly("5 a");
+    assertThat(entries(two("y", "1", "IdenticalPodTemplates"))).containsExactly("1 a", "4 b");
+  }
+
+  @Test
+  void templatesThatScheduleAlikeShareAnEntry() throws StartConflictException {
+    String policy = "IdenticalWorkloadSchedulingRequirements";
+    assertThat(entries(two("y", "1000m", policy))).containsExactly("5 a");
+    assertThat(entries(two("x", "2", policy))).containsExactly("1 a", "4 b");
+    given.with("/spec/podSets/1/template/spec/containers/0/ports", "[{containerPort: 80}]");
+    given.with("/spec/podSets/1/template/spec/containers/0/resources/requests/cpu", "1");
+    assertThat(entries(manifest("podSetMergePolicy: " + policy))).containsExactly("5 a");
+    given.with(
+        "/spec/podSets/1/template/spec/containers/0/ports", "[{containerPort: 80, hostPort: 80}]");
+    assertThat(entries(manifest("podSetMergePolicy: " + policy))).containsExactly("1 a", "4 b");
+  }
+
+  @Test
+  void podSetsOfDifferentFlavorsDontShareAnEntry() throws StartConflictException {
+    two("x", "1", "");
+    given.with("/status/admission/podSetAssignments/1/flavors", "{cpu: spot}");
+    assertThat(entries(manifest("podSetMergePolicy: IdenticalPodTemplates")))
+        .containsExactly("1 a", "4 b");
+  }
+
+  @Test
+  void everyPodSetHasATemplateThatCanBeCreatedAgain() throws StartConflictException {
+    RequestManifest manifest = two("x", "1", "");
+    assertThat(RequestManifest.templates(given.workload(), given.json(), "wl-check-1", flavors))
+        .isEqualTo(manifest.templates());
+  }
+
+  private static List<String> entries(RequestManifest manifest) {
+    List<String> entries =
+        manifest
+            .request()
+            .at("/spec/podSets")
+            .valueStream()
+            .map(
+                it ->
+                    it.path("count").asText()
+                        + " "
+                        + it.at("/podTemplateRef/name").asText().replace("ppt-wl-check-1-", ""))
+            .toList();
+    assertThat(manifest.templates()).hasSize(entries.size());
+    return entries;
+  }
+}
