@@ -19,6 +19,8 @@ final class RoutineEvents {
               "Admitted",
               "Started",
               "MultiKueue",
+              "ProvisioningRequestCreated",
+              "AdmissionCheckUpdated",
               "FinishedWorkload"),
           5,
           100,

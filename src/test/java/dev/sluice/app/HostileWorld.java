@@ -10,6 +10,7 @@ import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
@@ -17,6 +18,8 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
+import dev.sluice.checks.provisioning.ProvisioningRequestResource;
+import dev.sluice.checks.provisioning.ReadProvisioning;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.jobs.GivenCluster;
@@ -88,7 +91,9 @@ final class HostileWorld {
           Map.entry("Topology", Topology.class),
           Map.entry("WorkloadPriorityClass", WorkloadPriorityClass.class),
           Map.entry("MultiKueueCluster", MultiKueueCluster.class),
-          Map.entry("MultiKueueConfig", MultiKueueConfig.class));
+          Map.entry("MultiKueueConfig", MultiKueueConfig.class),
+          Map.entry("ProvisioningRequest", ProvisioningRequestResource.class),
+          Map.entry("ProvisioningRequestConfig", ProvisioningRequestConfig.class));
 
   /** The types of all kinds that are watched, Workloads apart. */
   static final Map<String, Class<? extends HasMetadata>> TYPES = types();
@@ -169,6 +174,8 @@ final class HostileWorld {
       case WorkloadPriorityClass it -> informerCaches.workloadPriorityClasses().put("a", it);
       case LimitRange it -> RangesRead.of(List.of(it));
       case Secret it -> access(it);
+      case ProvisioningRequestResource it -> ReadProvisioning.request(it);
+      case ProvisioningRequestConfig it -> ReadProvisioning.config(it);
       case MultiKueueCluster it -> {
         if (it.getSpec() != null && it.getSpec().clusterSource() != null) {
           access(it.getSpec().clusterSource(), Optional.empty());

@@ -21,6 +21,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,11 +113,13 @@ public final class ProvisioningControllers implements AutoCloseable {
             .itemStore(configs);
     dependencies.informerSupervisor().keep("provisioningrequestconfigs", configInformer);
     configs.observe((before, after) -> reconcileAll());
-    checks.observe((before, after) -> checkChanged(after));
+    checks.observe(this::checkChanged);
   }
 
-  private void checkChanged(@Nullable AdmissionCheck check) {
-    if (check != null && ProvisioningChecks.DESCRIPTION.isOf(check)) {
+  private void checkChanged(@Nullable AdmissionCheck before, @Nullable AdmissionCheck after) {
+    if (after != null
+        && ProvisioningChecks.DESCRIPTION.isOf(after)
+        && (before == null || !Objects.equals(before.getSpec(), after.getSpec()))) {
       requests.need();
       workloads.enqueueAll();
     }

@@ -103,6 +103,16 @@ final class ProvisioningPolicy {
     return request.managed() && request.controller().equals(workload.id().uid());
   }
 
+  /**
+   * Whether a request was made for an earlier Workload of the same name: it goes with that
+   * Workload.
+   */
+  static boolean isLeftBehind(CachedWorkload workload, CachedRequest request) {
+    return request.managed()
+        && request.controllerName().equals(workload.id().name())
+        && !request.controller().equals(workload.id().uid());
+  }
+
   private ProvisioningDecision pending() {
     if (!input.served()) {
       return pending(NOT_SERVED);
@@ -119,6 +129,9 @@ final class ProvisioningPolicy {
       return new CreateRequest(requestName(workload, check));
     }
     CachedRequest request = input.request().get();
+    if (isLeftBehind(workload, request)) {
+      return pending("An earlier " + named(request) + " is being deleted");
+    }
     if (!belongsTo(workload, request)) {
       return new NameTaken(taken(request));
     }

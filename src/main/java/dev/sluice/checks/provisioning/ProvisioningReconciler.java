@@ -308,8 +308,12 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       }
       // the watch tells it soon
       case Creation.Exists exists -> new Step(state, Optional.of(SOON));
-      case Creation.Taken taken ->
-          refused(workload, state, ProvisioningPolicy.taken(CachedRequest.of(taken.object())));
+      case Creation.Taken taken -> {
+        CachedRequest request = CachedRequest.of(taken.object());
+        yield ProvisioningPolicy.isLeftBehind(workload, request)
+            ? new Step(state, Optional.of(SOON))
+            : refused(workload, state, ProvisioningPolicy.taken(request));
+      }
       case Creation.Denied denied ->
           refused(
               workload,

@@ -87,7 +87,8 @@ final class RequestWriter {
           get(path)
               .<Creation>map(Creation.Taken::new)
               .orElseThrow(() -> new IllegalStateException(path + " was deleted meanwhile"));
-      case ApiOutcome.Gone gone -> new Creation.Denied(gone.message());
+      case ApiOutcome.Gone gone ->
+          throw new IllegalStateException(path + " can't be created: " + gone.message());
       case ApiOutcome.Refused refused -> new Creation.Denied(refused.message());
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
     };

@@ -231,7 +231,7 @@ public final class ProvisionedQueue {
   static void eventually(ThrowingRunnable assertions) {
     await()
         .atMost(LIMIT)
-        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class) // not there yet
         .untilAsserted(assertions);
   }
 }

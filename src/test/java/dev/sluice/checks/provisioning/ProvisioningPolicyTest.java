@@ -118,11 +118,19 @@ class ProvisioningPolicyTest {
   void aRequestWithoutTheLabelOrOfAnotherWorkloadIsSomebodyElses() {
     ObjectNode unlabelled = GivenProvisioning.requestJson(NAME, "{}");
     unlabelled.withObject("/metadata").remove("labels");
-    ObjectNode earlier = GivenProvisioning.requestJson(NAME, "{}");
-    ((ObjectNode) earlier.at("/metadata/ownerReferences/0")).put("uid", "uid-of-an-earlier-one");
-    for (ObjectNode request : List.of(unlabelled, earlier)) {
+    ObjectNode other = GivenProvisioning.requestJson(NAME, "{}");
+    ((ObjectNode) other.at("/metadata/ownerReferences/0")).put("uid", "uid-2").put("name", "wl-2");
+    for (ObjectNode request : List.of(unlabelled, other)) {
       assertThat(decide(Optional.of(CachedRequest.of(request)))).isInstanceOf(NameTaken.class);
     }
+  }
+
+  @Test
+  void aRequestOfAnEarlierWorkloadOfThisNameIsWaitedFor() {
+    ObjectNode earlier = GivenProvisioning.requestJson(NAME, condition("Provisioned", ""));
+    ((ObjectNode) earlier.at("/metadata/ownerReferences/0")).put("uid", "uid-of-an-earlier-one");
+    assertThat(((SetState) decide(Optional.of(CachedRequest.of(earlier)))).state())
+        .isEqualTo("Pending");
   }
 
   @Test
