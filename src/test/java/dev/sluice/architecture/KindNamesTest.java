@@ -69,6 +69,7 @@ class KindNamesTest {
           Map.entry("api/config/JobFrameworks.java", "the names of the configuration"),
           Map.entry("api/config/MultiKueue.java", "the names of the configuration"),
           Map.entry("app/AttendedKinds.java", "makes the index of pods that the registry takes"),
+          Map.entry("app/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
           Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),
           Map.entry("app/IndexedLocalPods.java", "the index of pods"),
           Map.entry("app/JobModule.java", "the index of pods, and what webhooks ask of it"),
