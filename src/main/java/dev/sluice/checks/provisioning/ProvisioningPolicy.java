@@ -53,7 +53,7 @@ final class ProvisioningPolicy {
    *
    * @param parameters the parameters of the check
    * @param served whether the API server serves ProvisioningRequests
-   * @param replaces whether a request of an earlier reservation is replaced
+   * @param replaces whether a request of an earlier reservation is replaced even if it can serve
    * @param request the request that has the name of the present attempt
    */
   record Input(
@@ -114,16 +114,22 @@ final class ProvisioningPolicy {
   }
 
   private ProvisioningDecision pending() {
-    if (!input.served()) {
-      return pending(NOT_SERVED);
+    if (workload.admitted()) {
+      return whileItRuns(input.request().filter(it -> belongsTo(workload, it)));
     }
     if (input.parameters().config().isEmpty()) {
-      return pending("The parameters of the check can't be used: " + input.parameters().problem());
+      return pending(
+          input.served()
+              ? "The parameters of the check can't be used: " + input.parameters().problem()
+              : NOT_SERVED);
     }
     ProvisioningRequestConfigSpec config = input.parameters().config().get();
     List<PodSet> podSets = ManagedPodSets.of(workload, config);
     if (podSets.isEmpty()) {
       return SetState.of(CheckState.READY, "No pod set needs a ProvisioningRequest");
+    }
+    if (!input.served()) {
+      return pending(NOT_SERVED);
     }
     if (input.request().isEmpty()) {
       return new CreateRequest(requestName(workload, check));
@@ -139,6 +145,18 @@ final class ProvisioningPolicy {
       return pending("An earlier " + named(request) + " is being deleted");
     }
     return isStale(request) ? new DeleteRequest(request) : answer(request, config, podSets);
+  }
+
+  /**
+   * The pods run, so it is too late to ask for their nodes, and to take an answer for a failure:
+   * only nodes that are taken away matter. This is also the case of a check that the queue requires
+   * since it admitted the Workload.
+   */
+  private ProvisioningDecision whileItRuns(Optional<CachedRequest> request) {
+    return workload.spec().active()
+            && request.filter(it -> it.has(CachedRequest.CAPACITY_REVOKED)).isPresent()
+        ? revoked(request.get())
+        : new Keep();
   }
 
   /** What the autoscaler's conditions mean, in the order of their weight. */
@@ -157,8 +175,8 @@ final class ProvisioningPolicy {
 
   /** A check that is Ready stays so, unless what it stands for was taken away. */
   private ProvisioningDecision ready() {
-    Optional<CachedRequest> request =
-        input.request().filter(it -> belongsTo(workload, it) && !isStale(it));
+    // it may be of an earlier reservation: a stop of the queue takes the quota, and the check stays
+    Optional<CachedRequest> request = input.request().filter(it -> belongsTo(workload, it));
     if (request.isEmpty() || !workload.spec().active()) {
       return new Keep();
     }
@@ -171,11 +189,13 @@ final class ProvisioningPolicy {
               .map(ProvisioningRequestConfigSpec::retryStrategy)
               .orElse(ProvisioningRequestRetryStrategy.DEFAULT));
     }
-    return request.get().has(CachedRequest.CAPACITY_REVOKED) ? revoked(request.get()) : new Keep();
+    return whileItRuns(request);
   }
 
+  /** Made for an earlier reservation, and not to serve this one. */
   private boolean isStale(CachedRequest request) {
-    return input.replaces()
+    boolean isOver = hasFailed(request) || request.has(CachedRequest.CAPACITY_REVOKED);
+    return (input.replaces() || isOver)
         && !request.reservation().isEmpty()
         && !request.reservation().equals(reservation(workload));
   }

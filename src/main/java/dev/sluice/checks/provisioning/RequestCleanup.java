@@ -24,10 +24,11 @@ final class RequestCleanup {
       List<CheckState> checks,
       Collection<CachedRequest> owned,
       boolean onEviction) {
-    if (!workload.finished() && !onEviction) {
+    boolean none = workload.finished() || workload.evicted();
+    boolean isRunning = workload.admitted() && !none; // on nodes that a request may stand for
+    if (isRunning || !workload.finished() && !onEviction) {
       return List.of();
     }
-    boolean none = workload.finished() || workload.evicted();
     Set<String> needed =
         checks.stream()
             .filter(check -> !none)

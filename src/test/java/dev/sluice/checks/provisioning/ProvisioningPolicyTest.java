@@ -296,6 +296,45 @@ class ProvisioningPolicyTest {
   }
 
   @Test
+  void forACheckThatIsAddedToAnAdmittedWorkloadNothingIsCreatedOrDeleted() {
+    given.isTrue("Admitted");
+    assertThat(decide(Optional.empty())).isEqualTo(new Keep());
+    for (String type : List.of("Accepted", "Provisioned", "Failed", "BookingExpired")) {
+      assertThat(decide(Optional.of(request(NAME, condition(type, ""))))).isEqualTo(new Keep());
+    }
+    given.with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(decide(Optional.of(request(NAME, condition("Failed", ""))))).isEqualTo(new Keep());
+    assertThat(state(condition("CapacityRevoked", "")).state()).isEqualTo("Rejected");
+  }
+
+  @Test
+  void aReadyCheckHearsOfARequestOfAnEarlierReservation() {
+    given
+        .check("Ready", 0)
+        .with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(state(condition("BookingExpired", "")).state()).isEqualTo("Retry");
+    given.isTrue("Admitted");
+    assertThat(state(condition("CapacityRevoked", "")).state()).isEqualTo("Rejected");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Failed", "BookingExpired", "CapacityRevoked"})
+  void aRequestOfAnEarlierReservationThatIsOverIsReplacedEvenIfOthersServe(String condition) {
+    given.with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    replaces = false;
+    CachedRequest old = request(NAME, condition(condition, ""));
+    assertThat(decide(Optional.of(old))).isEqualTo(new DeleteRequest(old));
+  }
+
+  @Test
+  void podsThatNeedNoNodesPassWithoutTheKind() {
+    served = false;
+    config = "managedResources: [nvidia.com/gpu]";
+    assertThat(decide(Optional.empty()))
+        .isEqualTo(SetState.of("Ready", "No pod set needs a ProvisioningRequest"));
+  }
+
+  @Test
   void revokedCapacityRejectsWhatRunsUnlessItIsInactive() {
     given.check("Ready", 0).isTrue("Admitted");
     assertThat(state(condition("CapacityRevoked", "")).state()).isEqualTo("Rejected");

@@ -30,6 +30,15 @@ class RequestCleanupTest {
   }
 
   @Test
+  void nothingOfAnAdmittedWorkloadIsDeleted() {
+    given.check("Pending", 1).isTrue("Admitted");
+    assertThat(unneeded(true, "wl-check-1", "wl-gone-1")).isEmpty();
+    given.isTrue("Evicted");
+    assertThat(unneeded(true, "wl-check-1", "wl-gone-1"))
+        .containsExactly("wl-check-1", "wl-gone-1");
+  }
+
+  @Test
   void anEvictedWorkloadNeedsNone() {
     given.isTrue("Evicted");
     assertThat(unneeded(true, "wl-check-1")).containsExactly("wl-check-1");
