@@ -148,6 +148,7 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
       }
     }
     PodTemplateMerger.merge(result, ofFlavors(workload, podSet, flavors));
+    AcceptableTemplate.complete(result);
     return result;
   }
 

@@ -203,6 +203,38 @@ class ProvisioningRequestIT {
   }
 
   @Test
+  void aTemplateThatNoPodCouldHaveAsItIsBecomesAPodTemplate() {
+    queue.withCheck("").withQueues();
+    jobs.awaitCondition("kueue.x-k8s.io/v1beta2/LocalQueue", "lq", "Active", "True");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: claims}
+        spec:
+          queueName: lq
+          podSets:
+          - name: main
+            template:
+              spec:
+                containers:
+                - name: c
+                  resources: {requests: {cpu: "1"}}
+                  volumeMounts: [{name: claim, mountPath: /data}]
+                  volumeDevices: [{name: block, devicePath: /dev/block}]
+        """);
+    eventually(
+        () -> {
+          JsonNode container =
+              jobs.get(TEMPLATE, "ppt-" + queue.request("claims", 1) + "-main")
+                  .at("/template/spec/containers/0");
+          assertThat(container.at("/resources/requests/cpu").asText()).isEqualTo("1");
+          assertThat(container.path("image").asText()).isEqualTo(AcceptableTemplate.IMAGE);
+        });
+    queue.awaitCheck("claims", "Pending", "waits for an autoscaler");
+  }
+
+  @Test
   void aRequestOfSomebodyElseWithTheSameNameIsLeftAlone() {
     queue.withCheck("").withQueues();
     jobs.awaitCondition("kueue.x-k8s.io/v1beta2/LocalQueue", "lq", "Active", "True");

@@ -79,7 +79,8 @@ class RequestManifestTest {
             Map.of(
                 "ppt-wl-check-1-main",
                 GivenProvisioning.yaml(
-                    "spec: {containers: [{name: c, resources: {requests: {cpu: 1}}}],"
+                    "spec: {containers: [{name: c, image: sluice.dev/unknown,"
+                        + " resources: {requests: {cpu: 1}}}],"
                         + " nodeSelector: {pool: spot}}")));
 
     CachedRequest request = GivenProvisioning.request("wl-check-1", "{}");
@@ -97,6 +98,54 @@ class RequestManifestTest {
                   - {apiVersion: autoscaling.x-k8s.io/v1, kind: ProvisioningRequest, name: wl-check-1, uid: pr-uid, controller: true}
                 template: {spec: {}}
                 """));
+  }
+
+  @Test
+  void aTemplateIsCompletedSoThatThePodTemplateIsAccepted() throws StartConflictException {
+    given.with(
+        "/spec/podSets/0/template",
+        """
+        spec:
+          restartPolicy: Never
+          volumes: [{name: known, emptyDir: {}}]
+          initContainers:
+          - {name: sidecar, image: y, restartPolicy: Always}
+          - {volumeMounts: [{name: claim, mountPath: /c}, {name: known, mountPath: /k}]}
+          containers:
+          - name: c
+            restartPolicy: Never
+            restartPolicyRules: []
+            resources: {requests: {cpu: 1}}
+            volumeMounts: [{name: claim, mountPath: /c}]
+            volumeDevices: [{name: claim, devicePath: /d}]
+          ephemeralContainers: [{name: e}]
+        """);
+    assertThat(manifest("").templates().get("ppt-wl-check-1-main"))
+        .isEqualTo(
+            GivenProvisioning.yaml(
+                """
+                spec:
+                  restartPolicy: Never
+                  nodeSelector: {pool: spot}
+                  volumes: [{name: known, emptyDir: {}}]
+                  initContainers:
+                  - {name: sidecar, image: y, restartPolicy: Always}
+                  - name: i2
+                    image: sluice.dev/unknown
+                    volumeMounts: [{name: known, mountPath: /k}]
+                  containers:
+                  - name: c
+                    image: sluice.dev/unknown
+                    resources: {requests: {cpu: 1}}
+                """));
+  }
+
+  @Test
+  void aTemplateWithoutContainersGetsOne() throws StartConflictException {
+    given.with("/spec/podSets/0/template", "{spec: {resources: {requests: {cpu: 1}}}}");
+    assertThat(manifest("").templates().values())
+        .extracting(template -> template.at("/spec/containers"))
+        .containsExactly(GivenProvisioning.yaml("[{name: c1, image: sluice.dev/unknown}]"));
   }
 
   @Test
