@@ -15,7 +15,6 @@ import dev.sluice.jobs.StartConflictException;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Assignment;
 import dev.sluice.workload.CachedWorkload.PodSet;
-import dev.sluice.workload.PodRoleHash;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -102,23 +101,8 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
     return switch (policy) {
       case IDENTICAL_POD_TEMPLATES -> template;
       case IDENTICAL_WORKLOAD_SCHEDULING_REQUIREMENTS ->
-          PodRoleHash.of(schedulingRequirements(template.path("spec"))).hashed();
+          SchedulingRequirements.of(template.path("spec"));
     };
-  }
-
-  /** A pod's spec without ports of containers that take none of the node's. */
-  private static ObjectNode schedulingRequirements(JsonNode spec) {
-    ObjectNode result = spec instanceof ObjectNode object ? object.deepCopy() : JSON.objectNode();
-    for (String field : List.of("containers", "initContainers")) {
-      for (JsonNode container : result.path(field)) {
-        if (container.path("ports") instanceof ArrayNode ports) {
-          ArrayNode kept = JSON.arrayNode();
-          ports.valueStream().filter(it -> it.path("hostPort").asInt() > 0).forEach(kept::add);
-          ((ObjectNode) container).set("ports", kept);
-        }
-      }
-    }
-    return result;
   }
 
   /**

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class RequestManifestTest {
 
@@ -176,6 +178,30 @@ class RequestManifestTest {
     given.with(
         "/spec/podSets/1/template/spec/containers/0/ports", "[{containerPort: 80, hostPort: 80}]");
     assertThat(entries(manifest("podSetMergePolicy: " + policy))).containsExactly("1 a", "4 b");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'containers: [{resources: {limits: {nvidia.com/gpu: 1}}}]',"
+        + " 'containers: [{resources: {limits: {nvidia.com/gpu: 8}}}]', false",
+    "'containers: [{resources: {limits: {cpu: 1}}}]',"
+        + " 'containers: [{resources: {requests: {cpu: 1000m}, limits: {cpu: 1}}}]', true",
+    "'containers: [{resources: {requests: {cpu: 1}, limits: {cpu: 2}}}]',"
+        + " 'containers: [{resources: {requests: {cpu: 1}, limits: {cpu: 3}}}]', true",
+    "'resources: {limits: {cpu: 1}}', 'resources: {limits: {cpu: 2}}', false",
+    "'initContainers: [{resources: {limits: {cpu: 1}}}]',"
+        + " 'initContainers: [{resources: {limits: {cpu: 2}}}]', false",
+    "'initContainers: [{resources: {requests: {cpu: 1}}}]',"
+        + " 'initContainers: [{restartPolicy: Always, resources: {requests: {cpu: 1}}}]', false"
+  })
+  void limitsAndSidecarsMakeTemplatesScheduleUnlike(String one, String other, boolean alike)
+      throws StartConflictException {
+    two("x", "1", "");
+    given.with("/spec/podSets/0/template/spec", one).with("/spec/podSets/1/template/spec", other);
+    assertThat(
+            entries(manifest("podSetMergePolicy: IdenticalWorkloadSchedulingRequirements")).size()
+                == 1)
+        .isEqualTo(alike);
   }
 
   @Test
