@@ -85,7 +85,8 @@ record CachedRequest(
     return "";
   }
 
-  private static boolean isManaged(JsonNode object) {
+  /** Whether an object has the label of what the operator makes. */
+  static boolean isManaged(JsonNode object) {
     return text(object.path("metadata").path("labels"), KueueConstants.MANAGED).equals("true");
   }
 

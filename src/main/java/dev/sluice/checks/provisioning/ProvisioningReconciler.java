@@ -57,6 +57,8 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   private final RequestWriter writer;
   private final WorkQueue<ObjectKey> queue;
 
+  private final RefusedCreations refusals = new RefusedCreations(AFTER_REFUSAL);
+
   /** UIDs of requests whose PodTemplates this process found or created. */
   private final Set<String> complete = ConcurrentHashMap.newKeySet();
 
@@ -83,6 +85,16 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   /** The next state of a check, and when to look at the Workload again. */
   private record Step(CheckState state, Optional<Duration> again) {}
 
+  /** What is wrong with the PodTemplates of a request, and when to try again if nothing is. */
+  private record Templates(Optional<String> problem, Optional<Duration> again) {
+
+    private static final Templates DONE = new Templates(Optional.empty(), Optional.empty());
+
+    private static Templates wrong(String problem) {
+      return new Templates(Optional.of(problem), Optional.empty());
+    }
+  }
+
   ProvisioningReconciler(
       Dependencies dependencies, RequestInformers requests, RequestWriter writer) {
     this.dependencies = dependencies;
@@ -98,6 +110,9 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before != null && (after == null || !after.id().uid().equals(before.id().uid()))) {
+      refusals.forget(before.id().uid());
+    }
     if (after != null && isConcerned(after)) {
       queue.enqueue(new ObjectKey(after.id().namespace(), after.id().name()));
     }
@@ -166,30 +181,55 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       return Optional.empty();
     }
     CachedWorkload workload = found.get();
+    Optional<Duration> again = Optional.empty();
+    Attempts attempts = new Attempts();
     for (CachedRequest request :
         RequestCleanup.unneeded(
             workload,
             checksOf(workload),
             requests.ownedBy(workload.id().uid()),
             dependencies.cleansUp())) {
-      writer.delete(request);
-      LOG.info("workload={} request={} deleted=true", workload.id(), request.name());
+      again =
+          earlier(
+              again,
+              attempts.attempt(
+                  () -> delete(workload, request, "it is not needed"), Optional.empty()));
     }
-    return holdsQuota(workload) && !workload.deleting()
-        ? checks(workload, availability == RequestAvailability.LISTED)
-        : Optional.empty();
+    if (holdsQuota(workload) && !workload.deleting()) {
+      boolean served = availability == RequestAvailability.LISTED;
+      again = earlier(again, checks(workload, served, attempts));
+    }
+    attempts.throwFailure();
+    return again;
   }
 
-  private Optional<Duration> checks(CachedWorkload workload, boolean served)
+  private Optional<Duration> delete(CachedWorkload workload, CachedRequest request, String reason)
+      throws InterruptedException {
+    Optional<String> refusal = writer.delete(request);
+    if (refusal.isPresent()) {
+      LOG.warn(
+          "workload={} request={} deletion=refused reason=\"{}\"",
+          workload.id(),
+          request.name(),
+          refusal.get());
+      return Optional.of(AFTER_REFUSAL);
+    }
+    LOG.info(
+        "workload={} request={} deleted=true reason=\"{}\"", workload.id(), request.name(), reason);
+    return Optional.empty();
+  }
+
+  private Optional<Duration> checks(CachedWorkload workload, boolean served, Attempts attempts)
       throws InterruptedException {
     List<CheckState> states = new ArrayList<>();
     Optional<Duration> again = Optional.empty();
     for (CheckState state : workload.status().admissionChecks()) {
       Optional<AdmissionCheck> check = checkOf(state);
+      Step unchanged = new Step(state, Optional.empty());
       Step step =
           check.isEmpty()
-              ? new Step(state, Optional.empty())
-              : step(workload, state, check.get(), served);
+              ? unchanged
+              : attempts.attempt(() -> step(workload, state, check.get(), served), unchanged);
       states.add(step.state());
       again = earlier(again, step.again());
     }
@@ -218,15 +258,21 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       case SetState set -> answered(workload, state, set, request);
       case NameTaken taken -> refused(workload, state, taken.message());
       case DeleteRequest deletion -> {
-        writer.delete(deletion.request());
-        LOG.info(
-            "workload={} request={} deleted=true reason=\"it was made for an earlier reservation\"",
-            workload.id(),
-            deletion.request().name());
-        yield new Step(state, Optional.of(SOON));
+        Optional<Duration> again =
+            delete(workload, deletion.request(), "it was made for an earlier reservation");
+        yield new Step(state, Optional.of(again.orElse(SOON)));
       }
-      case CreateRequest creation -> create(workload, state, creation.name(), parameters);
+      case CreateRequest creation -> {
+        Optional<Duration> rest = rest(workload, state);
+        yield rest.isPresent()
+            ? new Step(state, rest)
+            : create(workload, state, creation.name(), parameters);
+      }
     };
+  }
+
+  private Optional<Duration> rest(CachedWorkload workload, CheckState state) {
+    return refusals.rest(workload.id().uid(), state.name(), dependencies.clock().instant());
   }
 
   private Step answered(
@@ -237,11 +283,14 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
             && request
                 .filter(it -> ProvisioningPolicy.belongsTo(workload, it) && !it.deleting())
                 .isPresent();
-    Optional<String> problem =
-        open ? ensureTemplates(workload, request.orElseThrow()) : Optional.empty();
-    return problem.isPresent()
-        ? refused(workload, state, problem.get())
-        : new Step(changed(state, set), Optional.empty());
+    Optional<Duration> rest = open ? rest(workload, state) : Optional.empty();
+    if (rest.isPresent()) {
+      return new Step(state, rest);
+    }
+    Templates templates = open ? ensureTemplates(workload, request.orElseThrow()) : Templates.DONE;
+    return templates.problem().isPresent()
+        ? refused(workload, state, templates.problem().get())
+        : new Step(changed(state, set), templates.again());
   }
 
   private CheckState changed(CheckState state, SetState set) {
@@ -267,6 +316,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   }
 
   private Step refused(CachedWorkload workload, CheckState state, String text) {
+    refusals.refused(workload.id().uid(), state.name(), dependencies.clock().instant());
     String message = cut(text);
     if (!state.message().equals(message)) {
       LOG.warn("workload={} check={} reason=\"{}\"", workload.id(), state.name(), message);
@@ -302,18 +352,17 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
                 false,
                 "ProvisioningRequestCreated",
                 "Created ProvisioningRequest \"" + name + "\"");
-        yield createTemplates(request, manifest.templates())
+        Templates templates = createTemplates(request, manifest.templates());
+        yield templates
+            .problem()
             .map(problem -> refused(workload, state, problem))
-            .orElseGet(() -> new Step(state, Optional.empty()));
+            .orElseGet(() -> new Step(state, templates.again()));
       }
       // the watch tells it soon
       case Creation.Exists exists -> new Step(state, Optional.of(SOON));
-      case Creation.Taken taken -> {
-        CachedRequest request = CachedRequest.of(taken.object());
-        yield ProvisioningPolicy.isLeftBehind(workload, request)
-            ? new Step(state, Optional.of(SOON))
-            : refused(workload, state, ProvisioningPolicy.taken(request));
-      }
+      case Creation.Leaving leaving -> new Step(state, Optional.of(SOON));
+      case Creation.Taken taken ->
+          refused(workload, state, ProvisioningPolicy.taken(CachedRequest.of(taken.object())));
       case Creation.Denied denied ->
           refused(
               workload,
@@ -322,8 +371,8 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     };
   }
 
-  /** Creates the PodTemplates of a request that are missing; returns what is wrong. */
-  private Optional<String> ensureTemplates(CachedWorkload workload, CachedRequest request)
+  /** Creates the PodTemplates of a request that are missing. */
+  private Templates ensureTemplates(CachedWorkload workload, CachedRequest request)
       throws InterruptedException {
     List<String> missing =
         complete.contains(request.uid())
@@ -333,7 +382,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
                 .toList();
     Optional<JsonNode> object = missing.isEmpty() ? Optional.empty() : writer.read(workload);
     if (object.isEmpty()) {
-      return Optional.empty();
+      return Templates.DONE;
     }
     try {
       Map<String, ObjectNode> templates =
@@ -341,11 +390,11 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       templates.keySet().retainAll(missing);
       return createTemplates(request, templates);
     } catch (StartConflictException e) {
-      return Optional.of(e.conflict());
+      return Templates.wrong(e.conflict());
     }
   }
 
-  private Optional<String> createTemplates(CachedRequest request, Map<String, ObjectNode> templates)
+  private Templates createTemplates(CachedRequest request, Map<String, ObjectNode> templates)
       throws InterruptedException {
     for (Map.Entry<String, ObjectNode> template : templates.entrySet()) {
       String name = template.getKey();
@@ -354,8 +403,11 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
         case Creation.Created created ->
             LOG.debug("request={} podTemplate={} created=true", request.name(), name);
         case Creation.Exists exists -> LOG.debug("podTemplate={} exists=true", name);
+        case Creation.Leaving leaving -> {
+          return new Templates(Optional.empty(), Optional.of(SOON));
+        }
         case Creation.Taken taken -> {
-          return Optional.of(
+          return Templates.wrong(
               "PodTemplate \""
                   + name
                   + "\" exists and is not one that was made for ProvisioningRequest \""
@@ -363,12 +415,13 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
                   + "\"");
         }
         case Creation.Denied denied -> {
-          return Optional.of("PodTemplate \"" + name + "\" can't be created: " + denied.message());
+          return Templates.wrong(
+              "PodTemplate \"" + name + "\" can't be created: " + denied.message());
         }
       }
     }
     complete.add(request.uid());
-    return Optional.empty();
+    return Templates.DONE;
   }
 
   private Optional<Duration> write(CachedWorkload workload, List<CheckState> states)

@@ -38,6 +38,9 @@ final class RequestWriter {
     /** Another object has the name. */
     record Taken(JsonNode object) implements Creation {}
 
+    /** An object has the name that goes soon, with an earlier owner of the same name. */
+    record Leaving(JsonNode object) implements Creation {}
+
     /** The API server refuses the object. */
     record Denied(String message) implements Creation {}
   }
@@ -57,19 +60,35 @@ final class RequestWriter {
   /** Creates a request; one that the Workload has already is what exists. */
   Creation create(CachedWorkload workload, ObjectNode request) throws InterruptedException {
     Creation result = create(request, ProvisioningRequestResource.PLURAL);
-    return result instanceof Creation.Taken taken
-            && ProvisioningPolicy.belongsTo(workload, CachedRequest.of(taken.object()))
-        ? new Creation.Exists(taken.object())
-        : result;
+    if (result instanceof Creation.Taken taken) {
+      CachedRequest present = CachedRequest.of(taken.object());
+      if (ProvisioningPolicy.belongsTo(workload, present)) {
+        return new Creation.Exists(taken.object());
+      }
+      return ProvisioningPolicy.isLeftBehind(workload, present)
+          ? new Creation.Leaving(taken.object())
+          : result;
+    }
+    return result;
   }
 
   /** Creates a PodTemplate; one that the request has already is what exists. */
   Creation create(CachedRequest request, ObjectNode template) throws InterruptedException {
     Creation result = create(template, TEMPLATES);
-    return result instanceof Creation.Taken taken
-            && CachedRequest.controllerOf(taken.object(), "uid").equals(request.uid())
-        ? new Creation.Exists(taken.object())
-        : result;
+    return result instanceof Creation.Taken taken ? present(request, taken) : result;
+  }
+
+  /** What a PodTemplate is to a request whose PodTemplate has the same name. */
+  static Creation present(CachedRequest request, Creation.Taken taken) {
+    JsonNode object = taken.object();
+    if (CachedRequest.controllerOf(object, "uid").equals(request.uid())) {
+      return new Creation.Exists(object);
+    }
+    return CachedRequest.isManaged(object)
+            && CachedRequest.controllerOf(object, "kind").equals(ProvisioningRequestResource.KIND)
+            && CachedRequest.controllerOf(object, "name").equals(request.name())
+        ? new Creation.Leaving(object)
+        : taken;
   }
 
   private Creation create(ObjectNode object, String plural) throws InterruptedException {
@@ -94,8 +113,12 @@ final class RequestWriter {
     };
   }
 
-  /** Deletes a request, if it is still the same; its PodTemplates go with it. */
-  void delete(CachedRequest request) throws InterruptedException {
+  /**
+   * Deletes a request, if it is still the same; its PodTemplates go with it.
+   *
+   * @return why the API server refuses it; empty if the request is gone or going
+   */
+  Optional<String> delete(CachedRequest request) throws InterruptedException {
     ObjectPath path =
         new ObjectPath(
             ProvisioningRequestResource.GROUP + "/" + ProvisioningRequestResource.VERSION,
@@ -104,13 +127,13 @@ final class RequestWriter {
             request.name());
     ApiOutcome outcome =
         Futures.forResult(client.send(ApiRequest.delete(path.object(), request.uid())));
-    switch (outcome) {
-      case ApiOutcome.Written written -> {}
-      case ApiOutcome.Gone gone -> {}
-      case ApiOutcome.Conflict conflict -> {} // another object has the name by now
-      case ApiOutcome.Refused refused -> throw new IllegalStateException(refused.message());
+    return switch (outcome) {
+      case ApiOutcome.Written written -> Optional.empty();
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Conflict conflict -> Optional.empty(); // another object has the name by now
+      case ApiOutcome.Refused refused -> Optional.of(refused.message());
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
-    }
+    };
   }
 
   private Optional<JsonNode> get(ObjectPath path) throws InterruptedException {
