@@ -25,6 +25,9 @@ final class WorkflowPodFields {
   private static final String NODE_SELECTOR = "nodeSelector";
   private static final String TOLERATIONS = "tolerations";
 
+  /** What a placeholder begins with. */
+  private static final String PLACEHOLDER = "{{";
+
   /** Fields of the spec that a start writes. */
   private static final List<String> GIVEN = List.of(METADATA, NODE_SELECTOR, TOLERATIONS);
 
@@ -42,13 +45,26 @@ final class WorkflowPodFields {
     return JsonFields.text(workflow, "metadata", "annotations", BEFORE);
   }
 
-  /** The template of the Workflow's pods, as it was before a start. */
+  /**
+   * The template of the Workflow's pods, as it was before a start. Labels and annotations that Argo
+   * fills in when it makes pods are left out: no Workload may have their placeholders.
+   */
   static ObjectNode original(JsonNode workflow) {
     ObjectNode spec = JsonFields.object(workflow.path("spec")).deepCopy();
     if (areGiven(workflow)) {
       restore(spec, before(workflow));
     }
-    return template(spec);
+    ObjectNode template = template(spec);
+    for (String field : List.of("labels", "annotations")) {
+      if (template.path("metadata").path(field) instanceof ObjectNode entries) {
+        entries.properties().removeIf(it -> isFilledIn(it.getKey(), it.getValue().asText()));
+      }
+    }
+    return template;
+  }
+
+  private static boolean isFilledIn(String key, String value) {
+    return key.contains(PLACEHOLDER) || value.contains(PLACEHOLDER);
   }
 
   private static ObjectNode template(ObjectNode spec) {

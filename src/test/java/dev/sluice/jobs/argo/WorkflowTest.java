@@ -240,6 +240,36 @@ class WorkflowTest {
     assertThat(KIND.state(said).handling().hold()).isEmpty();
   }
 
+  /** Argo puts in the values when it makes the pods; no label may have such a value before. */
+  @Test
+  void aWorkloadHasNoMetadataThatArgoFillsInAndTheWorkflowKeepsIt() throws Exception {
+    ObjectNode given =
+        with(
+            HELD,
+            """
+            spec:
+              podMetadata:
+                labels: {team: "{{workflow.parameters.team}}", "{{=inputs.key}}": c}
+                annotations: {note: "by {{workflow.name}}", plain: kept}
+            """);
+
+    assertThat(KIND.podSets(given).getFirst().template().path("metadata"))
+        .isEqualTo(yaml("{labels: {a: b}, annotations: {plain: kept}}"));
+    ObjectNode started = started(given);
+    assertThat(KIND.podSets(started)).isEqualTo(KIND.podSets(given));
+    assertThat(started.at("/spec/podMetadata/labels"))
+        .isEqualTo(
+            yaml(
+                """
+                a: b
+                team: "{{workflow.parameters.team}}"
+                "{{=inputs.key}}": c
+                kueue.x-k8s.io/podset: main
+                """));
+    assertThat(stopped(KIND, started, Optional.empty()).at("/spec/podMetadata"))
+        .isEqualTo(given.at("/spec/podMetadata"));
+  }
+
   @ParameterizedTest
   @CsvSource({"'cpu: many'", "'cpu: -1'", "'[1]'", "'{'", "'{}'"})
   void anAnnotationThatSaysNothingHoldsTheWorkflow(String text) {
