@@ -27,7 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Deletes pods by force that can't end because their node is unreachable, if they allow it. The
- * phase of such a pod is set to Failed before, so that its job makes another one. See
+ * phase of such a pod is set to Failed before, so that its job makes another one; a pod that ended
+ * before its node was lost keeps its phase. See
  * docs/workload-lifecycle.md#pods-of-unreachable-nodes.
  */
 public final class FailureRecoveryController implements AutoCloseable {
@@ -212,6 +213,11 @@ public final class FailureRecoveryController implements AutoCloseable {
   }
 
   private static String message(TerminatingPod pod) {
+    if (pod.ended() && !pod.forced()) {
+      return "The pod ended, but was not removed in time because its node "
+          + pod.node()
+          + " is unreachable";
+    }
     return "The pod did not end in time because its node " + pod.node() + " is unreachable";
   }
 

@@ -29,7 +29,7 @@ final class ForcefulDeletionPolicy {
     /** Its phase is set to Failed, and then it is deleted. */
     record Fail() implements Decision {}
 
-    /** It is deleted; its phase was set before. */
+    /** It is deleted; it ended by itself, or its phase was set before. */
     record Delete() implements Decision {}
   }
 
@@ -45,15 +45,21 @@ final class ForcefulDeletionPolicy {
 
   /** The decision about a pod. */
   Decision of(TerminatingPod pod) {
-    if (pod.forced()) {
-      // The grace period is zero once the deletion by force was accepted; finalizers may follow.
-      return pod.gracePeriod().isZero() ? new Decision.Ignore() : new Decision.Delete();
+    if ((pod.forced() || pod.ended()) && pod.gracePeriod().isZero()) {
+      // The deletion by force was accepted; finalizers may follow.
+      return new Decision.Ignore();
     }
-    if (pod.ended() || !unreachable.test(pod.node())) {
+    if (pod.forced()) {
+      return new Decision.Delete();
+    }
+    if (!unreachable.test(pod.node())) {
       return new Decision.Ignore();
     }
     Instant due = pod.deletionTime().plus(pod.gracePeriod()).plus(PATIENCE);
     Duration left = Duration.between(clock.instant(), due);
-    return left.isPositive() ? new Decision.Wait(left) : new Decision.Fail();
+    if (left.isPositive()) {
+      return new Decision.Wait(left);
+    }
+    return pod.ended() ? new Decision.Delete() : new Decision.Fail();
   }
 }

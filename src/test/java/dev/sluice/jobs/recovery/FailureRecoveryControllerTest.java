@@ -187,6 +187,16 @@ class FailureRecoveryControllerTest {
     assertThat(api.asked("DELETE", "/p")).hasSize(1);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"Succeeded", "Failed"})
+  void aPodThatEndedByItselfKeepsItsPhaseAndIsDeleted(String phase) {
+    pods = POD.replace("Running", phase);
+    run();
+    assertThat(api.asked("PATCH", "")).isEmpty();
+    assertThat(api.asked("DELETE", "/api/v1/namespaces/ns/pods/p")).hasSize(1);
+    assertThat(told.getFirst().getNote()).contains("was not removed in time").contains("lost");
+  }
+
   private void nothingIsWritten() {
     run();
     assertThat(api.asked("PATCH", "")).isEmpty();

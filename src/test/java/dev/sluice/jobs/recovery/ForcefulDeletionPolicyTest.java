@@ -47,7 +47,20 @@ class ForcefulDeletionPolicyTest {
   }
 
   @Test
-  void aPodThatEndedByItselfIsLeftAlone() {
+  void aPodThatEndedByItselfIsDeletedWithItsPhase() {
+    assertThat(policy.of(pod("lost", Duration.ofHours(1), 30, true, false)))
+        .isEqualTo(new Decision.Delete());
+  }
+
+  @ParameterizedTest
+  @CsvSource({"reachable, 3600", "lost, 10"})
+  void aPodThatEndedByItselfIsNotDeletedWithoutNeedOrEarly(String node, int seconds) {
+    assertThat(policy.of(pod(node, Duration.ofSeconds(seconds), 30, true, false)))
+        .isNotEqualTo(new Decision.Delete());
+  }
+
+  @Test
+  void aPodThatEndedByItselfAndWasDeletedByForceWaitsForItsFinalizersOnly() {
     assertThat(policy.of(pod("lost", Duration.ofHours(1), 0, true, false)))
         .isEqualTo(new Decision.Ignore());
   }
