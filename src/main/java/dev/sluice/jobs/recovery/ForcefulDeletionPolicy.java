@@ -11,7 +11,7 @@ import java.util.function.Predicate;
  */
 final class ForcefulDeletionPolicy {
 
-  /** How long the node may take to say that a pod has ended, beyond the pod's grace period. */
+  /** How long the node may take to say that a pod has ended, once its grace period is over. */
   static final Duration PATIENCE = Duration.ofMinutes(1);
 
   private final InstantSource clock;
@@ -55,7 +55,7 @@ final class ForcefulDeletionPolicy {
     if (!unreachable.test(pod.node())) {
       return new Decision.Ignore();
     }
-    Instant due = pod.deletionTime().plus(pod.gracePeriod()).plus(PATIENCE);
+    Instant due = pod.deletionTime().plus(PATIENCE);
     Duration left = Duration.between(clock.instant(), due);
     if (left.isPositive()) {
       return new Decision.Wait(left);

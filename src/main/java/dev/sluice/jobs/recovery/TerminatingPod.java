@@ -8,7 +8,7 @@ import java.time.Instant;
  *
  * @param version its resource version
  * @param node the node that it is bound to; empty while it is bound to none
- * @param deletionTime its {@code deletionTimestamp}
+ * @param deletionTime its {@code deletionTimestamp}: when its grace period is over
  * @param gracePeriod its {@code deletionGracePeriodSeconds}
  * @param ended whether its phase is Succeeded or Failed
  * @param forced whether it has the condition that the operator sets before it deletes the pod
