@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * A managed pod that may be deleted by force and is being deleted.
+ * A pod that may be deleted by force and is being deleted.
  *
  * @param version its resource version
  * @param node the node that it is bound to; empty while it is bound to none

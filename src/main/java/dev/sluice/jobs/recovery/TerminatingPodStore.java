@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * The managed pods that are being deleted and may be deleted by force. All other pods are seen, and
- * not kept. Readable from any thread.
+ * The pods that are being deleted and may be deleted by force. All other pods are seen, and not
+ * kept. Readable from any thread.
  */
 final class TerminatingPodStore implements CollectionReflector.Sink<TerminatingPodStore.SeenPod> {
 
@@ -70,15 +70,7 @@ final class TerminatingPodStore implements CollectionReflector.Sink<TerminatingP
     JsonNode pod = mapper.readTree(bytes, offset, length);
     JsonNode metadata = pod.path("metadata");
     String uid = metadata.path("uid").asText();
-    return new SeenPod(
-        uid, isManaged(metadata) && isOptedIn(metadata) ? candidate(uid, pod) : Optional.empty());
-  }
-
-  /** The label of pod sets is on all pods of a job that the operator has started. */
-  private static boolean isManaged(JsonNode metadata) {
-    JsonNode labels = metadata.path("labels");
-    return labels.has(KueueConstants.PODSET)
-        || labels.path(KueueConstants.MANAGED).asText().equals("true");
+    return new SeenPod(uid, isOptedIn(metadata) ? candidate(uid, pod) : Optional.empty());
   }
 
   private static boolean isOptedIn(JsonNode metadata) {

@@ -180,9 +180,8 @@ class FailureRecoveryControllerTest {
   }
 
   @Test
-  void aPodWithTheLabelOfManagedPodsIsManaged() {
-    pods =
-        POD.replace("\"kueue.x-k8s.io/podset\": \"main\"", "\"kueue.x-k8s.io/managed\": \"true\"");
+  void aPodNeedsTheAnnotationAndNoLabel() {
+    pods = POD.replace("kueue.x-k8s.io/podset", "app");
     run();
     assertThat(api.asked("DELETE", "/p")).hasSize(1);
   }
@@ -221,12 +220,6 @@ class FailureRecoveryControllerTest {
             .replace(
                 "\"labels\": {",
                 "\"labels\": {\"kueue.x-k8s.io/safe-to-forcefully-delete\": \"true\", ");
-    nothingIsWritten();
-  }
-
-  @Test
-  void aPodThatIsNotManagedIsLeftAlone() {
-    pods = POD.replace("kueue.x-k8s.io/podset", "app");
     nothingIsWritten();
   }
 
