@@ -52,7 +52,9 @@ public final class JobExecutor {
   private static final Duration UNTIL_SETTLED = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
-  /** The status code of an object that its schema doesn't allow. */
+  private static final Duration MUCH_LATER = Duration.ofMinutes(10);
+
+  /** The status code of an object that its schema, or a policy of the cluster, doesn't allow. */
   private static final int UNPROCESSABLE = 422;
 
   /** How long a job's own controller may take to observe that the job is suspended. */
@@ -227,9 +229,12 @@ public final class JobExecutor {
     events.warning(job.ref(), "ErrWorkloadCompose", message);
   }
 
-  /** What the schema refuses is refused again until the job changes. */
+  /**
+   * What the schema refuses is refused again until the job changes; but policies of the cluster
+   * refuse with the same code, and the job isn't told when they change.
+   */
   private static Optional<Duration> afterRefusal(Outcome.Refused refused) {
-    return refused.code() == UNPROCESSABLE ? Optional.empty() : Optional.of(LATER);
+    return Optional.of(refused.code() == UNPROCESSABLE ? MUCH_LATER : LATER);
   }
 
   /** Changes a Workload, if its pod sets are valid afterwards. */

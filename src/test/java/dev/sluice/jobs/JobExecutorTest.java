@@ -70,16 +70,17 @@ class JobExecutorTest {
     assertThat(api.events).containsExactly("Warning ErrWorkloadCompose");
   }
 
-  /** Its job would have to change: the minimum is greater than the number of pods, for example. */
+  /** A policy of the cluster denies with the same code as the schema, and people may change it. */
   @Test
-  void aWorkloadThatTheSchemaRefusesIsToldOnceAndNotTriedAgain() throws InterruptedException {
+  void aWorkloadThatTheSchemaOrAPolicyRefusesIsToldAndTriedAgainAfterTenMinutes()
+      throws InterruptedException {
     ObjectNode pods = JsonNodeFactory.instance.objectNode();
     pods.putObject("spec").putArray("podSets");
     JobAction rewrite = new JobAction.PatchWorkload(workload, pods, "note");
     for (JobAction action : List.of(create(), rewrite)) {
       api.workloadAnswers.add(
           new WorkloadWriter.Outcome.Refused(422, "minCount 3 must not exceed count 2"));
-      assertThat(executor.execute(job().view(), List.of(action))).isEmpty();
+      assertThat(executor.execute(job().view(), List.of(action))).contains(Duration.ofMinutes(10));
     }
     assertThat(api.events)
         .containsExactly("Warning ErrWorkloadCompose", "Warning ErrWorkloadCompose");
