@@ -55,6 +55,10 @@ public final class WorkloadTranslator {
    */
   private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
 
+  /** A requirement on fields that no node meets. */
+  private static final LabelRequirement NO_NODE =
+      new LabelRequirement("metadata.name", LabelRequirement.Operator.IN, List.of());
+
   private final ResourceContext context;
   private final TranslationOptions options;
   private final ResourceTransformer transformer;
@@ -280,7 +284,10 @@ public final class WorkloadTranslator {
     return new RequestShape(requests, shapeKey.guaranteed());
   }
 
-  /** Node constraints that exclude the flavors of some clusters. */
+  /**
+   * Node constraints that exclude the flavors of some clusters. A term that requires nothing
+   * matches no node; with the requirement it still has to, though it requires something now.
+   */
   private static NodeConstraints outside(Set<String> clusters, NodeConstraints nodeConstraints) {
     if (clusters.isEmpty()) {
       return nodeConstraints;
@@ -290,16 +297,22 @@ public final class WorkloadTranslator {
             LocalClusterAnnotations.FLAVOR,
             LabelRequirement.Operator.NOT_IN,
             clusters.stream().sorted().toList());
-    List<List<LabelRequirement>> terms =
-        nodeConstraints.affinityTerms().isEmpty()
-            ? List.of(List.of())
-            : nodeConstraints.affinityTerms();
+    List<List<LabelRequirement>> terms = new ArrayList<>();
+    List<List<LabelRequirement>> fields = new ArrayList<>();
+    for (int i = 0; i < nodeConstraints.affinityTerms().size(); i++) {
+      List<LabelRequirement> term = nodeConstraints.affinityTerms().get(i);
+      List<LabelRequirement> own = nodeConstraints.fieldsOf(i);
+      terms.add(Stream.concat(term.stream(), Stream.of(outside)).toList());
+      fields.add(term.isEmpty() && own.isEmpty() ? List.of(NO_NODE) : own);
+    }
+    if (terms.isEmpty()) {
+      terms.add(List.of(outside));
+      fields.add(List.of());
+    }
     return new NodeConstraints(
         nodeConstraints.nodeSelector(),
-        terms.stream()
-            .map(term -> Stream.concat(term.stream(), Stream.of(outside)).toList())
-            .toList(),
-        nodeConstraints.affinityFields(),
+        terms,
+        fields,
         nodeConstraints.tolerations(),
         nodeConstraints.preferred());
   }

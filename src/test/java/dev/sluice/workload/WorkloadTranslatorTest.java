@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PodSetTopology;
@@ -295,6 +296,42 @@ class WorkloadTranslatorTest {
         .noneMatch(term -> term.toString().contains("sluice.dev"));
   }
 
+  /** In Kubernetes such a term matches no node; with a requirement on a label it would match. */
+  @Test
+  void aTermThatRequiresNothingStillMatchesNoNodeWhereClustersAreAvoided() {
+    WorkloadTranslator avoiding =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of("here"),
+            UnsupportedRequests.NONE,
+            workload -> true);
+    String terms =
+        "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution:"
+            + " {nodeSelectorTerms: [{}, {matchExpressions: [{key: disk, operator: Exists}]},"
+            + " {matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}";
+
+    NodeConstraints constraints =
+        ((SchedulerEvent.WorkloadPending)
+                avoiding.of(workload(PENDING.replace("{spec: {", "{spec: {" + terms + ", "))))
+            .workload()
+            .shape()
+            .podSets()
+            .getFirst()
+            .nodeConstraints();
+
+    assertThat(constraints.affinityTerms())
+        .hasSize(3)
+        .allMatch(term -> term.toString().contains("sluice.dev/worker-cluster"));
+    assertThat(constraints.fieldsOf(0))
+        .containsExactly(
+            new LabelRequirement("metadata.name", LabelRequirement.Operator.IN, List.of()));
+    assertThat(constraints.fieldsOf(1)).isEmpty();
+    assertThat(constraints.fieldsOf(2))
+        .containsExactly(
+            new LabelRequirement("metadata.name", LabelRequirement.Operator.IN, List.of("n1")));
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -539,7 +576,8 @@ class WorkloadTranslatorTest {
         placed(ON_N1, "unhealthyNodes: [{name: n1}]")
             .replace(
                 "  resourceVersion:",
-                "  ownerReferences: [{apiVersion: v1, kind: %s, name: p, uid: u, controller: true}]\n"
+                "  ownerReferences: [{apiVersion: v1, kind: %s, name: p, uid: u, controller:"
+                    + " true}]\n"
                     + "  resourceVersion:");
     WorkloadTranslator moving =
         new WorkloadTranslator(
