@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.reading.CachedResource;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.UnreadableMetadata;
@@ -172,17 +173,8 @@ final class JobObject implements HasMetadata, Namespaced {
       return TolerantDeserializers.read(
           parser,
           context,
-          object -> new JobObject(object, identity(object.path("metadata")), faults),
+          object -> new JobObject(object, CachedResource.identity(object), faults),
           (object, unreadable) -> new JobObject(object, unreadable, faults));
-    }
-
-    private static ObjectMeta identity(JsonNode from) {
-      ObjectMeta metadata = new ObjectMeta();
-      metadata.setNamespace(from.path("namespace").asText());
-      metadata.setName(from.path("name").asText());
-      metadata.setUid(from.path("uid").asText());
-      metadata.setResourceVersion(from.path("resourceVersion").asText());
-      return metadata;
     }
   }
 }

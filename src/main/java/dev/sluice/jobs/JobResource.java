@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
+import dev.sluice.kube.reading.CachedResource;
 import dev.sluice.kube.reading.UnreadableMetadata;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 
@@ -10,27 +10,31 @@ import io.fabric8.kubernetes.api.model.ObjectMeta;
  * read-only and must never be written back. Each subclass names its group, version and kind and its
  * deserializer. Other kinds are read as {@link JobObject}.
  */
-public abstract class JobResource implements HasMetadata, Namespaced {
+public abstract class JobResource extends CachedResource implements Namespaced {
 
   private static final long serialVersionUID = 1L;
 
   private final transient CachedJob view;
-  private ObjectMeta metadata;
 
   /** Holds this view. */
   protected JobResource(CachedJob view) {
+    super(identity(view));
     this.view = view;
-    this.metadata = new ObjectMeta();
+  }
+
+  private static ObjectMeta identity(CachedJob view) {
+    ObjectMeta metadata = new ObjectMeta();
     metadata.setNamespace(view.ref().namespace());
     metadata.setName(view.ref().name());
     metadata.setUid(view.ref().uid());
     metadata.setResourceVersion(Long.toString(view.version()));
+    return metadata;
   }
 
   /** Stands for an object that could not be read. */
   protected JobResource(CachedJob view, UnreadableMetadata metadata) {
+    super(metadata);
     this.view = view;
-    this.metadata = metadata;
   }
 
   /** Whether the object could be read; otherwise nothing is known of it but its identity. */
@@ -41,22 +45,5 @@ public abstract class JobResource implements HasMetadata, Namespaced {
   /** What is known of the job. */
   public CachedJob view() {
     return view;
-  }
-
-  @Override
-  public ObjectMeta getMetadata() {
-    return metadata;
-  }
-
-  @Override
-  public void setMetadata(ObjectMeta metadata) {
-    this.metadata = metadata;
-  }
-
-  @Override
-  public void setApiVersion(String version) {
-    if (!version.equals(getApiVersion())) {
-      throw new IllegalArgumentException("version is " + getApiVersion() + ", not " + version);
-    }
   }
 }

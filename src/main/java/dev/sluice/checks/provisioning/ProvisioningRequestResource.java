@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.kube.reading.CachedResource;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.UnreadableMetadata;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.model.annotation.Group;
@@ -26,7 +26,7 @@ import java.io.IOException;
 @Kind(ProvisioningRequestResource.KIND)
 @Plural(ProvisioningRequestResource.PLURAL)
 @JsonDeserialize(using = ProvisioningRequestResource.Reader.class)
-public final class ProvisioningRequestResource implements HasMetadata, Namespaced {
+public final class ProvisioningRequestResource extends CachedResource implements Namespaced {
 
   /** The group of the API. */
   static final String GROUP = "autoscaling.x-k8s.io";
@@ -43,43 +43,19 @@ public final class ProvisioningRequestResource implements HasMetadata, Namespace
   private static final long serialVersionUID = 1L;
 
   private final transient CachedRequest request;
-  private ObjectMeta metadata;
 
   private ProvisioningRequestResource(CachedRequest request, ObjectMeta metadata) {
+    super(metadata);
     this.request = request;
-    this.metadata = metadata;
   }
 
   private static ProvisioningRequestResource of(JsonNode object) {
-    CachedRequest request = CachedRequest.of(object);
-    ObjectMeta metadata = new ObjectMeta();
-    metadata.setNamespace(request.namespace());
-    metadata.setName(request.name());
-    metadata.setUid(request.uid());
-    metadata.setResourceVersion(object.path("metadata").path("resourceVersion").asText());
-    return new ProvisioningRequestResource(request, metadata);
+    return new ProvisioningRequestResource(CachedRequest.of(object), identity(object));
   }
 
   /** What is known of the request. */
   CachedRequest request() {
     return request;
-  }
-
-  @Override
-  public ObjectMeta getMetadata() {
-    return metadata;
-  }
-
-  @Override
-  public void setMetadata(ObjectMeta other) {
-    this.metadata = other;
-  }
-
-  @Override
-  public void setApiVersion(String version) {
-    if (!version.equals(getApiVersion())) {
-      throw new IllegalArgumentException("version is " + getApiVersion() + ", not " + version);
-    }
   }
 
   /** Reads a request, and keeps what is needed of it. */

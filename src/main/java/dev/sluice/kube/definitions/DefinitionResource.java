@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.kube.reading.CachedResource;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.UnreadableMetadata;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -26,16 +26,15 @@ import java.util.Set;
 @Kind("CustomResourceDefinition")
 @Plural("customresourcedefinitions")
 @JsonDeserialize(using = DefinitionResource.Reader.class)
-public final class DefinitionResource implements HasMetadata {
+public final class DefinitionResource extends CachedResource {
 
   private static final long serialVersionUID = 1L;
 
   private final transient Set<String> served;
-  private ObjectMeta metadata;
 
   private DefinitionResource(Set<String> served, ObjectMeta metadata) {
+    super(metadata);
     this.served = served;
-    this.metadata = metadata;
   }
 
   /** Reads a definition from its JSON. */
@@ -66,32 +65,6 @@ public final class DefinitionResource implements HasMetadata {
       }
     }
     return Set.copyOf(names);
-  }
-
-  private static ObjectMeta identity(JsonNode object) {
-    JsonNode from = object.path("metadata");
-    ObjectMeta metadata = new ObjectMeta();
-    metadata.setName(from.path("name").asText());
-    metadata.setUid(from.path("uid").asText());
-    metadata.setResourceVersion(from.path("resourceVersion").asText());
-    return metadata;
-  }
-
-  @Override
-  public ObjectMeta getMetadata() {
-    return metadata;
-  }
-
-  @Override
-  public void setMetadata(ObjectMeta other) {
-    this.metadata = other;
-  }
-
-  @Override
-  public void setApiVersion(String version) {
-    if (!version.equals(getApiVersion())) {
-      throw new IllegalArgumentException("version is " + getApiVersion() + ", not " + version);
-    }
   }
 
   /** Reads a definition, and keeps what is needed of it. */
