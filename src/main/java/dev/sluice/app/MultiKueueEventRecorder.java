@@ -1,10 +1,8 @@
 package dev.sluice.app;
 
-import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.checks.multikueue.sync.DispatchListener;
 import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.metrics.MultiKueueMetrics;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
@@ -62,12 +60,7 @@ final class MultiKueueEventRecorder implements DispatchListener {
   @Override
   public void reported(CachedWorkload workload, boolean warning, String note) {
     events.record(
-        new ObjectReference(
-            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
-            "Workload",
-            workload.id().namespace(),
-            workload.id().name(),
-            workload.id().uid()),
+        WorkloadReference.of(workload.id()),
         warning ? EventRecorder.Type.WARNING : EventRecorder.Type.NORMAL,
         MULTI_KUEUE,
         "Dispatch",

@@ -1,13 +1,11 @@
 package dev.sluice.app;
 
-import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.provisioning.ProvisioningControllers;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import io.javaoperatorsdk.operator.Operator;
@@ -52,12 +50,7 @@ final class ProvisioningModule implements OperatorModule {
 
   private void record(CachedWorkload workload, boolean warning, String reason, String note) {
     events.record(
-        new ObjectReference(
-            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
-            "Workload",
-            workload.id().namespace(),
-            workload.id().name(),
-            workload.id().uid()),
+        WorkloadReference.of(workload.id()),
         warning ? EventRecorder.Type.WARNING : EventRecorder.Type.NORMAL,
         reason,
         "Provision",

@@ -1,13 +1,11 @@
 package dev.sluice.app;
 
-import dev.sluice.api.ApiVersions;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
-import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.AdmissionObserver;
 import dev.sluice.workload.CachedWorkload;
@@ -129,16 +127,6 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
   }
 
   private void record(WorkloadId id, Type type, String reason, String note) {
-    events.record(
-        new ObjectReference(
-            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
-            "Workload",
-            id.namespace(),
-            id.name(),
-            id.uid()),
-        type,
-        reason,
-        "Admission",
-        note);
+    events.record(WorkloadReference.of(id), type, reason, "Admission", note);
   }
 }
