@@ -1,9 +1,6 @@
 package dev.sluice.jobs;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+import dev.sluice.api.NameHash;
 import java.util.Locale;
 
 /**
@@ -37,16 +34,8 @@ public final class WorkloadNames {
     }
     String readable = kind.toLowerCase(Locale.ROOT) + "-" + jobName;
     int room = longest - HASH - 1;
-    return readable.substring(0, Math.min(room, readable.length())) + "-" + sha1(hashed);
-  }
-
-  private static String sha1(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest).substring(0, HASH);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-1", e);
-    }
+    return readable.substring(0, Math.min(room, readable.length()))
+        + "-"
+        + NameHash.sha1(hashed).substring(0, HASH);
   }
 }

@@ -1,14 +1,11 @@
 package dev.sluice.kubequeue;
 
 import dev.sluice.api.KubernetesNames;
+import dev.sluice.api.NameHash;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.SourceMark.Identity;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -143,12 +140,6 @@ final class NameAllocator {
   }
 
   private static String hash(SourceMark mark) {
-    try {
-      byte[] text = (mark.uid() + "/" + mark.path()).getBytes(StandardCharsets.UTF_8);
-      byte[] digest = MessageDigest.getInstance("SHA-1").digest(text);
-      return HexFormat.of().formatHex(digest);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-1", e);
-    }
+    return NameHash.sha1(mark.uid() + "/" + mark.path());
   }
 }

@@ -1,9 +1,6 @@
 package dev.sluice.checks.provisioning;
 
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
+import dev.sluice.api.NameHash;
 
 /** Names of ProvisioningRequests and PodTemplates (docs/provisioning.md#what-is-created). */
 final class RequestNames {
@@ -28,16 +25,8 @@ final class RequestNames {
   }
 
   private static String cut(String name) {
-    return name.length() <= LONGEST ? name : name.substring(0, LONGEST) + "-" + sha1(name);
-  }
-
-  private static String sha1(String text) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest).substring(0, HASH);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-1", e);
-    }
+    return name.length() <= LONGEST
+        ? name
+        : name.substring(0, LONGEST) + "-" + NameHash.sha1(name).substring(0, HASH);
   }
 }
