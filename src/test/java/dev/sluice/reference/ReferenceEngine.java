@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -456,12 +457,11 @@ final class ReferenceEngine {
    */
   List<Decided> cycle(Predicate<String> reason) {
     ReferenceTree tree = world.tree();
-    Map<ReferenceEntry, ReferenceEntry.Search> searches = new HashMap<>();
-    for (String queue : world.queues.keySet()) {
-      if (tree.tree(queue).stream().noneMatch(reason)) {
-        world.waitingIn(queue).forEach(entry -> searches.put(entry, entry.search()));
-      }
-    }
+    Map<ReferenceEntry, ReferenceEntry.Search> searches =
+        searches(
+            world.queues.keySet().stream()
+                .filter(queue -> tree.tree(queue).stream().noneMatch(reason))
+                .flatMap(queue -> world.waitingIn(queue).stream()));
     List<Decided> decided = cycle();
     searches.forEach(ReferenceEntry::search);
     return decided;
@@ -486,8 +486,8 @@ final class ReferenceEngine {
    * @return what was decided; there may be no more cycles if that is anything
    */
   List<Decided> idleCycles(int rounds) {
-    Map<ReferenceEntry, ReferenceEntry.Search> searches = new HashMap<>();
-    world.workloads.values().forEach(entry -> searches.put(entry, entry.search()));
+    Map<ReferenceEntry, ReferenceEntry.Search> searches =
+        searches(world.workloads.values().stream());
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < rounds && seen.add(questions().state()); i++) {
       List<Decided> decided = cycle();
@@ -498,6 +498,14 @@ final class ReferenceEngine {
     }
     searches.forEach(ReferenceEntry::search);
     return List.of();
+  }
+
+  /** How far searches through the flavors came, by Workload. */
+  private static Map<ReferenceEntry, ReferenceEntry.Search> searches(
+      Stream<ReferenceEntry> entries) {
+    Map<ReferenceEntry, ReferenceEntry.Search> searches = new HashMap<>();
+    entries.forEach(entry -> searches.put(entry, entry.search()));
+    return searches;
   }
 
   /** What tests ask. */
