@@ -1,7 +1,6 @@
 package dev.sluice.checks.provisioning;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
@@ -15,15 +14,12 @@ import dev.sluice.checks.provisioning.RequestWriter.Creation;
 import dev.sluice.jobs.FlavorLookup;
 import dev.sluice.jobs.ObjectKey;
 import dev.sluice.jobs.StartConflictException;
-import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.CheckStates;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
-import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -57,6 +53,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   private final RequestWriter writer;
   private final WorkQueue<ObjectKey> queue;
 
+  private final CheckStateUpdate update;
   private final RefusedCreations refusals = new RefusedCreations(AFTER_REFUSAL);
 
   /** UIDs of requests whose PodTemplates this process found or created. */
@@ -100,6 +97,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     this.dependencies = dependencies;
     this.requests = requests;
     this.writer = writer;
+    this.update = new CheckStateUpdate(dependencies.states(), dependencies.events());
     this.queue = new WorkQueue<>(this::reconcile, dependencies.queue());
   }
 
@@ -235,7 +233,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     }
     return states.equals(workload.status().admissionChecks())
         ? again
-        : earlier(again, write(workload, states));
+        : earlier(again, update.write(workload, states));
   }
 
   private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
@@ -422,55 +420,6 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     }
     complete.add(request.uid());
     return Templates.DONE;
-  }
-
-  private Optional<Duration> write(CachedWorkload workload, List<CheckState> states)
-      throws InterruptedException {
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(states));
-    Outcome outcome = Futures.forResult(dependencies.states().write(workload, status));
-    return switch (outcome) {
-      case Outcome.Written written -> {
-        written(workload, states);
-        yield Optional.empty();
-      }
-      case Outcome.Gone gone -> Optional.empty();
-      case Outcome.Conflict conflict -> Optional.of(SOON);
-      case Outcome.Refused refused -> {
-        LOG.warn("workload={} checks=refused reason=\"{}\"", workload.id(), refused.message());
-        yield Optional.of(AFTER_REFUSAL);
-      }
-    };
-  }
-
-  private void written(CachedWorkload workload, List<CheckState> states) {
-    for (CheckState before : workload.status().admissionChecks()) {
-      for (CheckState after : states) {
-        if (after.name().equals(before.name()) && !after.equals(before)) {
-          LOG.info(
-              "workload={} check={} state={} reason=\"{}\"",
-              workload.id(),
-              after.name(),
-              after.state(),
-              after.message());
-          if (!after.state().equals(before.state())) {
-            dependencies
-                .events()
-                .record(
-                    workload,
-                    false,
-                    "AdmissionCheckUpdated",
-                    "Admission check "
-                        + after.name()
-                        + " changed from "
-                        + before.state()
-                        + " to "
-                        + after.state()
-                        + (after.message().isEmpty() ? "" : ": " + after.message()));
-          }
-        }
-      }
-    }
   }
 
   @Override
