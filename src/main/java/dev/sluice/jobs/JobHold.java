@@ -12,8 +12,9 @@ import java.util.Optional;
 
 /**
  * Decides about jobs that must not have quota for now, because their kind's own controller would
- * not run them: the Workload gives up its reservation and stays out of the queue, and the job is
- * suspended, so that it does not run without quota as soon as its controller would run it.
+ * not run them, or because what it would run can't be counted: the Workload gives up its
+ * reservation and stays out of the queue, and the job is suspended, so that it does not run without
+ * quota as soon as its controller would run it. Quota is given back when no pods run any more.
  */
 final class JobHold {
 
@@ -29,13 +30,15 @@ final class JobHold {
           ? Optional.of(List.of(released(context, workload)))
           : Optional.empty();
     }
+    Stop stop = new Stop(StopReason.NOT_ADMITTED, Optional.of(workload), hold.get());
+    if (state.active() && workload.status().remotePlacement().cluster().isEmpty()) {
+      return Optional.of(state.suspended() ? List.of() : List.of(stop));
+    }
     if (!WorkloadStatuses.isOnHold(workload)) {
       return Optional.of(List.of(held(context, workload, hold.get(), rules)));
     }
     return Optional.of(
-        state.suspended() && !state.stopUnfinished()
-            ? List.of()
-            : List.of(new Stop(StopReason.NOT_ADMITTED, Optional.of(workload), hold.get())));
+        state.suspended() && !state.stopUnfinished() ? List.of() : List.of(stop));
   }
 
   private static PatchStatus held(

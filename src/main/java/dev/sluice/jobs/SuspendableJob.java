@@ -75,6 +75,27 @@ public abstract class SuspendableJob implements JobIntegration {
   }
 
   /**
+   * Fields by which the kind's own controller makes other pods than the pod sets say. {@link
+   * #validate} refuses them; a job that has them all the same is held, because what it runs can't be
+   * charged.
+   */
+  protected List<InvalidField> uncounted(JsonNode object) {
+    return List.of();
+  }
+
+  private Optional<String> heldBack(JsonNode object) {
+    return hold(object)
+        .or(
+            () ->
+                uncounted(object).stream()
+                    .findFirst()
+                    .map(
+                        field ->
+                            "What the job runs can't be counted: %s: %s"
+                                .formatted(field.path(), field.rule())));
+  }
+
+  /**
    * Whether the job is being deleted and still needs its quota, because its kind's own controller
    * cleans up.
    */
@@ -102,7 +123,7 @@ public abstract class SuspendableJob implements JobIntegration {
         reclaimable(observed),
         new JobState.Handling(
             isManageable(object),
-            hold(object),
+            heldBack(object),
             cleansUp(object),
             readsSuspendAnnotation() && annotation(object).asText().equals("true")));
   }

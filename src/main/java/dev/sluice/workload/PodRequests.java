@@ -63,9 +63,14 @@ final class PodRequests {
     return result;
   }
 
+  /**
+   * Own limits stand in for absent requests before a LimitRange is asked, as the API server does
+   * it: a default request would charge less than the pod is going to request.
+   */
   private static ResourceNeeds defaulted(ResourceNeeds needs, ItemRules rules) {
     Map<String, Long> limits = filled(needs.limits(), rules.defaultLimit());
-    Map<String, Long> requests = filled(needs.requests(), rules.defaultRequest());
+    Map<String, Long> requests =
+        filled(filled(needs.requests(), needs.limits()), rules.defaultRequest());
     return new ResourceNeeds(filled(requests, limits), limits);
   }
 
@@ -92,8 +97,8 @@ final class PodRequests {
 
   /**
    * The request of one pod, by the rules of Kubernetes: the sum of containers and sidecars, or the
-   * largest sum of an init container and the sidecars started before it; pod-level amounts replace
-   * these; overhead is added.
+   * largest sum of an init container and the sidecars started before it; pod-level amounts count
+   * where they are larger; overhead is added. Negative amounts count as 0.
    */
   SortedMap<String, Long> perPod() {
     SortedMap<String, Long> total = new TreeMap<>();
@@ -110,12 +115,15 @@ final class PodRequests {
     }
     addAll(total, sidecars);
     starting.forEach((resource, amount) -> total.merge(resource, amount, Math::max));
-    total.putAll(podLevel.requests());
+    podLevel
+        .requests()
+        .forEach((resource, amount) -> total.merge(resource, Math.max(0, amount), Math::max));
     addAll(total, overhead);
     return total;
   }
 
   private static void addAll(Map<String, Long> total, Map<String, Long> amounts) {
-    amounts.forEach((resource, amount) -> total.merge(resource, amount, ResourceAmounts::add));
+    amounts.forEach(
+        (resource, amount) -> total.merge(resource, Math.max(0, amount), ResourceAmounts::add));
   }
 }

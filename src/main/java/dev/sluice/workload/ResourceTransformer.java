@@ -12,8 +12,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Transforms the requests of a pod into the amounts that quota counts: drops excluded resources and
- * applies resource transformations (docs/scheduling-semantics.md#what-is-pending 6 and 8).
+ * Transforms the requests of a pod into the amounts that quota counts: applies resource
+ * transformations, then drops excluded resources (docs/scheduling-semantics.md#what-is-pending 5, 6
+ * and 8).
  */
 final class ResourceTransformer {
 
@@ -28,19 +29,21 @@ final class ResourceTransformer {
     transformations.forEach(each -> this.transformations.put(each.input(), each));
   }
 
-  /** The counted amounts of a pod, from its requested amounts; none is negative. */
+  /**
+   * The counted amounts of a pod, from its requested amounts; none is negative. An excluded resource
+   * isn't counted itself, but it is an input and a factor of transformations like any other.
+   */
   SortedMap<String, Long> of(SortedMap<String, Long> requested) {
-    SortedMap<String, Long> included = new TreeMap<>(requested);
-    included.keySet().removeIf(this::isExcluded);
     SortedMap<String, Long> counted = new TreeMap<>();
     Map<String, BigDecimal> outputs = new HashMap<>();
-    included.forEach(
+    requested.forEach(
         (resource, amount) -> {
           Transformation transformation = transformations.get(resource);
           if (transformation != null) {
-            addOutputs(outputs, transformation, resource, amount, included);
+            addOutputs(outputs, transformation, resource, amount, requested);
           }
-          if (transformation == null || !transformation.replace()) {
+          boolean replaced = transformation != null && transformation.replace();
+          if (!replaced && !isExcluded(resource)) {
             counted.put(resource, amount);
           }
         });

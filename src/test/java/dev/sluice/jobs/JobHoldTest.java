@@ -6,8 +6,10 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.kubeflow.TrainingJob;
 import dev.sluice.jobs.ray.RayJob;
 import dev.sluice.workload.CachedWorkload;
 import java.util.List;
@@ -27,17 +29,22 @@ class JobHoldTest {
 
   private static Optional<List<JobAction>> decide(
       boolean suspended, String status, CachedWorkload workload) {
-    CachedJob job =
-        CachedJobParser.of(
-            new RayJob(),
-            GivenObject.status(
-                yaml(
-                    """
-                    metadata: {name: ray, namespace: team, uid: u}
-                    spec: {suspend: %s, rayClusterSpec: {}}
-                    """
-                        .formatted(suspended)),
-                status));
+    return decide(
+        new RayJob(),
+        GivenObject.status(
+            yaml(
+                """
+                metadata: {name: ray, namespace: team, uid: u}
+                spec: {suspend: %s, rayClusterSpec: {}}
+                """
+                    .formatted(suspended)),
+            status),
+        workload);
+  }
+
+  private static Optional<List<JobAction>> decide(
+      JobIntegration kind, ObjectNode object, CachedWorkload workload) {
+    CachedJob job = CachedJobParser.of(kind, object);
     GivenCluster cluster = GivenCluster.cluster();
     return JobHold.decide(
         new ReconcileContext(
@@ -103,5 +110,32 @@ class JobHoldTest {
                 .path("reason")
                 .asText())
         .isEqualTo("PendingEvaluation");
+  }
+
+  /** A job whose pods can't be counted any more keeps its quota until they are gone. */
+  @Test
+  void whatRunsIsStoppedBeforeItsQuotaIsGivenBack() {
+    String training =
+        """
+        metadata: {name: train, namespace: team, uid: u}
+        spec: {runPolicy: {suspend: %s}, pytorchReplicaSpecs: {Worker: {}, worker: {}}}
+        status: {replicaStatuses: {Worker: {active: %d}}}
+        """;
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+
+    assertThat(
+            decide(TrainingJob.pyTorch(), yaml(training.formatted(false, 2)), admitted)
+                .orElseThrow())
+        .singleElement()
+        .isInstanceOf(Stop.class);
+    assertThat(
+            decide(TrainingJob.pyTorch(), yaml(training.formatted(true, 2)), admitted)
+                .orElseThrow())
+        .isEmpty();
+    assertThat(
+            reserved(decide(TrainingJob.pyTorch(), yaml(training.formatted(true, 0)), admitted))
+                .path("reason")
+                .asText())
+        .isEqualTo("OnHold");
   }
 }

@@ -89,15 +89,57 @@ class PodRequestsTest {
   }
 
   @Test
-  void amountsOfThePodTakeTheirPlace() {
+  void amountsOfThePodCountWhereTheyAreMoreThanTheSumOfContainers() {
     assertThat(
             perPod(
                 """
-                resources: {requests: {cpu: 3}, limits: {memory: 100}}
+                resources: {requests: {cpu: 8}, limits: {memory: 100}}
                 containers:
                 - {name: a, resources: {requests: {cpu: 5, example.com/gpu: 1}}}
                 """))
-        .isEqualTo(Map.of("cpu", 3000L, "memory", 100L, "example.com/gpu", 1L));
+        .isEqualTo(Map.of("cpu", 8000L, "memory", 100L, "example.com/gpu", 1L));
+    assertThat(
+            perPod(
+                """
+                resources: {requests: {cpu: 3}}
+                overhead: {cpu: 250m}
+                containers:
+                - {name: a, resources: {requests: {cpu: 5}}}
+                - {name: b, resources: {requests: {cpu: 1}}}
+                """))
+        .as("at least the sum of the containers, plus overhead")
+        .isEqualTo(Map.of("cpu", 6250L));
+  }
+
+  @Test
+  void negativeRequestsCountZero() {
+    assertThat(
+            perPod(
+                """
+                resources: {requests: {memory: -1}}
+                overhead: {cpu: -2}
+                containers:
+                - {name: a, resources: {requests: {cpu: -5}}}
+                - {name: b, resources: {requests: {cpu: 3}}}
+                """))
+        .isEqualTo(Map.of("cpu", 3000L, "memory", 0L));
+  }
+
+  @Test
+  void ownLimitsStandInForAbsentRequestsBeforeDefaultRequests() {
+    LimitRange range =
+        limitRange(
+            "{type: Container, default: {cpu: 9, memory: 9}, defaultRequest: {cpu: 1, memory: 1}}");
+    assertThat(
+            perPod(
+                """
+                containers:
+                - {name: a, resources: {limits: {cpu: 4}}}
+                - {name: b, resources: {limits: {cpu: 8}, requests: {cpu: 2}}}
+                """,
+                range))
+        .as("4 of the limit, and 2 of the request; memory by default requests")
+        .isEqualTo(Map.of("cpu", 6000L, "memory", 2L));
   }
 
   @Test

@@ -45,6 +45,11 @@ class ResourceTransformerTest {
                   true,
                   "example.com/license-seats",
                   Map.of("example.com/credits", BigDecimal.ONE)),
+              new Transformation(
+                  "example.com/license-gpu",
+                  false,
+                  "example.com/cores",
+                  Map.of("example.com/credits", BigDecimal.ONE)),
               new Transformation("example.com/nothing", true, "", Map.of())));
 
   @ParameterizedTest
@@ -62,7 +67,8 @@ class ResourceTransformerTest {
           voucher=1 credits=7        | credits=7
           mig=0 mig-gib=5            | credits=0 gpu-memory=0 mig-gib=5
           mig=3 mig-gib=0            | credits=0 gpu-memory=0 mig-gib=0
-          seat=3 license-seats=9     | credits=3
+          seat=3 license-seats=9     | credits=27
+          license-gpu=2 cores=5      | credits=10 cores=5
           nothing=5 other=-1         | other=0
           mig=9223372036854775807 mig-gib=9 | credits=9223372036854775807 gpu-memory=9223372036854775807 mig-gib=9
           """)

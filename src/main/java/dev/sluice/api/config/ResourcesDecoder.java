@@ -55,7 +55,7 @@ final class ResourcesDecoder {
       String multiplyBy = fields.text("multiplyBy", "");
       checkResource(fields.path("multiplyBy"), multiplyBy);
       Map<String, BigDecimal> outputs = fields.map("outputs", this::quantity);
-      outputs.keySet().forEach(output -> checkResource(fields.path("outputs"), output));
+      outputs.keySet().forEach(output -> checkOutput(fields.path("outputs"), output));
       fields.nothingElse();
       result.add(new Transformation(input, replace, multiplyBy, outputs));
     }
@@ -74,6 +74,16 @@ final class ResourcesDecoder {
     }
     errors.value(path, node, allowed);
     return Optional.empty();
+  }
+
+  /** The number of pods is counted by the scheduler itself; nothing else may add to it. */
+  private void checkOutput(String path, String name) {
+    checkResource(path, name);
+    errors.check(
+        !name.equals("pods"),
+        path,
+        name,
+        "the name of another resource than pods, which counts the pods themselves");
   }
 
   private void checkResource(String path, String name) {

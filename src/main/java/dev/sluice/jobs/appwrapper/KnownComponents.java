@@ -3,8 +3,11 @@ package dev.sluice.jobs.appwrapper;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.appwrapper.ComponentPodSet.Topology;
+import dev.sluice.jobs.kubeflow.KubeflowJob;
+import dev.sluice.jobs.ray.RayCluster;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The pod sets of components that declare none, for the kinds whose pod sets the controller of
@@ -73,7 +76,8 @@ final class KnownComponents {
 
   private static List<ComponentPodSet> pyTorchJob(JsonNode component) {
     JsonNode specs = component.path("template").path("spec").path("pytorchReplicaSpecs");
-    return List.of("Master", "Worker").stream()
+    return Stream.of("Master", "Worker")
+        .map(type -> KubeflowJob.key(specs, type))
         .filter(specs::has)
         .map(
             type ->
@@ -90,12 +94,11 @@ final class KnownComponents {
     podSets.add(ComponentPodSet.at(component, path + ".headGroupSpec.template", 1, Topology.NONE));
     List<JsonNode> groups = JsonFields.list(spec, "workerGroupSpecs");
     for (int i = 0; i < groups.size(); i++) {
-      long replicas = Math.max(0, groups.get(i).path("replicas").asInt(1));
       podSets.add(
           ComponentPodSet.at(
               component,
               path + ".workerGroupSpecs[" + i + "].template",
-              replicas * Math.max(1, groups.get(i).path("numOfHosts").asInt(1)),
+              RayCluster.workers(groups.get(i)),
               Topology.NONE));
     }
     return podSets;

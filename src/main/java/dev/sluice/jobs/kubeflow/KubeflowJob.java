@@ -1,7 +1,9 @@
 package dev.sluice.jobs.kubeflow;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobConditions;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobState;
@@ -11,7 +13,11 @@ import dev.sluice.jobs.WebhookRules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Jobs of Kubeflow whose spec holds replicas by type, each with a pod template: a pod set per type
@@ -80,7 +86,51 @@ public abstract class KubeflowJob extends TemplatedJob {
 
   /** What the job says of a type of replica; a missing node if it has none. */
   final JsonNode replica(JsonNode object, String type) {
-    return JsonFields.at(object, "spec", replicas, type);
+    return JsonFields.at(object, "spec", replicas, field(object, type));
+  }
+
+  /** The field of a type of replica in a job. */
+  final String field(JsonNode object, String type) {
+    return key(JsonFields.at(object, "spec", replicas), type);
+  }
+
+  /**
+   * The field of a type of replica. The training operator takes types in any case.
+   *
+   * @param specs the replicas by type
+   */
+  public static String key(JsonNode specs, String type) {
+    return keys(specs, type).findFirst().orElse(type);
+  }
+
+  private static Stream<String> keys(JsonNode specs, String type) {
+    return specs.properties().stream()
+        .filter(it -> it.getValue().isObject() && it.getKey().equalsIgnoreCase(type))
+        .map(Map.Entry::getKey);
+  }
+
+  @Override
+  public List<InvalidField> validate(JsonNode object, boolean elastic) {
+    return uncounted(object);
+  }
+
+  /** Types that the kind doesn't have, and types that are given twice in different cases. */
+  @Override
+  protected final List<InvalidField> uncounted(JsonNode object) {
+    JsonNode specs = JsonFields.at(object, "spec", replicas);
+    List<InvalidField> uncounted = new ArrayList<>();
+    Set<String> counted =
+        types.stream().map(type -> key(specs, type)).collect(Collectors.toUnmodifiableSet());
+    for (Map.Entry<String, JsonNode> each : specs.properties()) {
+      if (each.getValue().isObject() && !counted.contains(each.getKey())) {
+        uncounted.add(
+            new InvalidField(
+                "spec." + replicas + "[" + each.getKey() + "]",
+                TextNode.valueOf(each.getKey()),
+                "must be one of the types " + String.join(", ", types) + ", each given once"));
+      }
+    }
+    return uncounted;
   }
 
   /** How many pods a type of replica has. */
@@ -99,7 +149,7 @@ public abstract class KubeflowJob extends TemplatedJob {
                 object,
                 type.toLowerCase(Locale.ROOT),
                 count(type, replica),
-                "/spec/" + replicas + "/" + type + "/template",
+                "/spec/" + replicas + "/" + field(object, type) + "/template",
                 INDEX));
       }
     }

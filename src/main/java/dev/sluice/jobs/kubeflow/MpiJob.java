@@ -44,7 +44,7 @@ public final class MpiJob extends KubeflowJob {
                 List.of(
                     "spec",
                     REPLICAS,
-                    WORKER,
+                    field(object, WORKER),
                     "template",
                     "metadata",
                     "annotations",

@@ -21,6 +21,11 @@ public final class RayCluster extends RayKind {
     super(KIND, new RayPods(List.of("spec")));
   }
 
+  /** How many pods KubeRay makes of a group of workers, as the spec of a cluster says it. */
+  public static long workers(JsonNode group) {
+    return RayPods.workers(group);
+  }
+
   @Override
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(

@@ -129,7 +129,9 @@ public final class RayJob extends RayClusterOwner {
                   : spec.path("shutdownAfterJobFinishes"),
               "must be true for a job in a queue, because its quota is given back when it ends"));
     }
-    invalid.addAll(pods().validate(object, isSubmittedByJob(object) ? 1 : 0, elastic));
+    if (ownCluster) {
+      invalid.addAll(pods().validate(object, isSubmittedByJob(object) ? 1 : 0, elastic));
+    }
     return invalid;
   }
 

@@ -30,9 +30,11 @@ record RayPods(List<String> path) {
 
   private static final int MOST_POD_SETS = 18;
   private static final String GROUPS = "workerGroupSpecs";
+  private static final String LEAST = "minReplicas";
   private static final String GROUP_NAME = "groupName";
   private static final String AUTOSCALING = "enableInTreeAutoscaling";
   private static final String MANAGED_BY = "managedBy";
+  private static final String HEAD_CONTAINERS = "/headGroupSpec/template/spec/containers";
   private static final Index NO_INDEX = Index.of("");
 
   /** Copies the path. */
@@ -91,8 +93,16 @@ record RayPods(List<String> path) {
 
   /** The number of pods of a group, or of its namesake in the spec of a cluster. */
   private static long count(JsonNode group, JsonNode cluster) {
-    long hosts = Math.max(1, group.path("numOfHosts").asInt(1));
-    return Math.max(0, replicas(group, cluster)) * hosts;
+    return workers(replicas(group, cluster), group);
+  }
+
+  /** The number of pods of a group of workers whose spec stands alone. */
+  static long workers(JsonNode group) {
+    return workers(replicas(group, MissingNode.getInstance()), group);
+  }
+
+  private static long workers(int replicas, JsonNode group) {
+    return Math.max(0, replicas) * (long) Math.max(1, group.path("numOfHosts").asInt(1));
   }
 
   /** What the spec of a cluster says of its size. */
@@ -101,7 +111,7 @@ record RayPods(List<String> path) {
     ArrayNode groups = sizes.putArray(GROUPS);
     for (JsonNode group : JsonFields.list(cluster, GROUPS)) {
       ObjectNode size = groups.addObject();
-      for (String field : List.of(GROUP_NAME, "replicas")) {
+      for (String field : List.of(GROUP_NAME, "replicas", LEAST)) {
         if (group.has(field)) {
           size.set(field, group.get(field));
         }
@@ -119,14 +129,17 @@ record RayPods(List<String> path) {
     }
   }
 
-  /** The replicas of a group, or those of its namesake in the spec of a cluster. */
+  /**
+   * The replicas of a group, or those of its namesake in the spec of a cluster. KubeRay makes
+   * minReplicas of a group that says fewer.
+   */
   private static int replicas(JsonNode group, JsonNode cluster) {
-    return JsonFields.list(cluster, GROUPS).stream()
-        .filter(each -> each.path(GROUP_NAME).equals(group.path(GROUP_NAME)))
-        .findFirst()
-        .orElse(group)
-        .path("replicas")
-        .asInt(1);
+    JsonNode size =
+        JsonFields.list(cluster, GROUPS).stream()
+            .filter(each -> each.path(GROUP_NAME).equals(group.path(GROUP_NAME)))
+            .findFirst()
+            .orElse(group);
+    return Math.max(size.path("replicas").asInt(1), size.path(LEAST).asInt());
   }
 
   /**
@@ -185,7 +198,7 @@ record RayPods(List<String> path) {
 
   /** The image of the head's Ray container; empty if there is none. */
   private String image(JsonNode object) {
-    return spec(object).at("/headGroupSpec/template/spec/containers/0/image").asText();
+    return spec(object).at(HEAD_CONTAINERS + "/0/image").asText();
   }
 
   /** Adds a container to a pod template. */
@@ -248,6 +261,14 @@ record RayPods(List<String> path) {
                   : "a job in a queue can't scale itself unless it is elastic: annotation "
                       + KueueConstants.ELASTIC_JOB
                       + "=true"));
+    }
+    JsonNode head = spec(object).at(HEAD_CONTAINERS);
+    if (head.isEmpty()) {
+      invalid.add(
+          new InvalidField(
+              field("headGroupSpec.template.spec.containers"),
+              head,
+              "the head of a cluster in a queue must have a container"));
     }
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
     int most = MOST_POD_SETS - 1 - more;

@@ -33,6 +33,11 @@ public final class SparkApplication extends SuspendableJob {
   private static final String APPLICATION = "sparkoperator.k8s.io/app-name";
   private static final String CLUSTER_MODE = "cluster";
 
+  private static final String DYNAMIC_ALLOCATION = "spark.dynamicAllocation.enabled";
+  private static final String NOT_ELASTIC =
+      "a job in a queue can't scale itself unless it is elastic, and SparkApplications can't be"
+          + " elastic";
+
   private static final List<SparkRole> ROLES = List.of(SparkRole.DRIVER, SparkRole.EXECUTOR);
 
   @Override
@@ -85,10 +90,23 @@ public final class SparkApplication extends SuspendableJob {
           new InvalidField(
               "spec.dynamicAllocation.enabled",
               dynamic,
-              "a job in a queue can't scale itself unless it is elastic, and SparkApplications"
-                  + " can't be elastic"));
+              NOT_ELASTIC));
     }
+    invalid.addAll(uncounted(object));
     return invalid;
+  }
+
+  /** Properties by which the application gets other pods than its fields say. */
+  @Override
+  protected List<InvalidField> uncounted(JsonNode object) {
+    List<InvalidField> uncounted = new ArrayList<>();
+    JsonNode dynamic = JsonFields.at(object, "spec", "sparkConf", DYNAMIC_ALLOCATION);
+    if (dynamic.asText().strip().equalsIgnoreCase("true")) {
+      uncounted.add(
+          new InvalidField("spec.sparkConf[" + DYNAMIC_ALLOCATION + "]", dynamic, NOT_ELASTIC));
+    }
+    ROLES.forEach(role -> uncounted.addAll(role.resources(object).errors()));
+    return uncounted;
   }
 
   @Override

@@ -58,7 +58,12 @@ enum SparkRole {
 
   /** How many pods. */
   int count(JsonNode object) {
-    return this == DRIVER ? 1 : Math.max(0, in(object).path("instances").asInt());
+    return resources(object).count();
+  }
+
+  /** What Spark requests for a pod of the role. */
+  SparkResources resources(JsonNode object) {
+    return new SparkResources(object, field);
   }
 
   private JsonNode in(JsonNode object) {
@@ -118,26 +123,20 @@ enum SparkRole {
     return first == null ? containers.addObject().put("name", container) : first;
   }
 
-  private static void compute(JsonNode object, JsonNode role, ObjectNode main) {
+  private void compute(JsonNode object, JsonNode role, ObjectNode main) {
     JsonNode image = role.hasNonNull("image") ? role.get("image") : object.at("/spec/image");
     if (image.isTextual()) {
       main.put("image", image.asText());
     }
     append(main, "volumeMounts", role.path("volumeMounts"));
+    SparkResources resources = resources(object);
     Map<String, String> requests = new LinkedHashMap<>();
     Map<String, String> limits = new LinkedHashMap<>();
-    put(requests, "cpu", JsonFields.text(role, "coreRequest"));
-    if (!requests.containsKey("cpu") && !main.at("/resources/requests").has("cpu")) {
-      requests.put("cpu", Integer.toString(role.path("cores").asInt(1)));
-    }
-    put(limits, "cpu", JsonFields.text(role, "coreLimit"));
-    put(requests, "memory", quantity(JsonFields.text(role, "memory")));
+    put(requests, "cpu", resources.cpu(main.at("/resources/requests/cpu").asText("")));
+    put(limits, "cpu", resources.cpuLimit());
+    put(requests, "memory", resources.memory());
     put(limits, "memory", quantity(JsonFields.text(role, "memoryLimit")));
-    JsonNode gpu = role.path("gpu");
-    put(
-        limits,
-        gpu.path("name").asText(),
-        gpu.path("quantity").isNumber() ? gpu.get("quantity").asText() : "");
+    resources.devices().forEach((name, amount) -> put(limits, name, amount));
     resources(main, "requests", requests);
     resources(main, "limits", limits);
   }

@@ -468,6 +468,9 @@ class ConfigurationLoaderTest {
             + " resources.transformations[0].multiplyBy | \"-\" is not allowed",
         "resources: {transformations: [{input: a, outputs: {b: x}}]} |"
             + " resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
+        "resources: {transformations: [{input: a, outputs: {pods: 1}}]} |"
+            + " resources.transformations[0].outputs | \"pods\" is not allowed; allowed: the name of"
+            + " another resource than pods",
         "resources: {transformations: [{input: a}, {input: a}]} |"
             + " resources.transformations[1].input | \"a\" is given twice",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} |"

@@ -5,12 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class EngineTest {
@@ -47,6 +54,27 @@ class EngineTest {
     schedulerFixture.submit("small", "q", 3, 0, 2);
 
     assertThat(schedulerFixture.admitted()).containsExactly("small");
+  }
+
+  /** Whatever quota of the covered resource says, no other quota will ever cover the rest. */
+  @Test
+  void aRequestForCoveredAndUncoveredResourcesMatchesNoFlavor() {
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    for (long cpu : List.of(1L, 11L)) {
+      SortedMap<String, Long> request = new TreeMap<>(Map.of("cpu", cpu, "example.com/gpu", 1L));
+      schedulerFixture.submit(
+          "both-" + cpu,
+          "q",
+          new RequestShape(
+              List.of(
+                  new PodSetRequest(
+                      "main", 1, 0, request, NodeConstraints.ANYWHERE, "", TopologyRequest.NONE))),
+          0);
+      assertThat(schedulerFixture.admitted()).isEmpty();
+      assertThat(schedulerFixture.waitsFor("both-" + cpu))
+          .contains(PendingReason.NO_MATCHING_FLAVOR);
+    }
   }
 
   @Test

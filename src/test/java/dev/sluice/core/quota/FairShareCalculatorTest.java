@@ -68,6 +68,19 @@ class FairShareCalculatorTest {
   }
 
   @Test
+  void aShareIsNeverNegative() {
+    queue("a", "co", 0, "0.000001");
+    queue("b", "co", 1, "1");
+    QuotaNode a = use("a", cpu, Long.MAX_VALUE);
+    assertThat(shares.of(a).rounded()).isEqualTo(Long.MAX_VALUE);
+    a.add(cpu, Long.MAX_VALUE);
+    assertThat(shares.of(a).rounded()).isEqualTo(Long.MAX_VALUE);
+    a.remove(cpu, Long.MAX_VALUE);
+    a.remove(cpu, Long.MAX_VALUE);
+    assertThat(shares.of(a).rounded()).isZero();
+  }
+
+  @Test
   void theWeightDivides() {
     queue("heavy", "co", 0, "2");
     queue("light", "co", 0, "0.1");

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.WebhookRules;
@@ -186,5 +187,37 @@ class TrainingJobTest {
     ObjectNode without = job.deepCopy();
     without.remove("metadata");
     assertThat(started(kind, without).at(annotation).isMissingNode()).isTrue();
+  }
+
+  @ParameterizedTest(name = "{1}")
+  @MethodSource("kinds")
+  void typesInAnotherCaseCount(TrainingJob kind, String name, String field, String podSets)
+      throws StartConflictException {
+    ObjectNode job =
+        yaml(
+            "{metadata: {name: a, uid: u}, spec: {runPolicy: {suspend: true}, "
+                + field
+                + ": {wORKER: {replicas: 100, template: {spec: {containers: [{name: c}]}}}}}}");
+    assertThat(podSets(kind, job)).containsExactly("worker=100");
+    assertThat(kind.validate(job, false)).isEmpty();
+    assertThat(started(kind, job).at("/spec/" + field + "/wORKER/template/spec/nodeSelector/pool"))
+        .hasToString("\"of-worker\"");
+  }
+
+  @Test
+  void typesThatAreUnknownOrGivenTwiceAreRefusedAndHeld() {
+    TrainingJob kind = TrainingJob.pyTorch();
+    ObjectNode job =
+        yaml(
+            "{metadata: {name: a}, spec: {pytorchReplicaSpecs: {Worker: {}, worker: {}, Helper:"
+                + " {}}}}");
+    assertThat(kind.validate(job, false))
+        .extracting(InvalidField::path)
+        .containsExactly(
+            "spec.pytorchReplicaSpecs[worker]", "spec.pytorchReplicaSpecs[Helper]");
+    assertThat(kind.state(job).handling().hold())
+        .contains(
+            "What the job runs can't be counted: spec.pytorchReplicaSpecs[worker]: must be one of"
+                + " the types Master, Worker, each given once");
   }
 }

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.WebhookRules;
@@ -71,6 +72,33 @@ class RayClusterTest {
     assertThat(head("{}")).isEqualTo(CLUSTER.at("/spec/headGroupSpec/template"));
     assertThat(kind.podSets(CLUSTER).getLast().topologyRequest())
         .contains(yaml("{preferred: rack}"));
+  }
+
+  @Test
+  void aGroupHasAtLeastItsMinimum() {
+    String sizes =
+        """
+        spec:
+          workerGroupSpecs:
+          - {groupName: a, replicas: 1, minReplicas: 100}
+          - {groupName: b, minReplicas: 3, numOfHosts: 2}
+          - {groupName: c, replicas: 5, minReplicas: 2}
+        """;
+    assertThat(podSets(kind, with(CLUSTER, sizes))).containsExactly("head=1", "a=100", "b=6", "c=5");
+  }
+
+  @Test
+  void aHeadWithoutContainersIsRefused() {
+    assertThat(kind.validate(CLUSTER, false)).isEmpty();
+    for (String containers : List.of("null", "[]")) {
+      ObjectNode headless =
+          with(
+              CLUSTER,
+              "{spec: {headGroupSpec: {template: {spec: {containers: " + containers + "}}}}}");
+      assertThat(kind.validate(headless, false))
+          .extracting(InvalidField::path)
+          .containsExactly("spec.headGroupSpec.template.spec.containers");
+    }
   }
 
   @Test
@@ -154,7 +182,9 @@ class RayClusterTest {
     assertThat(kind.state(yaml(object)).end()).isEmpty();
     assertThat(kind.podSets(yaml(object))).allMatch(podSet -> podSet.template().isEmpty());
     assertThat(kind.nextStopStep(yaml(object), Optional.empty())).isPresent();
-    assertThat(kind.validate(yaml(object), false)).isEmpty();
+    assertThat(kind.validate(yaml(object), false))
+        .extracting(InvalidField::rule)
+        .containsExactly("the head of a cluster in a queue must have a container");
   }
 
   @ParameterizedTest

@@ -9,6 +9,7 @@ import static dev.sluice.jobs.GivenObject.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.WebhookRules;
@@ -68,7 +69,9 @@ class RayServiceTest {
     assertThat(kind.state(yaml(object)).end()).isEmpty();
     assertThat(kind.podSets(yaml(object))).isNotEmpty();
     assertThat(kind.nextStopStep(yaml(object), Optional.empty())).isPresent();
-    assertThat(kind.validate(yaml(object), false)).isEmpty();
+    assertThat(kind.validate(yaml(object), false))
+        .extracting(InvalidField::rule)
+        .containsExactly("the head of a cluster in a queue must have a container");
   }
 
   @Test

@@ -84,7 +84,7 @@ class SparkApplicationTest {
                     image: spark
                     volumeMounts: [{name: scratch, mountPath: /tmp}]
                     resources:
-                      requests: {cpu: "2", memory: 512Mi}
+                      requests: {cpu: "2", memory: 896Mi}
                       limits: {cpu: 1200m, memory: 1Gi}
                   - {name: logs, image: s, resources: {requests: {cpu: 100m}}}
                   initContainers: [{name: fetch, image: f}]
@@ -102,7 +102,7 @@ class SparkApplicationTest {
                   - name: spark-kubernetes-executor
                     image: spark
                     resources:
-                      requests: {cpu: 500m, memory: 2Gi}
+                      requests: {cpu: 500m, memory: 2432Mi}
                       limits: {nvidia.com/gpu: "1"}
                   volumes: [{name: scratch, emptyDir: {}}]
                   nodeSelector: {disk: fast}
@@ -130,7 +130,7 @@ class SparkApplicationTest {
     assertThat(executor.at("/metadata/labels/from").asText()).isEqualTo("template");
     assertThat(executor.at("/spec/containers/0")).isEqualTo(yaml("{name: other, image: o}"));
     assertThat(executor.at("/spec/containers/1/resources/requests"))
-        .isEqualTo(yaml("{cpu: '7', memory: 2Gi}"));
+        .isEqualTo(yaml("{cpu: '7', memory: 2432Mi}"));
     assertThat(driver.at("/spec/containers/0/resources/requests/cpu").asText()).isEqualTo("2");
     assertThat(driver.at("/spec/containers/1")).isEqualTo(yaml("{name: second}"));
   }
@@ -138,25 +138,103 @@ class SparkApplicationTest {
   @Test
   void aPodWithoutANumberOfCoresHasOneAsSparkGivesIt() {
     assertThat(template(with(JOB, "{spec: {driver: {cores: null}}}"), 0).findValue("requests"))
-        .isEqualTo(yaml("{cpu: '1', memory: 512Mi}"));
+        .isEqualTo(yaml("{cpu: '1', memory: 896Mi}"));
   }
 
   @ParameterizedTest
   @CsvSource({
-    "512m, 512Mi",
-    "1g, 1Gi",
-    "2GB, 2Gi",
-    "7k, 7Ki",
-    "3t, 3Ti",
-    "1pb, 1Pi",
-    "100b, 100",
-    "900, 900Mi",
-    "1Gi, 1Gi",
-    "much, much"
+    "512m, 896Mi",
+    "1g, 1408Mi",
+    "2GB, 2432Mi",
+    "7k, 385Mi",
+    "3t, 3460301Mi",
+    "100b, 385Mi",
+    "900, 1284Mi",
+    "8g, 9012Mi"
   })
-  void memoryIsWrittenAsJavaDoes(String memory, String quantity) {
+  void memoryIsThatOfJavaWithItsOverhead(String memory, String quantity) {
     ObjectNode job = with(JOB, "{spec: {driver: {memory: '%s'}}}".formatted(memory));
-    assertThat(template(job, 0).findValue("requests").path("memory").asText()).isEqualTo(quantity);
+    assertThat(requests(job, 0).path("memory").asText()).isEqualTo(quantity);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {executor: {memory: null}}                                              | 1408Mi
+          {executor: {memory: null}, sparkConf: {spark.executor.memory: 4g}}      | 4506Mi
+          {sparkConf: {spark.executor.memory: 4g}}                                | 2432Mi
+          {executor: {memoryOverhead: 1g}}                                        | 3072Mi
+          {sparkConf: {spark.executor.memoryOverhead: 3g}}                        | 5120Mi
+          {sparkConf: {spark.executor.minMemoryOverhead: 1g}}                     | 3072Mi
+          {memoryOverheadFactor: '0.5'}                                           | 3072Mi
+          {sparkConf: {spark.kubernetes.memoryOverheadFactor: '0.5'}}             | 3072Mi
+          {memoryOverheadFactor: '0.5', sparkConf: {spark.executor.memoryOverheadFactor: '1'}} | 4096Mi
+          {type: Python}                                                          | 2868Mi
+          {sparkConf: {spark.executor.pyspark.memory: 1g}}                        | 3456Mi
+          {sparkConf: {spark.memory.offHeap.enabled: 'true', spark.memory.offHeap.size: '1073741824'}} | 3456Mi
+          {sparkConf: {spark.memory.offHeap.size: 1g}}                            | 2432Mi
+          """)
+  void anExecutorRequestsWhatSparkAddsToItsMemory(String spec, String quantity) {
+    ObjectNode job = with(JOB, "{spec: " + spec + "}");
+    assertThat(requests(job, 1).path("memory").asText()).isEqualTo(quantity);
+    assertThat(KIND.validate(job, false)).isEmpty();
+  }
+
+  @Test
+  void propertiesOfSparkCountWhereTheFieldIsAbsent() {
+    String conf =
+        """
+        spec:
+          executor: {instances: null, coreRequest: null}
+          sparkConf:
+            spark.executor.instances: "100"
+            spark.executor.cores: "8"
+            spark.kubernetes.driver.request.cores: "3"
+            spark.kubernetes.executor.limit.cores: "9"
+            spark.executor.resource.npu.amount: "2"
+            spark.executor.resource.npu.vendor: example.com
+        """;
+    ObjectNode job = with(JOB, conf);
+    assertThat(podSets(KIND, job)).containsExactly("driver=1", "executor=100");
+    assertThat(requests(job, 0).path("cpu").asText()).isEqualTo("3");
+    assertThat(requests(job, 1).path("cpu").asText()).isEqualTo("8");
+    assertThat(template(job, 1).findValue("limits"))
+        .isEqualTo(yaml("{cpu: '9', example.com/npu: '2', nvidia.com/gpu: '1'}"));
+
+    ObjectNode both =
+        with(job, "{spec: {executor: {instances: 3, cores: 1, coreRequest: 500m}}}");
+    assertThat(podSets(KIND, both)).containsExactly("driver=1", "executor=3");
+    assertThat(requests(both, 1).path("cpu").asText()).isEqualTo("500m");
+  }
+
+  private static JsonNode requests(ObjectNode job, int podSet) {
+    return template(job, podSet).findValue("requests");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {driver: {memory: 512Mi}}                                 | spec.driver.memory
+          {executor: {memoryOverhead: '0.5'}}                       | spec.executor.memoryOverhead
+          {memoryOverheadFactor: much}                              | spec.memoryOverheadFactor
+          {sparkConf: {spark.executor.memory: 1Gi}}                 | spec.sparkConf[spark.executor.memory]
+          {sparkConf: {spark.executor.instances: many}}             | spec.sparkConf[spark.executor.instances]
+          {sparkConf: {spark.driver.cores: few}}                    | spec.sparkConf[spark.driver.cores]
+          {sparkConf: {spark.dynamicAllocation.enabled: 'TRUE'}}    | spec.sparkConf[spark.dynamicAllocation.enabled]
+          {sparkConf: {spark.kubernetes.executor.podTemplateFile: f}} | spec.sparkConf[spark.kubernetes.executor.podTemplateFile]
+          """)
+  void whatCannotBeCountedIsRefusedAndHeld(String spec, String path) {
+    ObjectNode job = with(JOB, "{spec: " + spec + "}");
+    assertThat(KIND.validate(job, false)).extracting(InvalidField::path).containsExactly(path);
+    assertThat(KIND.state(job).handling().hold())
+        .get()
+        .asString()
+        .startsWith("What the job runs can't be counted: " + path);
+    assertThat(KIND.podSets(job)).hasSize(2);
   }
 
   @ParameterizedTest
