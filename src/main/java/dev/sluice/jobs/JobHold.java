@@ -37,8 +37,7 @@ final class JobHold {
     if (!WorkloadStatuses.isOnHold(workload)) {
       return Optional.of(List.of(held(context, workload, hold.get(), rules)));
     }
-    return Optional.of(
-        state.suspended() && !state.stopUnfinished() ? List.of() : List.of(stop));
+    return Optional.of(state.suspended() && !state.stopUnfinished() ? List.of() : List.of(stop));
   }
 
   private static PatchStatus held(

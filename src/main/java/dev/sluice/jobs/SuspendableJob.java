@@ -76,8 +76,8 @@ public abstract class SuspendableJob implements JobIntegration {
 
   /**
    * Fields by which the kind's own controller makes other pods than the pod sets say. {@link
-   * #validate} refuses them; a job that has them all the same is held, because what it runs can't be
-   * charged.
+   * #validate} refuses them; a job that has them all the same is held, because what it runs can't
+   * be charged.
    */
   protected List<InvalidField> uncounted(JsonNode object) {
     return List.of();

@@ -30,8 +30,9 @@ final class ResourceTransformer {
   }
 
   /**
-   * The counted amounts of a pod, from its requested amounts; none is negative. An excluded resource
-   * isn't counted itself, but it is an input and a factor of transformations like any other.
+   * The counted amounts of a pod, from its requested amounts; none is negative. An excluded
+   * resource isn't counted itself, but it is an input and a factor of transformations like any
+   * other.
    */
   SortedMap<String, Long> of(SortedMap<String, Long> requested) {
     SortedMap<String, Long> counted = new TreeMap<>();

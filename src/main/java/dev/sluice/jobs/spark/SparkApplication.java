@@ -86,11 +86,7 @@ public final class SparkApplication extends SuspendableJob {
     }
     JsonNode dynamic = JsonFields.at(object, "spec", "dynamicAllocation", "enabled");
     if (dynamic.asBoolean()) {
-      invalid.add(
-          new InvalidField(
-              "spec.dynamicAllocation.enabled",
-              dynamic,
-              NOT_ELASTIC));
+      invalid.add(new InvalidField("spec.dynamicAllocation.enabled", dynamic, NOT_ELASTIC));
     }
     invalid.addAll(uncounted(object));
     return invalid;

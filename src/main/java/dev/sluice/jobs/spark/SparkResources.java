@@ -72,9 +72,7 @@ record SparkResources(JsonNode object, String role) {
     }
     String property = property("cores");
     String cores =
-        field("cores").isNumber()
-            ? field("cores").asText()
-            : property.isEmpty() ? "1" : property;
+        field("cores").isNumber() ? field("cores").asText() : property.isEmpty() ? "1" : property;
     boolean larger =
         isQuantity(ofTemplate)
             && (!isQuantity(cores)

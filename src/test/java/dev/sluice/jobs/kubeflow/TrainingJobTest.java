@@ -213,8 +213,7 @@ class TrainingJobTest {
                 + " {}}}}");
     assertThat(kind.validate(job, false))
         .extracting(InvalidField::path)
-        .containsExactly(
-            "spec.pytorchReplicaSpecs[worker]", "spec.pytorchReplicaSpecs[Helper]");
+        .containsExactly("spec.pytorchReplicaSpecs[worker]", "spec.pytorchReplicaSpecs[Helper]");
     assertThat(kind.state(job).handling().hold())
         .contains(
             "What the job runs can't be counted: spec.pytorchReplicaSpecs[worker]: must be one of"

@@ -84,7 +84,8 @@ class RayClusterTest {
           - {groupName: b, minReplicas: 3, numOfHosts: 2}
           - {groupName: c, replicas: 5, minReplicas: 2}
         """;
-    assertThat(podSets(kind, with(CLUSTER, sizes))).containsExactly("head=1", "a=100", "b=6", "c=5");
+    assertThat(podSets(kind, with(CLUSTER, sizes)))
+        .containsExactly("head=1", "a=100", "b=6", "c=5");
   }
 
   @Test

@@ -203,8 +203,7 @@ class SparkApplicationTest {
     assertThat(template(job, 1).findValue("limits"))
         .isEqualTo(yaml("{cpu: '9', example.com/npu: '2', nvidia.com/gpu: '1'}"));
 
-    ObjectNode both =
-        with(job, "{spec: {executor: {instances: 3, cores: 1, coreRequest: 500m}}}");
+    ObjectNode both = with(job, "{spec: {executor: {instances: 3, cores: 1, coreRequest: 500m}}}");
     assertThat(podSets(KIND, both)).containsExactly("driver=1", "executor=3");
     assertThat(requests(both, 1).path("cpu").asText()).isEqualTo("500m");
   }
