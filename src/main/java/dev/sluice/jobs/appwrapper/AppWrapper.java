@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobConditions;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobState;
@@ -108,6 +109,25 @@ public final class AppWrapper extends SuspendableJob {
       }
     }
     return podSets;
+  }
+
+  @Override
+  public List<InvalidField> validate(JsonNode object, boolean elastic) {
+    return uncounted(object);
+  }
+
+  /**
+   * Components that make other pods than the pod sets say: a path that leads to no pod template,
+   * pod sets that aren't those of a known kind, a kind that makes pods and declares none.
+   */
+  @Override
+  protected List<InvalidField> uncounted(JsonNode object) {
+    List<InvalidField> uncounted = new ArrayList<>();
+    List<JsonNode> components = components(object);
+    for (int i = 0; i < components.size(); i++) {
+      ComponentValidation.add(components.get(i), "spec.components[" + i + "]", uncounted);
+    }
+    return uncounted;
   }
 
   private static String name(JsonNode object, int index) {

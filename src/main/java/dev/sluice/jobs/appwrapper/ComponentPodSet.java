@@ -14,11 +14,12 @@ import java.util.regex.Pattern;
 /**
  * A set of equal pods that a component of an AppWrapper makes.
  *
+ * @param path the path of the template in the component
  * @param replicas how many pods; at least 0
  * @param template the pod template; a Pod is its own template; empty if the path leads nowhere
  * @param topology the labels by which its pods tell their place
  */
-record ComponentPodSet(int replicas, ObjectNode template, Topology topology) {
+record ComponentPodSet(String path, int replicas, ObjectNode template, Topology topology) {
 
   private static final String PREFIX = "workload.codeflare.dev.appwrapper/tas-";
   private static final Pattern STEP = Pattern.compile("([^\\[\\]]+)(?:\\[(\\d{1,6})])?");
@@ -51,6 +52,7 @@ record ComponentPodSet(int replicas, ObjectNode template, Topology topology) {
   /** The pod set whose template is at a path such as {@code template.spec.items[0].template}. */
   static ComponentPodSet at(JsonNode component, String path, long replicas, Topology topology) {
     return new ComponentPodSet(
+        path,
         (int) Math.clamp(replicas, 0, Integer.MAX_VALUE),
         resolve(component, path) instanceof ObjectNode found
             ? found

@@ -2,11 +2,14 @@ package dev.sluice.jobs.appwrapper;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.appwrapper.ComponentPodSet.Topology;
 import dev.sluice.jobs.kubeflow.KubeflowJob;
+import dev.sluice.jobs.kubeflow.TrainingJob;
 import dev.sluice.jobs.ray.RayCluster;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -17,12 +20,62 @@ final class KnownComponents {
 
   private static final String JOB_INDEX = "batch.kubernetes.io/job-completion-index";
 
+  /**
+   * Kinds that make pods and whose pod sets the controller doesn't infer: a component of such a
+   * kind has to declare them.
+   */
+  private static final Set<String> MAKE_PODS =
+      Set.of(
+          "/ReplicationController",
+          "apps/ReplicaSet",
+          "apps/DaemonSet",
+          "batch/CronJob",
+          "kubeflow.org/TFJob",
+          "kubeflow.org/XGBoostJob",
+          "kubeflow.org/PaddleJob",
+          "kubeflow.org/JAXJob",
+          "kubeflow.org/MPIJob",
+          "trainer.kubeflow.org/TrainJob",
+          "ray.io/RayService",
+          "sparkoperator.k8s.io/SparkApplication",
+          "leaderworkerset.x-k8s.io/LeaderWorkerSet",
+          "workload.codeflare.dev/AppWrapper",
+          "argoproj.io/Workflow");
+
   private KnownComponents() {}
+
+  /** Whether a component without pod sets makes pods all the same. */
+  static boolean makesPods(JsonNode component) {
+    return MAKE_PODS.contains(kind(component.path("template")));
+  }
+
+  private static String kind(JsonNode object) {
+    String group = object.path("apiVersion").asText().replaceFirst("/?[^/]*$", "");
+    return group + "/" + object.path("kind").asText();
+  }
+
+  /** What can't be counted in the object of a component, by the rules of its own kind. */
+  static List<InvalidField> uncounted(JsonNode component) {
+    JsonNode object = component.path("template");
+    return kind(object).equals("kubeflow.org/PyTorchJob")
+        ? TrainingJob.pyTorch().validate(object, false)
+        : List.of();
+  }
+
+  /**
+   * The pod sets that a component must declare if it declares any: those that are inferred, and
+   * those of ReplicaSets; empty if they are not known.
+   */
+  static List<ComponentPodSet> expected(JsonNode component) {
+    return switch (kind(component.path("template"))) {
+      case "apps/ReplicaSet", "/ReplicationController" -> replicated(component, Topology.NONE);
+      default -> podSets(component);
+    };
+  }
 
   static List<ComponentPodSet> podSets(JsonNode component) {
     JsonNode object = component.path("template");
-    String group = object.path("apiVersion").asText().replaceFirst("/?[^/]*$", "");
-    return switch (group + "/" + object.path("kind").asText()) {
+    return switch (kind(object)) {
       case "/Pod" -> List.of(ComponentPodSet.at(component, "template", 1, Topology.NONE));
       case "apps/Deployment" -> replicated(component, Topology.NONE);
       case "apps/StatefulSet" -> replicated(component, Topology.of("apps.kubernetes.io/pod-index"));

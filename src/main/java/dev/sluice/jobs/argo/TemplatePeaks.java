@@ -28,6 +28,8 @@ import java.util.function.LongBinaryOperator;
 final class TemplatePeaks {
 
   private static final int DEEPEST = 50;
+  private static final String ON_EXIT = "onExit";
+  private static final String CONTAINER_SET = "containerSet";
 
   /** Templates that run a pod of their own, and where its main container is. */
   private static final List<String> CONTAINERS = List.of("container", "script");
@@ -45,10 +47,11 @@ final class TemplatePeaks {
       templates.put(JsonFields.text(template, "name"), template);
     }
     defaults = JsonFields.at(spec, "templateDefaults");
-    daemons = templates.values().stream().anyMatch(each -> each.path("daemon").asBoolean());
-    if (JsonFields.text(spec, "podSpecPatch").contains("resources")) {
-      throw new UnknownRequestException("podSpecPatch changes resources");
-    }
+    daemons =
+        defaults.path("daemon").asBoolean()
+            || templates.values().stream().anyMatch(each -> each.path("daemon").asBoolean());
+    PodSpecPatch.check(spec);
+    PodSpecPatch.check(defaults);
   }
 
   /**
@@ -126,15 +129,16 @@ final class TemplatePeaks {
       throw new UnknownRequestException("its WorkflowTemplate was not read yet");
     }
     JsonNode spec = refers ? stored : own;
+    PodSpecPatch.check(own);
     TemplatePeaks peaks = new TemplatePeaks(spec);
     String entrypoint = JsonFields.text(own, "entrypoint");
     Peak peak =
         peaks
             .named(entrypoint.isEmpty() ? JsonFields.text(spec, "entrypoint") : entrypoint, 0)
             .and(peaks.hooks(spec, 0));
-    String onExit = JsonFields.text(spec, "onExit");
-    if (!onExit.isEmpty()) {
-      peak = peak.or(peaks.named(onExit, 0));
+    for (JsonNode holder : List.of(spec, own)) {
+      String onExit = JsonFields.text(holder, ON_EXIT);
+      peak = onExit.isEmpty() ? peak : peak.or(peaks.named(onExit, 0));
     }
     JsonNode limit = JsonFields.at(own.has("parallelism") ? own : spec, "parallelism");
     if (limit.canConvertToLong() && limit.asLong() > 0) {
@@ -169,9 +173,7 @@ final class TemplatePeaks {
     if (depth > DEEPEST) {
       throw new UnknownRequestException("its templates call each other too deeply");
     }
-    if (JsonFields.text(template, "podSpecPatch").contains("resources")) {
-      throw new UnknownRequestException("podSpecPatch changes resources");
-    }
+    PodSpecPatch.check(template);
     Peak peak = Peak.NONE;
     if (template.has("steps")) {
       for (JsonNode group : JsonFields.list(template, "steps")) {
@@ -214,7 +216,10 @@ final class TemplatePeaks {
     return most;
   }
 
-  /** A step or a task: the template that it names, as often as its loop says, and its hooks. */
+  /**
+   * A step or a task: the template that it names, as often as its loop says, and its hooks. What
+   * runs at its exit may run beside others, and beside itself in a loop.
+   */
   private Peak call(JsonNode call, int depth) throws UnknownRequestException {
     if (call.has("templateRef")) {
       throw new UnknownRequestException("it refers to templates of other objects");
@@ -223,7 +228,9 @@ final class TemplatePeaks {
         call.has("inline")
             ? peak(call.get("inline"), depth + 1)
             : named(JsonFields.text(call, "template"), depth + 1);
-    Peak peak = once.and(hooks(call, depth));
+    String onExit = JsonFields.text(call, ON_EXIT);
+    Peak exit = onExit.isEmpty() ? Peak.NONE : named(onExit, depth + 1);
+    Peak peak = once.and(hooks(call, depth)).and(exit);
     JsonNode items = JsonFields.at(call, "withItems");
     if (items.isArray()) {
       return peak.times(items.size());
@@ -269,18 +276,38 @@ final class TemplatePeaks {
         containers.add(requested(withDefaults(field, container)));
       }
     }
-    for (JsonNode container : JsonFields.list(template, "containerSet", "containers")) {
+    if (template.has(CONTAINER_SET) && defaults.has(CONTAINER_SET)) {
+      throw new UnknownRequestException("templateDefaults change a containerSet");
+    }
+    for (JsonNode container : JsonFields.list(template, CONTAINER_SET, "containers")) {
       containers.add(requested(container));
     }
-    for (JsonNode sidecar : JsonFields.list(template, "sidecars")) {
+    for (JsonNode sidecar : withDefaults("sidecars", template)) {
       containers.add(requested(sidecar));
     }
     ArrayNode first = spec.putArray("initContainers");
-    for (JsonNode container : JsonFields.list(template, "initContainers")) {
+    for (JsonNode container : withDefaults("initContainers", template)) {
       first.add(requested(container));
     }
     SortedMap<String, Long> amounts = PodTemplateParser.requests(spec);
     return new Peak(amounts, amounts, false, true);
+  }
+
+  /** The containers of a list, and those that the defaults have under the same or another name. */
+  private List<JsonNode> withDefaults(String field, JsonNode template) {
+    Map<String, JsonNode> given = new HashMap<>();
+    JsonFields.list(defaults, field)
+        .forEach(container -> given.put(JsonFields.text(container, "name"), container));
+    List<JsonNode> result = new ArrayList<>();
+    for (JsonNode own : JsonFields.list(template, field)) {
+      JsonNode before = given.remove(JsonFields.text(own, "name"));
+      result.add(
+          before instanceof ObjectNode object && own instanceof ObjectNode container
+              ? JsonMergePatch.applied(object, container)
+              : own);
+    }
+    result.addAll(given.values());
+    return result;
   }
 
   private ObjectNode withDefaults(String field, ObjectNode container) {

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.WebhookRules;
@@ -278,5 +279,57 @@ class AppWrapperTest {
                 "workload.codeflare.dev/appwrapper-controller"));
     assertThat(kind.multiKueue().orElseThrow().status().podConditions())
         .containsExactly("QuotaReserved", "ResourcesDeployed", "PodsReady");
+  }
+
+  private static ObjectNode declaring(String version, String name, String spec, String podSets) {
+    ObjectNode wrapper = wrapping(version, name, spec);
+    ((ObjectNode) wrapper.at("/spec/components/0"))
+        .set("podSets", yaml("{list: " + podSets + "}").get("list"));
+    return wrapper;
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          batch/v1 | Job | '{parallelism: 50, template: {spec: {}}}' | '[{path: template.spec.template, replicas: 1}]' | .podSets
+          batch/v1 | Job | '{parallelism: 2, template: {spec: {}}}' | '[{path: template.spec.template, replicas: 2}, {path: template, replicas: 0}]' | .podSets
+          apps/v1 | ReplicaSet | '{replicas: 50, template: {spec: {}}}' | '[{path: template.spec.template}]' | .podSets
+          apps/v1 | ReplicaSet | '{replicas: 50, template: {spec: {}}}' | '[]' | .podSets
+          batch/v1 | CronJob | '{}' | '[]' | .podSets
+          kubeflow.org/v1 | MPIJob | '{}' | '[]' | .podSets
+          example.org/v1 | Flow | '{a: {spec: {}}}' | '[{path: template.spec.a}, {path: template.spec.b, replicas: 9}]' | .podSets[1].path
+          example.org/v1 | Flow | '{a: {}}' | '[{path: template.spec.a}]' | .podSets[0].path
+          kubeflow.org/v1 | PyTorchJob | '{pytorchReplicaSpecs: {Worker: {}, worker: {}}}' | '[]' | .template.spec.pytorchReplicaSpecs[worker]
+          """)
+  void componentsThatMakeOtherPodsThanTheyDeclareAreRefusedAndHeld(
+      String version, String name, String spec, String podSets, String path) {
+    ObjectNode wrapper = declaring(version, name, spec, podSets);
+    assertThat(kind.validate(wrapper, false))
+        .extracting(InvalidField::path)
+        .containsExactly("spec.components[0]" + path);
+    assertThat(kind.state(wrapper).handling().hold())
+        .get()
+        .asString()
+        .startsWith("What the job runs can't be counted: spec.components[0]" + path);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          batch/v1 | Job | '{parallelism: 2, template: {spec: {}}}' | '[{path: template.spec.template, replicas: 2}]'
+          apps/v1 | ReplicaSet | '{replicas: 5, template: {spec: {}}}' | '[{path: template.spec.template, replicas: 5}]'
+          v1 | ConfigMap | '{}' | '[]'
+          example.org/v1 | Flow | '{}' | '[]'
+          kubeflow.org/v1 | MPIJob | '{mpiReplicaSpecs: {Worker: {template: {spec: {}}}}}' | '[{path: template.spec.mpiReplicaSpecs.Worker.template, replicas: 3}]'
+          """)
+  void otherComponentsAreTaken(String version, String name, String spec, String podSets) {
+    ObjectNode wrapper = declaring(version, name, spec, podSets);
+    assertThat(kind.validate(wrapper, false)).isEmpty();
+    assertThat(kind.validate(WRAPPER, false)).isEmpty();
+    assertThat(kind.state(wrapper).handling().hold()).isEmpty();
   }
 }

@@ -56,6 +56,12 @@ class WorkflowRequestsTest {
         "steps: [[{template: pair, withItems: [a, b]}]], parallelism: 1 ~ {cpu:4}",
         // hooks run beside their step
         "steps: [[{template: one, hooks: {running: {template: two}}}]] ~ {cpu:3,memory:1Ki}",
+        // and so does what runs when a step or a task has ended
+        "steps: [[{template: one, onExit: two}]] ~ {cpu:3,memory:1Ki}",
+        "steps: [[{template: one, onExit: two, withItems: [a, b]}]] ~ {cpu:6,memory:2Ki}",
+        "dag: {tasks: [{name: a, template: one, onExit: one}]} ~ {cpu:2}",
+        // patches that change no amount
+        "container: {image: i}, podSpecPatch: '{\"containers\":[{\"name\":\"main\",\"image\":\"j\"}]}' ~ {}",
         // DAGs
         "dag: {tasks: [{name: a, template: one}, {name: b, template: one}]} ~ {cpu:2}",
         "dag: {tasks: [{name: a, template: one}, {name: b, template: two, dependencies: [a]},"
@@ -88,7 +94,14 @@ class WorkflowRequestsTest {
         "steps: [[{templateRef: {name: a, template: b}}]] | templates of other objects",
         "steps: [[{template: absent}]] | no template \"absent\"",
         "container: {resources: {requests: {cpu: '{{x}}'}}} | no quantity",
-        "container: {}, podSpecPatch: 'containers: [{resources: {}}]' | podSpecPatch",
+        "container: {}, podSpecPatch: 'containers: [{resources: {}}]' | podSpecPatch changes",
+        "container: {}, podSpecPatch: '{\"containers\":[{\"res\\u006furces\":{}}]}' | podSpecPatch changes",
+        "container: {}, podSpecPatch: 'containers: [{Resources: {}}]' | podSpecPatch changes",
+        "container: {}, podSpecPatch: 'overhead: {cpu: 100}' | podSpecPatch changes overhead",
+        "container: {}, podSpecPatch: '{{workflow.parameters.p}}' | podSpecPatch can't be read",
+        "container: {}, podSpecPatch: 'containers: [{? *a : {}}]' | podSpecPatch can't be read",
+        "container: {}, podSpecPatch: '[' | podSpecPatch can't be read",
+        "steps: [[{template: one, onExit: absent}]] | no template \"absent\"",
       })
   void whatTheTemplatesDoNotTell(String template, String why) {
     assertThat(requested(workflow("{" + template + "}")))
@@ -122,6 +135,42 @@ class WorkflowRequestsTest {
     ((ObjectNode) workflow.get("spec"))
         .set("templateDefaults", yaml("{container: {resources: {requests: {cpu: 3}}}}"));
     assertThat(requested(workflow)).isEqualTo("{cpu:3}");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{sidecars: [{name: s, resources: {requests: {cpu: 9}}}]} | {cpu:9}",
+        "{initContainers: [{name: s, resources: {requests: {cpu: 9}}}]} | {cpu:9}",
+        "{podSpecPatch: 'overhead: {cpu: 9}'} | podSpecPatch changes overhead",
+      })
+  void defaultsOfTemplatesAddContainers(String defaults, String requested) {
+    ObjectNode workflow = workflow("{container: {image: i}}");
+    ((ObjectNode) workflow.get("spec")).set("templateDefaults", yaml(defaults));
+    assertThat(requested(workflow)).contains(requested);
+  }
+
+  @Test
+  void containersThatDefaultsNameAreMergedByName() {
+    ObjectNode workflow =
+        workflow(
+            "{container: {image: i}, sidecars: [{name: s, image: i}, {name: t, resources:"
+                + " {requests: {cpu: 1}}}]}");
+    ((ObjectNode) workflow.get("spec"))
+        .set(
+            "templateDefaults",
+            yaml(
+                "{sidecars: [{name: s, resources: {requests: {cpu: 4}}}, {name: t, resources:"
+                    + " {requests: {cpu: 8}}}]}"));
+    assertThat(requested(workflow)).isEqualTo("{cpu:5}");
+  }
+
+  @Test
+  void podsThatOutliveTheirStepByDefault() {
+    ObjectNode workflow = workflow("{steps: [[{template: one}], [{template: one}]]}");
+    ((ObjectNode) workflow.get("spec")).set("templateDefaults", yaml("{daemon: true}"));
+    assertThat(requested(workflow)).isEqualTo("{cpu:2}");
   }
 
   @Test
