@@ -35,6 +35,12 @@ public final class InstallManifests {
   /** The account of a manager of several clusters in a worker cluster. */
   public static final String WORKER_ACCOUNT = "sluice-manager";
 
+  /** The policy that pods are held by the operator alone. */
+  static final String HELD_PODS = "kueue-held-pods";
+
+  private static final Set<String> POLICIES =
+      Set.of("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");
+
   private static final Set<String> PERMISSIONS =
       Set.of("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount");
 
@@ -71,6 +77,19 @@ public final class InstallManifests {
     }
     objects.addAll(UserClusterRoles.all());
     return objects;
+  }
+
+  /**
+   * The policy that pods are held by the operator alone, and its binding. It names no user: whoever
+   * may write the status of Workloads passes.
+   *
+   * @param namespace the operator's own namespace
+   */
+  static List<HasMetadata> podPolicy(String namespace) {
+    return base(namespace).stream()
+        .filter(object -> POLICIES.contains(object.getKind()))
+        .filter(object -> object.getMetadata().getName().equals(HELD_PODS))
+        .toList();
   }
 
   /** Both webhook configurations. */

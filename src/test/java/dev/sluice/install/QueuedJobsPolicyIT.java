@@ -53,22 +53,9 @@ class QueuedJobsPolicyIT {
     new ServerSideApply(cluster.client())
         .apply(Files.readString(Path.of(InstallFiles.QUEUED_JOBS)));
     cluster.applyText("apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: default}\n");
-    cluster.applyText(pod("probe"));
     cluster.applyText(JOB.formatted("probe", QUEUE, true));
     KubernetesClient client = cluster.client();
     // a policy counts some moments after it was written
-    await()
-        .atMost(LIMIT)
-        .until(
-            () ->
-                refusal(
-                        () ->
-                            client
-                                .pods()
-                                .inNamespace(cluster.namespace())
-                                .withName("probe")
-                                .patch(DRY_MERGE, "{\"spec\": {\"schedulingGates\": []}}"))
-                    .contains("by the operator only"));
     await()
         .atMost(LIMIT)
         .until(
@@ -141,42 +128,6 @@ class QueuedJobsPolicyIT {
         .contains(MUST_BE_SUSPENDED);
   }
 
-  @Test
-  void aPodIsLetGoByTheOperatorOnly(TestCluster cluster) {
-    KubernetesClient client = cluster.client();
-    cluster.applyText(pod("gated"));
-
-    assertThat(
-            refusal(() -> gates(client, cluster, "gated", "[{\"name\": \"example.com/other\"}]")))
-        .contains("kueue.x-k8s.io/admission may be removed by the operator only");
-    gates(client, cluster, "gated", "[{\"name\": \"kueue.x-k8s.io/admission\"}]");
-    try (KubernetesClient operator = operator(client)) {
-      gates(operator, cluster, "gated", "[]");
-    }
-    assertThat(
-            client
-                .pods()
-                .inNamespace(cluster.namespace())
-                .withName("gated")
-                .require()
-                .getSpec()
-                .getSchedulingGates())
-        .isNullOrEmpty();
-  }
-
-  private static String pod(String name) {
-    return """
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: main}}
-    spec:
-      automountServiceAccountToken: false
-      schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: example.com/other}]
-      containers: [{name: main, image: none}]
-    """
-        .formatted(name);
-  }
-
   /** A client that is the operator's service account, and may do everything besides. */
   private static KubernetesClient operator(KubernetesClient client) {
     Config config = new ConfigBuilder(client.getConfiguration()).build();
@@ -188,15 +139,6 @@ class QueuedJobsPolicyIT {
   private static void patch(
       KubernetesClient client, TestCluster cluster, String job, String patch) {
     client.batch().v1().jobs().inNamespace(cluster.namespace()).withName(job).patch(MERGE, patch);
-  }
-
-  private static void gates(
-      KubernetesClient client, TestCluster cluster, String pod, String gates) {
-    client
-        .pods()
-        .inNamespace(cluster.namespace())
-        .withName(pod)
-        .patch(MERGE, "{\"spec\": {\"schedulingGates\": " + gates + "}}");
   }
 
   /** Why the API server refuses; empty if it doesn't. */
