@@ -35,8 +35,8 @@ public final class InstallManifests {
   /** The account of a manager of several clusters in a worker cluster. */
   public static final String WORKER_ACCOUNT = "sluice-manager";
 
-  /** The policy that pods are held by the operator alone. */
-  static final String HELD_PODS = "kueue-held-pods";
+  /** The policies that name no user: whoever has certain rights passes. */
+  private static final Set<String> WITHOUT_USER = Set.of("kueue-held-pods", "kueue-child-jobs");
 
   private static final Set<String> POLICIES =
       Set.of("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");
@@ -80,15 +80,15 @@ public final class InstallManifests {
   }
 
   /**
-   * The policy that pods are held by the operator alone, and its binding. It names no user: whoever
-   * may write the status of Workloads passes.
+   * The policies that hold pods and jobs for the operator and for controllers, and their bindings:
+   * those that suit any user that an operator runs as.
    *
    * @param namespace the operator's own namespace
    */
-  static List<HasMetadata> podPolicy(String namespace) {
+  static List<HasMetadata> policies(String namespace) {
     return base(namespace).stream()
         .filter(object -> POLICIES.contains(object.getKind()))
-        .filter(object -> object.getMetadata().getName().equals(HELD_PODS))
+        .filter(object -> WITHOUT_USER.contains(object.getMetadata().getName()))
         .toList();
   }
 

@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Installs the operator's objects in a cluster: its namespace, the roles, the policy about pods,
+ * Installs the operator's objects in a cluster: its namespace, the roles, the policies about pods and jobs,
  * the CustomResourceDefinitions and the webhook configurations. Idempotent.
  */
 public final class Installer {
@@ -85,7 +85,7 @@ public final class Installer {
     for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {
       apply(object);
     }
-    InstallManifests.podPolicy(configuration.namespace()).forEach(this::apply);
+    InstallManifests.policies(configuration.namespace()).forEach(this::apply);
     if (configuration.kubeQueue().enabled()) {
       InstallManifests.kubeQueuePermissions(configuration.namespace()).forEach(this::apply);
     }
@@ -132,7 +132,7 @@ public final class Installer {
     List<HasMetadata> objects =
         new ArrayList<>(InstallManifests.permissions(configuration.namespace()));
     objects.addAll(InstallManifests.kubeQueuePermissions(configuration.namespace()));
-    objects.addAll(InstallManifests.podPolicy(configuration.namespace()));
+    objects.addAll(InstallManifests.policies(configuration.namespace()));
     for (HasMetadata object : objects.reversed()) {
       if (definitions || !object.getKind().equals("Namespace")) {
         client.resource(object).delete();

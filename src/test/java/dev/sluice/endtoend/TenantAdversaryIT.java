@@ -5,6 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.player.KindPlayer;
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -81,11 +84,15 @@ class TenantAdversaryIT {
     tenant.close();
   }
 
-  /** What the API server answers the tenant who merges JSON into a pod; empty if it is done. */
   private String patchPod(String name, String json) {
+    return patch("v1", "Pod", name, json);
+  }
+
+  /** What the API server answers the tenant who merges JSON; empty if it is done. */
+  private String patch(String version, String kind, String name, String json) {
     try {
       tenant
-          .pods()
+          .genericKubernetesResources(version, kind)
           .inNamespace(cluster.namespace())
           .withName(name)
           .patch(MERGE, json.replace('\'', '"'));
@@ -95,11 +102,16 @@ class TenantAdversaryIT {
     }
   }
 
-  /** A policy counts some moments after it was written, and RBAC likewise. */
   private void assertRefused(String pod, String json, String message) {
+    assertRefused("v1", "Pod", pod, json, message);
+  }
+
+  /** A policy counts some moments after it was written, and RBAC likewise. */
+  private void assertRefused(
+      String version, String kind, String name, String json, String message) {
     await(json)
         .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(patchPod(pod, json)).contains(message));
+        .untilAsserted(() -> assertThat(patch(version, kind, name, json)).contains(message));
   }
 
   private void submit(String yaml) {
@@ -256,5 +268,43 @@ class TenantAdversaryIT {
     }
     assertThat(running()).hasSize(1);
     api.awaitUsage("1");
+  }
+
+  @Test
+  void theJobBelowAnAdmittedOneKeepsItsSize() {
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+    try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedJobSet())) {
+      api.givenQueues(1);
+      cluster.applyText(
+          """
+          apiVersion: jobset.x-k8s.io/v1alpha2
+          kind: JobSet
+          metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq}}
+          spec:
+            replicatedJobs:
+            - name: one
+              template:
+                spec:
+                  parallelism: 1
+                  completions: 1
+                  template:
+                    metadata: {annotations: {sluice.dev/run-for: "30m"}}
+                    spec:
+                      restartPolicy: Never
+                      containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+          """);
+      awaitRunning(1);
+      for (String change :
+          List.of(
+              "{'spec': {'parallelism': 50}}",
+              "{'metadata': {'ownerReferences': null}}",
+              "{'metadata': {'ownerReferences': null}, 'spec': {'parallelism': 50}}")) {
+        assertRefused(
+            "batch/v1", "Job", "set-one-0", change, "may be changed by controllers of the cluster");
+      }
+      assertThat(patch("batch/v1", "Job", "set-one-0", "{'metadata': {'labels': {'mine': 'y'}}}"))
+          .isEmpty();
+      assertThat(running()).hasSize(1);
+    }
   }
 }
