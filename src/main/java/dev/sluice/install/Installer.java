@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Installs the operator's objects in a cluster: its namespace, the roles, the policies about pods and jobs,
- * the CustomResourceDefinitions and the webhook configurations. Idempotent.
+ * Installs the operator's objects in a cluster: its namespace, the roles, the policies about pods
+ * and jobs, the CustomResourceDefinitions and the webhook configurations. Idempotent.
  */
 public final class Installer {
 
