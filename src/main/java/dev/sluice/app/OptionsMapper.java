@@ -127,7 +127,8 @@ record OptionsMapper(Configuration configuration) {
                 ignoresUndeclared()),
             on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
             on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
-        .withQuickStart(quickStart());
+        .withQuickStart(quickStart())
+        .withPodWorkloadsRequeued(!on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
   }
 
   /**

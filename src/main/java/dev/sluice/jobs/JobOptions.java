@@ -40,6 +40,8 @@ import java.util.stream.Stream;
  * @param startRules what the ClusterQueue of a Workload says about starts
  * @param quickStart how long after admission nobody waits for the pods in particular, so that
  *     readiness may be told together with the next write; zero: somebody always waits
+ * @param requeuesPodWorkloads whether an evicted Workload that one pod owns is requeued like others
+ *     (gate SkipReassignmentForPodOwnedWorkloads is off)
  * @param selectedLabels labels by which ClusterQueues select the Workloads that need a check; a
  *     Workload takes them from its job, too
  */
@@ -60,6 +62,7 @@ public record JobOptions(
     boolean elasticJobs,
     Function<CachedWorkload, StartRules> startRules,
     Duration quickStart,
+    boolean requeuesPodWorkloads,
     Supplier<Set<String>> selectedLabels) {
 
   public JobOptions {
@@ -99,22 +102,31 @@ public record JobOptions(
         elasticJobs,
         workload -> StartRules.NONE,
         Duration.ZERO,
+        false,
         Set::of);
   }
 
   /** The same options, where queues have rules about starts, and select Workloads by labels. */
   public JobOptions withQueueRules(
       Function<CachedWorkload, StartRules> rules, Supplier<Set<String>> labels) {
-    return with(rules, quickStart, labels);
+    return with(rules, quickStart, requeuesPodWorkloads, labels);
   }
 
   /** The same options with another time in which readiness may be told later. */
   public JobOptions withQuickStart(Duration time) {
-    return with(startRules, time, selectedLabels);
+    return with(startRules, time, requeuesPodWorkloads, selectedLabels);
+  }
+
+  /** The same options with another rule for evicted Workloads that one pod owns. */
+  public JobOptions withPodWorkloadsRequeued(boolean requeued) {
+    return with(startRules, quickStart, requeued, selectedLabels);
   }
 
   private JobOptions with(
-      Function<CachedWorkload, StartRules> rules, Duration time, Supplier<Set<String>> labels) {
+      Function<CachedWorkload, StartRules> rules,
+      Duration time,
+      boolean podWorkloads,
+      Supplier<Set<String>> labels) {
     return new JobOptions(
         manageJobsWithoutQueueName,
         managedNamespaces,
@@ -132,6 +144,7 @@ public record JobOptions(
         elasticJobs,
         rules,
         time,
+        podWorkloads,
         labels);
   }
 

@@ -124,7 +124,7 @@ public final class JobPolicy {
     Instant due = job.deletionTime().orElseThrow();
     boolean running = job.state().active() && reconcileContext.now().isBefore(due);
     if (sentBack.isPresent() && !running) {
-      return dropReservation(reconcileContext, sentBack.get(), false);
+      return List.of(evictedForGood(reconcileContext, sentBack.get()));
     }
     List<JobAction> actions = new ArrayList<>(releaseOwner(reconcileContext.owned()));
     actions.addAll(release(job));
@@ -283,7 +283,12 @@ public final class JobPolicy {
     if (actions.isEmpty()) {
       actions.addAll(podsReady.decide(reconcileContext, workload));
     }
-    return actions.isEmpty() ? queued(reconcileContext, workload) : actions;
+    if (actions.isEmpty()) {
+      actions.addAll(queued(reconcileContext, workload));
+    }
+    return actions.isEmpty() && adapter.ending().isPresent() && rules.podsReady(workload)
+        ? WorkloadStatuses.podsWait(workload, reconcileContext.now())
+        : actions;
   }
 
   private static StopReason stopReason(CachedWorkload workload) {
@@ -317,8 +322,7 @@ public final class JobPolicy {
       return List.of();
     }
     if (workload.quotaReserved()) {
-      return dropReservation(
-          reconcileContext, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
+      return dropReservation(reconcileContext, workload, evicted);
     }
     Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
     return retention.isPresent()
@@ -327,15 +331,26 @@ public final class JobPolicy {
   }
 
   private List<JobAction> dropReservation(
-      ReconcileContext reconcileContext, CachedWorkload workload, boolean requeued) {
+      ReconcileContext reconcileContext, CachedWorkload workload, Condition evicted) {
     ObjectNode status =
         WorkloadStatuses.reservationDropped(
             workload,
-            workload.status().condition("Evicted").orElseThrow(),
-            requeued,
+            evicted,
+            WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
             rules.podsReady(workload),
             reconcileContext.now());
     return List.of(new PatchStatus(workload, status, "reservation dropped"));
+  }
+
+  /**
+   * The second phase of the eviction of a job that was deleted to stop it: the quota is released,
+   * and the Workload ends.
+   */
+  private PatchStatus evictedForGood(ReconcileContext context, CachedWorkload workload) {
+    ObjectNode status =
+        WorkloadStatuses.reservationDroppedForGood(
+            workload, rules.requeuesPodWorkloads(), context.now());
+    return new PatchStatus(workload, status, "reservation dropped and finished");
   }
 
   private List<JobAction> queued(ReconcileContext reconcileContext, CachedWorkload workload) {

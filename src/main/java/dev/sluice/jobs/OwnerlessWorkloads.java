@@ -182,7 +182,7 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
   private ObjectNode finished(CachedWorkload workload) {
     return WorkloadStatuses.finished(
         workload,
-        "OwnerNotFound",
+        WorkloadStatuses.OWNER_NOT_FOUND,
         "The owner of the workload doesn't exist any more",
         dependencies.clock().instant());
   }

@@ -48,7 +48,7 @@ public final class WorkloadReleaser {
    * The delay after which to repeat a write that gives back quota; empty if it was written or is
    * not needed any more.
    */
-  static Optional<Duration> retryDelay(WorkloadWriter.Outcome outcome) {
+  public static Optional<Duration> retryDelay(WorkloadWriter.Outcome outcome) {
     return switch (outcome) {
       case WorkloadWriter.Outcome.Written written -> Optional.empty();
       case WorkloadWriter.Outcome.Gone gone -> Optional.empty();

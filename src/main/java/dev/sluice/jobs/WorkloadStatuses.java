@@ -7,8 +7,10 @@ import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -19,8 +21,14 @@ public final class WorkloadStatuses {
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
 
+  /** The reason of the end of a Workload whose owners don't exist any more. */
+  static final String OWNER_NOT_FOUND = "OwnerNotFound";
+
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";
+
+  /** How long the first writes of a new Workload may take; its creation is told in seconds. */
+  private static final Duration FIRST_WRITES = Duration.ofMillis(1500);
 
   private WorkloadStatuses() {}
 
@@ -51,12 +59,34 @@ public final class WorkloadStatuses {
       boolean requeued,
       boolean readiness,
       Instant now) {
-    String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
-    StatusPatch patch =
-        StatusPatch.of(workload, now)
-            .dropReservation(reason, evicted.message())
-            .condition("Requeued", requeued, evicted.reason(), evicted.message());
+    StatusPatch patch = dropped(workload, evicted, requeued, now);
     return (readiness ? PodsReady.initial(patch) : patch).build();
+  }
+
+  /**
+   * The same for a job that was deleted to stop it, a pod: its Workload is finished in the same
+   * write, so that it is not admitted again for a job that is gone.
+   *
+   * @param workload has the condition Evicted
+   * @param requeues whether {@code Requeued} is True for the reasons for which it is True for other
+   *     jobs; else it is False
+   */
+  public static ObjectNode reservationDroppedForGood(
+      CachedWorkload workload, boolean requeues, Instant now) {
+    Condition evicted = workload.status().condition("Evicted").orElseThrow();
+    boolean requeued = requeues && REQUEUED_AT_ONCE.contains(evicted.reason());
+    return dropped(workload, evicted, requeued, now)
+        .condition(
+            "Finished", true, OWNER_NOT_FOUND, "The owner of the workload was deleted to evict it")
+        .build();
+  }
+
+  private static StatusPatch dropped(
+      CachedWorkload workload, Condition evicted, boolean requeued, Instant now) {
+    String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
+    return StatusPatch.of(workload, now)
+        .dropReservation(reason, evicted.message())
+        .condition("Requeued", requeued, evicted.reason(), evicted.message());
   }
 
   /**
@@ -71,6 +101,25 @@ public final class WorkloadStatuses {
       PodsReady.initial(patch);
     }
     return patch.build();
+  }
+
+  /**
+   * The write of the condition PodsReady of a Workload of pods that waits and has none, or the time
+   * until it is due: most Workloads get it together with why they wait, or with their quota, in one
+   * write less. Empty if the Workload has the condition or is admitted.
+   */
+  public static List<JobAction> podsWait(CachedWorkload workload, Instant now) {
+    if (workload.admitted() || workload.status().condition(PodsReady.TYPE).isPresent()) {
+      return List.of();
+    }
+    Duration left = Duration.between(now, workload.createdAt().plus(FIRST_WRITES));
+    return List.of(
+        left.isPositive()
+            ? new JobAction.Requeue(left)
+            : new JobAction.PatchStatus(
+                workload,
+                PodsReady.initial(StatusPatch.of(workload, now)).build(),
+                "podsReady=false"));
   }
 
   /**

@@ -40,6 +40,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final BooleanSupplier leading;
   private final SharedIndexInformer<PodResource> informer;
   private final WorkQueue<PodGroupKey> queue;
+  private final PodWorkloadFinalizer finalizer;
   private final WorkQueue<ObjectKey> finalizing;
   private final WorkQueue<JobRef> unwatched;
   private volatile boolean workloadsSynced;
@@ -73,11 +74,11 @@ public final class PodController implements JobKindController, WorkloadListener 
             .runnableInformer(0);
     dependencies.informerSupervisor().keep(SinglePod.KIND.plural(), informer);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
-    PodWorkloadFinalizer finalizer = new PodWorkloadFinalizer(index, dependencies);
+    this.finalizer =
+        new PodWorkloadFinalizer(index, dependencies, context.options().requeuesPodWorkloads());
     this.finalizing =
         new WorkQueue<>(
-            workload -> mayAct() ? finalizer.removeFinalizer(workload) : Optional.empty(),
-            context.queue());
+            workload -> mayAct() ? finalizer.handle(workload) : Optional.empty(), context.queue());
     PodLabelRestorer restorer =
         new PodLabelRestorer(dependencies.objects(), dependencies.events(), this::remove);
     this.unwatched =
@@ -163,7 +164,8 @@ public final class PodController implements JobKindController, WorkloadListener 
         || index.hasGroup(namespace, workload.id().name())) {
       queue.enqueue(PodGroupKey.group(namespace, workload.id().name()));
     }
-    if (PodWorkloadFinalizer.concerns(workload)) {
+    if (PodWorkloadFinalizer.concerns(workload)
+        || PodWorkloadFinalizer.awaitsEnd(workload) && finalizer.lacksOwner(workload)) {
       finalizing.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
     }
   }
@@ -193,6 +195,7 @@ public final class PodController implements JobKindController, WorkloadListener 
             pod -> {
               index.remove(pod);
               queue.enqueue(PodGroupKey.of(pod));
+              workloads.ownedBy(ref.uid()).forEach(this::enqueueOwners);
             });
   }
 

@@ -105,12 +105,27 @@ final class PodGroup {
     return pods.stream().filter(PodGroup::isRunnable).toList();
   }
 
-  /** Those that count no more, the most recently active first. */
-  List<CachedPod> spent() {
+  /**
+   * The pods that need no replacement.
+   *
+   * @param evicted whether the group was evicted: then a pod that is being deleted doesn't run
+   *     again, even if no node has confirmed its end
+   */
+  List<CachedPod> present(boolean evicted) {
+    return pods.stream().filter(pod -> isPresent(pod, evicted)).toList();
+  }
+
+  /** The pods that need a replacement, the most recently active first. */
+  List<CachedPod> lost(boolean evicted) {
     return pods.stream()
-        .filter(pod -> !isRunnable(pod))
+        .filter(pod -> !isPresent(pod, evicted))
         .sorted(Comparator.comparing(CachedPod::lastActive).reversed())
         .toList();
+  }
+
+  private boolean isPresent(CachedPod pod, boolean evicted) {
+    boolean leaves = evicted && pod.job().deleting() && !succeeded(pod) && !isActive(pod);
+    return isRunnable(pod) && !leaves;
   }
 
   /** Those that wait at their gate. */

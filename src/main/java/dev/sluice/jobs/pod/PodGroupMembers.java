@@ -35,15 +35,20 @@ final class PodGroupMembers {
 
   /**
    * The pods that are too many for a Workload. One that was made for roles has room for those: once
-   * quota is given, one role doesn't stand in for another.
+   * quota is given, one role doesn't stand in for another. Pods that an eviction deletes are not
+   * counted, so that their replacements may come while they terminate.
    */
   static List<CachedPod> excess(PodGroup group, CachedWorkload workload) {
+    List<CachedPod> candidates =
+        group.runnable().stream()
+            .filter(pod -> !workload.evicted() || !pod.job().deleting())
+            .toList();
     if (!workload.quotaReserved() || group.fastAdmission() || group.prebuilt()) {
-      return excess(group, group.runnable());
+      return excess(group, candidates);
     }
     Map<String, Integer> counts = counts(workload);
     List<CachedPod> result = new ArrayList<>();
-    PodGroup.byRole(group.runnable())
+    PodGroup.byRole(candidates)
         .forEach((role, pods) -> result.addAll(after(pods, counts.getOrDefault(role, 0))));
     return result;
   }
@@ -72,41 +77,55 @@ final class PodGroupMembers {
   }
 
   /**
-   * Returns the failed pods that have a replacement and can be released. Of failed pods without a
+   * Returns the lost pods that have a replacement and can be released. Of lost pods without a
    * replacement the most recently active ones are retained. A pod that was deleted before it was
-   * scheduled is always released.
+   * scheduled is always released, unless it had been started and was deleted by an eviction.
    */
   static List<CachedPod> replaced(PodGroup group, CachedWorkload workload) {
+    boolean evicted = workload.evicted();
     Map<String, Integer> counts = counts(workload);
-    Map<String, List<CachedPod>> runnable = PodGroup.byRole(group.runnable());
+    Map<String, List<CachedPod>> present = PodGroup.byRole(group.present(evicted));
     List<CachedPod> result = new ArrayList<>();
-    PodGroup.byRole(group.spent())
+    PodGroup.byRole(group.lost(evicted))
         .forEach(
-            (role, spent) -> {
-              List<CachedPod> failed = spent.stream().filter(CachedPod::ended).toList();
-              int present = runnable.getOrDefault(role, List.of()).size();
-              int missing = Math.max(0, counts.getOrDefault(role, 0) - present);
-              result.addAll(failed.stream().skip(missing).toList());
-              spent.stream().filter(pod -> !pod.ended()).forEach(result::add);
+            (role, lost) -> {
+              List<CachedPod> kept =
+                  lost.stream().filter(pod -> pod.ended() || evicted && !pod.gated()).toList();
+              int missing =
+                  Math.max(
+                      0,
+                      counts.getOrDefault(role, 0) - present.getOrDefault(role, List.of()).size());
+              result.addAll(kept.stream().skip(missing).toList());
+              lost.stream().filter(pod -> !kept.contains(pod)).forEach(result::add);
             });
     return result.stream().filter(PodGroupMembers::isHeld).toList();
   }
 
   /**
    * How many pods somebody has yet to make in place of others. Of a group without pods these are
-   * all pods of its Workload once that was evicted, unless the Workload names another object that
-   * makes the pods.
+   * all pods of its Workload once that was evicted, or once it had pods that are gone before it has
+   * quota, unless the Workload names another object that makes the pods.
    */
   static int missing(PodGroup group, CachedWorkload workload) {
     if (group.pods().isEmpty()) {
-      return workload.evicted() && !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)
+      return isBereft(workload)
           ? counts(workload).values().stream().mapToInt(Integer::intValue).sum()
           : 0;
     }
     if (group.serving()) {
       return 0;
     }
-    int absent = Math.max(0, group.totalCount() - group.runnable().size());
-    return group.fastAdmission() ? Math.min(absent, group.spent().size()) : absent;
+    boolean evicted = workload.evicted();
+    int absent = Math.max(0, group.totalCount() - group.present(evicted).size());
+    return group.fastAdmission() ? Math.min(absent, group.lost(evicted).size()) : absent;
+  }
+
+  /** Whether a Workload without pods had some: the copy in a worker cluster precedes its pods. */
+  private static boolean isBereft(CachedWorkload workload) {
+    boolean hadPods =
+        workload.evicted()
+            || !workload.quotaReserved()
+                && workload.coOwners().stream().anyMatch(PodWorkloadFinalizer::isPod);
+    return hadPods && !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK);
   }
 }

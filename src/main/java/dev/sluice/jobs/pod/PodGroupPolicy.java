@@ -194,7 +194,15 @@ final class PodGroupPolicy {
     if (workload.evicted()) {
       return evicted(situation, workload);
     }
-    return workload.admitted() ? admitted(situation, workload) : waiting(situation, workload);
+    if (workload.admitted()) {
+      return admitted(situation, workload);
+    }
+    List<PodGroupAction> steps = waiting(situation, workload);
+    return steps.isEmpty() && rules.podsReady(workload)
+        ? WorkloadStatuses.podsWait(workload, situation.now()).stream()
+            .map(action -> new PodGroupAction(situation.group().asJob(), action))
+            .toList()
+        : steps;
   }
 
   /** Writes what follows from the states of the pods to the Workload, one write at a time. */
@@ -237,6 +245,10 @@ final class PodGroupPolicy {
   private static ObjectNode replacements(PodGroupContext situation, CachedWorkload workload) {
     int missing = PodGroupMembers.missing(situation.group(), workload);
     StatusPatch patch = StatusPatch.of(workload, situation.now());
+    if (workload.evicted() && !situation.group().active().isEmpty()) {
+      // It is told once, when the last pod has stopped and the quota is about to be released.
+      return patch.build();
+    }
     if (missing > 0) {
       Optional<Condition> evicted =
           workload.status().condition("Evicted").filter(it -> workload.evicted());
@@ -278,11 +290,22 @@ final class PodGroupPolicy {
     Optional<JobAction> retention =
         group.hasParent() ? Optional.empty() : Retention.of(workload, rules, situation.now());
     return retention.isPresent()
-        ? group.pods().stream()
-            .filter(pod -> !pod.job().deleting())
-            .map(pod -> new PodGroupAction(pod.job(), retention.get()))
-            .toList()
+        ? retained(group, retention.get())
         : synchronize(situation, workload);
+  }
+
+  /** Deletes the pods of a group that ends, and lets those go that an eviction has deleted. */
+  private static List<PodGroupAction> retained(PodGroup group, JobAction retention) {
+    List<PodGroupAction> steps = new ArrayList<>();
+    if (retention instanceof JobAction.DeleteJob) {
+      steps.addAll(
+          PodActionExecutor.release(
+              group.pods().stream().filter(pod -> pod.job().deleting()).toList()));
+    }
+    group.pods().stream()
+        .filter(pod -> !pod.job().deleting())
+        .forEach(pod -> steps.add(new PodGroupAction(pod.job(), retention)));
+    return steps;
   }
 
   private List<PodGroupAction> admitted(PodGroupContext situation, CachedWorkload workload) {

@@ -5,27 +5,41 @@ import dev.sluice.jobs.JobClient;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.ObjectKey;
 import dev.sluice.jobs.WorkloadReleaser;
+import dev.sluice.jobs.WorkloadStatuses;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * Removes the finalizer of Workloads of pods that are being deleted, when none of their pods exists
- * any more.
+ * Ends what pods leave behind when they don't exist any more: Workloads that are being deleted lose
+ * their finalizer, and a Workload whose single pod vanished after an eviction gives its quota back.
  */
 final class PodWorkloadFinalizer {
 
   private final PodIndex directory;
   private final WorkloadLister workloads;
   private final WorkloadReleaser releaser;
+  private final WorkloadWriter writer;
+  private final InstantSource clock;
   private final JobClient objects;
+  private final boolean requeues;
 
-  PodWorkloadFinalizer(PodIndex directory, JobReconciler.Dependencies around) {
+  /**
+   * For Workloads of the pods in {@code directory}.
+   *
+   * @param requeues whether an evicted Workload that one pod owns is requeued like others
+   */
+  PodWorkloadFinalizer(PodIndex directory, JobReconciler.Dependencies around, boolean requeues) {
     this.directory = directory;
+    this.writer = around.writer();
+    this.clock = around.clock();
+    this.requeues = requeues;
     this.workloads = around.workloads().store();
     this.releaser = new WorkloadReleaser(around.writer());
     this.objects = around.objects();
@@ -49,12 +63,66 @@ final class PodWorkloadFinalizer {
             || workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent());
   }
 
+  /** Whether a Workload of a single pod is evicted and holds quota until the pod is gone. */
+  static boolean awaitsEnd(CachedWorkload workload) {
+    return workload.evicted()
+        && workload.quotaReserved()
+        && !workload.finished()
+        && workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent();
+  }
+
+  /** Whether the pod that controls a Workload is not in the index. */
+  boolean lacksOwner(CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(PodWorkloadFinalizer::isPod)
+        .filter(owner -> !isKnown(workload.id().namespace(), owner))
+        .isPresent();
+  }
+
+  /**
+   * Releases the quota of an evicted Workload, and finishes it, unless its pod exists.
+   *
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  private Optional<Duration> end(CachedWorkload workload) throws InterruptedException {
+    CachedWorkload.Owner owner = workload.owner().orElseThrow();
+    String namespace = workload.id().namespace();
+    if (isKnown(namespace, owner)) {
+      return Optional.empty();
+    }
+    if (isThere(namespace, owner)) {
+      return Optional.of(WorkloadReleaser.AGAIN);
+    }
+    return WorkloadReleaser.retryDelay(
+        Futures.forResult(
+            writer.patchStatus(
+                workload.id(),
+                workload.version(),
+                WorkloadStatuses.reservationDroppedForGood(workload, requeues, clock.instant()),
+                WorkloadWriter.Urgency.DECISION)));
+  }
+
+  /**
+   * Does for a Workload what is left to do once its pods are gone.
+   *
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  Optional<Duration> handle(ObjectKey name) throws InterruptedException {
+    Optional<CachedWorkload> vanished =
+        workloads
+            .get(name.namespace(), name.name())
+            .filter(PodWorkloadFinalizer::awaitsEnd)
+            .filter(workload -> !concerns(workload));
+    return vanished.isPresent() ? end(vanished.get()) : removeFinalizer(name);
+  }
+
   /**
    * Removes the finalizer of a Workload unless one of its pods exists.
    *
    * @return the delay after which to try again; empty if nothing is left to do
    */
-  Optional<Duration> removeFinalizer(ObjectKey name) throws InterruptedException {
+  private Optional<Duration> removeFinalizer(ObjectKey name) throws InterruptedException {
     Optional<CachedWorkload> found =
         workloads.get(name.namespace(), name.name()).filter(PodWorkloadFinalizer::concerns);
     if (found.isEmpty()) {

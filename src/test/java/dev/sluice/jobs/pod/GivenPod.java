@@ -98,6 +98,12 @@ final class GivenPod {
     return this;
   }
 
+  /** Without its gates, before it has a node. */
+  GivenPod ungated() {
+    object.withObject("/spec").remove("schedulingGates");
+    return this;
+  }
+
   GivenPod running() {
     return started().phase("Running").ready(true);
   }

@@ -504,9 +504,14 @@ class PodGroupPolicyTest {
       assertThat(condition(only(PatchStatus.class, given(before, pods)), "PodsReady"))
           .isEqualTo("False WaitForStart");
 
-      assertThat(given(workload("worker", 2).ownedBy(pods), pods)).isEmpty();
+      assertThat(
+              condition(
+                  only(PatchStatus.class, given(workload("worker", 2).ownedBy(pods), pods)),
+                  "PodsReady"))
+          .isEqualTo("False WaitForStart");
       rules = rules(false);
       assertThat(given(before, pods)).isEmpty();
+      assertThat(given(workload("worker", 2).ownedBy(pods), pods)).isEmpty();
     }
   }
 
@@ -602,14 +607,89 @@ class PodGroupPolicyTest {
     @CsvSource({"Preempted, True Preempted", "PodsReadyTimeout, False PodsReadyTimeout"})
     void itsQuotaGoesWhenNoPodIsLeftOrAllAreOverdue(String reason, String requeued) {
       GivenPod[] pods = {member("a", 2).running().deletedBy("11:59"), member("b", 2)};
-      PatchStatus status =
-          only(
-              PatchStatus.class,
-              given(
-                  workload("worker", 2).ownedBy(pods).admitted("spot").evicted(reason, ""), pods));
+      GivenGroupWorkload workload =
+          workload("worker", 2).ownedBy(pods).admitted("spot").evicted(reason, "");
+      PatchStatus status = only(PatchStatus.class, given(workload, pods));
+      assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("True " + reason);
+
+      workload.condition("WaitingForReplacementPods", "True", reason, "; pods to be replaced: 1");
+      status = only(PatchStatus.class, given(workload, pods));
       assertThat(condition(status, "Requeued")).isEqualTo(requeued);
       assertThat(condition(status, "QuotaReserved")).isEqualTo("False PendingEvaluation");
       assertThat(status.status().path("admission").isNull()).isTrue();
+    }
+
+    @Test
+    void itsPodsKeepTheirFinalizersUntilTheyAreReplaced() {
+      GivenPod[] gone = {
+        member("a", 2).ungated().deletedBy("11:58"), member("b", 2).running().deletedBy("11:58")
+      };
+      GivenGroupWorkload workload =
+          workload("worker", 2)
+              .ownedBy(gone)
+              .evicted("Preempted", "m")
+              .condition("QuotaReserved", "False", "PendingEvaluation", "")
+              .condition(
+                  "WaitingForReplacementPods", "True", "Preempted", "m; pods to be replaced: 2");
+      assertThat(given(workload, gone)).isEmpty();
+
+      GivenPod one = member("c", 2).later(9);
+      workload.ownedBy(one);
+      assertThat(told(given(workload, gone[0], gone[1], one)))
+          .containsExactly("RemoveFinalizers a");
+      GivenPod two = member("d", 2).later(9);
+      workload.ownedBy(two);
+      assertThat(told(given(workload, gone[0], gone[1], one, two)))
+          .containsExactlyInAnyOrder("RemoveFinalizers a", "RemoveFinalizers b");
+    }
+
+    @Test
+    void aGatedPodThatPeopleDeleteIsLetGo() {
+      GivenPod[] pods = {member("a", 2).deletedBy("11:58"), member("b", 2)};
+      assertThat(
+              told(
+                  given(
+                      workload("worker", 2)
+                          .ownedBy(pods)
+                          .evicted("Preempted", "m")
+                          .condition("QuotaReserved", "False", "PendingEvaluation", ""),
+                      pods)))
+          .containsExactly("RemoveFinalizers a");
+    }
+
+    @Test
+    void replacementsMayComeWhilePodsTerminate() {
+      GivenPod[] pods = {
+        member("a", 2).running().deletedBy("12:01"),
+        member("b", 2).running().deletedBy("12:01"),
+        member("c", 2).later(9),
+        member("d", 2).later(9)
+      };
+      assertThat(
+              told(
+                  given(
+                      workload("worker", 2).ownedBy(pods).admitted("spot").evicted("Preempted", ""),
+                      pods)))
+          .containsExactly("Requeue a");
+    }
+
+    @Test
+    void deletedAsConfiguredItLetsItsPodsGo() {
+      GivenPod[] pods = {member("a", 2).ungated().deletedBy("11:58"), member("b", 2)};
+      List<PodGroupAction> steps =
+          given(
+              workload("worker", 2)
+                  .ownedBy(pods)
+                  .inactive()
+                  .evicted("DeactivatedDueToAdmissionCheck", "")
+                  .condition("QuotaReserved", "False", "Deactivated", "")
+                  .condition(
+                      "WaitingForReplacementPods",
+                      "True",
+                      "DeactivatedDueToAdmissionCheck",
+                      "; pods to be replaced: 1"),
+              pods);
+      assertThat(told(steps)).containsExactly("RemoveFinalizers a", "DeleteJob b");
     }
 
     @Test
@@ -663,6 +743,24 @@ class PodGroupPolicyTest {
       assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("True Preempted");
       status = only(PatchStatus.class, given(waiting().ownedBy(pods), pods));
       assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("False PodsReady");
+    }
+  }
+
+  /** Nothing could start, so that quota would be held for nobody until the Workload is finished. */
+  @Nested
+  class WithoutPodsBeforeItHasQuota {
+
+    @Test
+    void itWaitsForPods() {
+      PatchStatus status =
+          only(PatchStatus.class, given(workload("worker", 2).ownedBy(member("a", 2))));
+      assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("True PodsFailed");
+    }
+
+    /** As in a worker cluster, where the Workload precedes the pods. */
+    @Test
+    void itIsQueuedIfItNeverHadPods() {
+      assertThat(given(workload("worker", 2))).isEmpty();
     }
   }
 

@@ -172,6 +172,49 @@ class PodGroupsIT {
     api.awaitField("Pod", "one", "/status/phase", "Running");
     api.awaitField("Pod", "two", "/status/phase", "Running");
 
+    urgentPod();
+
+    api.awaitGone("Pod", "one");
+    api.awaitGone("Pod", "two");
+    api.awaitField("Pod", "urgent", "/status/phase", "Running");
+    api.awaitUsage("1");
+  }
+
+  /** No kubelet knows pods that have no node, so that only the operator takes its finalizer off. */
+  @Test
+  void evictedPodsWithoutANodeAreKeptUntilTheyAreReplaced() {
+    api.givenQueues(2);
+    podOf("nobody", "one");
+    podOf("nobody", "two");
+    for (String name : List.of("one", "two")) {
+      api.awaitField("Pod", name, "/spec/schedulingGates/0/name", "");
+    }
+
+    urgentPod();
+
+    api.awaitCondition("Workload", "sample", "WaitingForReplacementPods", "True Preempted");
+    api.awaitCondition("Workload", "sample", "Requeued", "True Preempted");
+    api.awaitField("Pod", "urgent", "/status/phase", "Running");
+    for (String name : List.of("one", "two")) {
+      JsonNode pod = api.get("Pod", name);
+      assertThat(pod.at("/metadata/deletionTimestamp").asText()).isNotEmpty();
+      assertThat(pod.at("/metadata/finalizers/0").asText()).isEqualTo("kueue.x-k8s.io/managed");
+    }
+
+    podOf("default-scheduler", "three");
+    podOf("default-scheduler", "four");
+    api.awaitGone("Pod", "one");
+    api.awaitGone("Pod", "two");
+    api.awaitCondition("Workload", "sample", "WaitingForReplacementPods", "False PodsReady");
+    api.delete("Pod", "urgent");
+
+    api.awaitField("Pod", "three", "/status/phase", "Running");
+    api.awaitField("Pod", "four", "/status/phase", "Running");
+    assertThat(PodApi.condition(api.get("Workload", "sample"), "Finished")).isEqualTo("absent");
+    api.awaitUsage("2");
+  }
+
+  private void urgentPod() {
     api.apply(
         """
         apiVersion: v1
@@ -186,11 +229,6 @@ class PodGroupsIT {
           containers:
           - {name: main, image: none, resources: {requests: {cpu: "1"}}}
         """);
-
-    api.awaitGone("Pod", "one");
-    api.awaitGone("Pod", "two");
-    api.awaitField("Pod", "urgent", "/status/phase", "Running");
-    api.awaitUsage("1");
   }
 
   @Test
@@ -254,6 +292,25 @@ class PodGroupsIT {
     api.awaitEvents("one", "WorkloadNameConflict");
     assertThat(api.get("Workload", "sample").at("/metadata/ownerReferences").isEmpty()).isTrue();
     assertThat(api.get("Pod", "one").at("/spec/schedulingGates").isEmpty()).isFalse();
+  }
+
+  /** A pod of a group of two with one CPU each, for a scheduler. */
+  private void podOf(String scheduler, String name) {
+    api.apply(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/pod-group-name: sample}
+          annotations: {kueue.x-k8s.io/pod-group-total-count: "2", sluice.dev/run-for: 10m}
+        spec:
+          schedulerName: %s
+          restartPolicy: Never
+          containers:
+          - {name: main, image: none, resources: {requests: {cpu: "1"}}}
+        """
+            .formatted(name, scheduler));
   }
 
   private void pod(String name, int total, String cpus, String runFor, String annotations) {

@@ -92,6 +92,29 @@ class PodsIT {
     api.awaitUsage("1");
   }
 
+  /** Its quota is free at once, and nothing admits its Workload again. */
+  @Test
+  void theWorkloadOfAnEvictedPodEndsWhileThePodIsHeldByAFinalizer() {
+    api.givenQueues(1);
+    api.apply(
+        yaml("low", "", "10m")
+            .replace("restartPolicy", "schedulerName: nobody\n  restartPolicy")
+            .replace("  annotations", "  finalizers: [sluice.dev/hold]\n  annotations"));
+    String low = api.workloadOf("low");
+    api.awaitField("Pod", "low", "/spec/schedulingGates/0/name", "");
+
+    api.apply(yaml("high", "", "10m").replace("restartPolicy", priority() + "restartPolicy"));
+
+    api.awaitField("Pod", "high", "/status/phase", "Running");
+    api.awaitCondition("Workload", low, "Finished", "True OwnerNotFound");
+    api.awaitCondition("Workload", low, "Requeued", "False Preempted");
+    api.awaitField("Pod", "low", "/metadata/finalizers/0", "sluice.dev/hold");
+    api.awaitField("Pod", "low", "/metadata/finalizers/1", "");
+    api.patch("Pod", "low", "{'metadata':{'finalizers':null}}");
+    api.awaitGone("Workload", low);
+    api.awaitUsage("1");
+  }
+
   @Test
   void aPodWhoseWorkloadIsDeletedWaitsAnewWhileGatedAndGoesOnceItRuns() {
     api.givenQueues(1);

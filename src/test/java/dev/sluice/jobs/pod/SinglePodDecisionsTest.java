@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class SinglePodDecisionsTest {
 
   private final GivenCluster cluster = GivenCluster.cluster();
+  private JobOptions rules = JobOptions.defaults("kueue-system");
   private boolean elsewhere;
 
   @Test
@@ -112,18 +113,24 @@ class SinglePodDecisionsTest {
     assertThat(actions.get(2)).isInstanceOf(Requeue.class);
   }
 
-  @Test
-  void oneThatShouldBeGoneGivesItsQuotaBackAndIsNotQueuedAgain() {
+  /** It can't run again: whatever Requeued says, its Workload is finished in the same write. */
+  @ParameterizedTest
+  @CsvSource({"Preempted, true, True", "PodsReadyTimeout, true, False", "Preempted, false, False"})
+  void oneThatShouldBeGoneGivesItsQuotaBackAndIsFinished(
+      String reason, boolean requeues, String requeued) {
+    rules = rules.withPodWorkloadsRequeued(requeues);
     PatchStatus status =
         only(
             PatchStatus.class,
             decide(
                 pod("p1").running().deletedBy("11:59"),
-                own("p1").admitted("spot").evicted("Preempted", "")));
+                own("p1").admitted("spot").evicted(reason, "")));
     assertThat(status.status().path("admission").isNull()).isTrue();
     assertThat(status.status().toString())
-        .contains("\"type\":\"Requeued\",\"status\":\"False\"")
-        .contains("\"reason\":\"Preempted\"");
+        .contains("\"type\":\"Requeued\",\"status\":\"" + requeued + "\"")
+        .contains("\"reason\":\"" + reason + "\"")
+        .contains("\"type\":\"Finished\",\"status\":\"True\"")
+        .contains("\"reason\":\"OwnerNotFound\"");
   }
 
   @Test
@@ -145,8 +152,7 @@ class SinglePodDecisionsTest {
   private List<JobAction> decide(GivenPod pod, GivenGroupWorkload... workloads) {
     CachedJob job = pod.view().job();
     List<CachedWorkload> owned = List.of(workloads).stream().map(GivenGroupWorkload::get).toList();
-    return new JobPolicy(
-            new SinglePod(), JobOptions.defaults("kueue-system"), (view, workload) -> elsewhere)
+    return new JobPolicy(new SinglePod(), rules, (view, workload) -> elsewhere)
         .decide(
             new ReconcileContext(
                 job,

@@ -138,13 +138,20 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     }
 
     private Optional<PlacementPlan> finished() {
-      return select(copy -> copy.finished().map(any -> Instant.MIN))
+      return select(Evaluation::finishedAt)
           .flatMap(
               cluster -> seen(cluster).flatMap(Copy::finished).map(end -> ended(cluster, end)));
     }
 
+    /** A remote Workload whose job was deleted to evict it counts as evicted, not as finished. */
+    private static Optional<Instant> finishedAt(Copy copy) {
+      return copy.finished()
+          .filter(end -> !(end.ownerNotFound() && copy.evictedAt().isPresent()))
+          .map(any -> Instant.MIN);
+    }
+
     private PlacementPlan ended(String cluster, WorkerState.Ending ending) {
-      if (!ending.outOfSync()) {
+      if (!ending.outOfSync() && !ending.ownerNotFound()) {
         return PlacementPlan.of(
             new PlacementAction.Finish(cluster, ending.reason(), ending.message()));
       }
@@ -152,7 +159,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           ? PlacementPlan.of(
               new PlacementAction.Retry(
                   clusterMessage(
-                      cluster, "has another job than this cluster: " + ending.message())))
+                      cluster,
+                      ending.outOfSync()
+                          ? "has another job than this cluster: " + ending.message()
+                          : "lost the job of the workload: " + ending.message())))
           : PlacementPlan.nothing();
     }
 

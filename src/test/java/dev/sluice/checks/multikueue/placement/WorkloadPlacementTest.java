@@ -194,6 +194,33 @@ class WorkloadPlacementTest {
     assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
   }
 
+  /** A worker whose job is gone did not run it to its end. */
+  @Test
+  void anOwnerThatIsGoneInTheWorkerIsNoEnd() {
+    has("b", finished("OwnerNotFound"));
+
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(
+            new PlacementAction.Retry(
+                "Worker cluster \"b\" lost the job of the workload: the end"));
+    assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
+  }
+
+  /** A pod is deleted to evict it, so that its remote Workload is evicted and finished. */
+  @Test
+  void anEvictedWorkloadWhosePodIsGoneIsAnEviction() {
+    has(
+        "b",
+        new WorkerState.Copy(
+            Optional.of(new WorkerState.Ending("OwnerNotFound", "the end")),
+            Optional.of(NOW),
+            Optional.empty(),
+            Difference.NONE));
+
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" evicted the workload"));
+  }
+
   @Test
   void theLastWordOfALostWorkerDoesNotCount() {
     lost("b", 1, finished("Succeeded"));
