@@ -78,8 +78,7 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
-            && on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES_WITH_TAS));
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
   }
 
   private boolean preemptionGates() {

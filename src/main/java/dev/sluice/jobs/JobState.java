@@ -44,11 +44,21 @@ public record JobState(
   }
 
   /**
-   * The state of an elastic job as its slice has it. Such a job gives quota back by running fewer
-   * pods; those that it doesn't need any more are not counted apart.
+   * The state of an elastic job as its slice has it.
+   *
+   * @param sameSize whether the job has the size of its slice: while it is about to get another
+   *     one, what it doesn't need any more is not told, because it refers to the new size
    */
-  JobState ofSlice(boolean ready) {
-    return new JobState(suspended, settled, stopUnfinished, active, end, ready, Map.of(), handling);
+  JobState ofSlice(boolean ready, boolean sameSize) {
+    return new JobState(
+        suspended,
+        settled,
+        stopUnfinished,
+        active,
+        end,
+        ready,
+        sameSize ? reclaimable : Map.of(),
+        handling);
   }
 
   /**

@@ -102,8 +102,9 @@ final class PodGates {
   }
 
   /**
-   * Opens gates until as many pods of each pod set are without gate as were granted. A pod gets
-   * what the slice's admission checks add to it in the same write.
+   * Opens gates until as many pods of each pod set are without gate as were granted, less those
+   * whose quota was given back. A pod gets what the slice's admission checks add to it in the same
+   * write.
    *
    * @return whether all granted pods are there, open and not being deleted
    * @throws StartConflictException if a pod contradicts a check; the others are open
@@ -112,6 +113,10 @@ final class PodGates {
       throws InterruptedException, StartConflictException {
     Map<String, Integer> granted = SlicePolicy.granted(slice);
     granted.keySet().removeIf(integration::keepsSize);
+    slice
+        .status()
+        .reclaimablePods()
+        .forEach((podSet, given) -> granted.computeIfPresent(podSet, (name, all) -> all - given));
     Map<String, List<JsonNode>> pods = pods(job, slice);
     boolean complete = true;
     Optional<StartConflictException> conflict = Optional.empty();

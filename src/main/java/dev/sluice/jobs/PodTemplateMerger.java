@@ -106,13 +106,19 @@ public final class PodTemplateMerger {
 
   /**
    * Gives a template back the labels, annotations, node selector, tolerations and scheduling gates
-   * of the original.
+   * of the original, but not the name of the first slice, which templates of later slices have.
    *
    * @param template is changed in place
    */
   public static void restore(ObjectNode template, JsonNode original) {
     restoreField(template, original, "metadata", "labels");
     restoreField(template, original, "metadata", "annotations");
+    if (template.path("metadata").get("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(KueueConstants.WORKLOAD_SLICE_NAME);
+      if (annotations.isEmpty() && original.at("/metadata/annotations").size() > 0) {
+        template.withObject("/metadata").remove("annotations");
+      }
+    }
     restoreField(template, original, "spec", "nodeSelector");
     restoreField(template, original, "spec", "tolerations");
     restoreField(template, original, "spec", "schedulingGates");

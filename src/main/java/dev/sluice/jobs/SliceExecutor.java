@@ -76,7 +76,13 @@ final class SliceExecutor {
         create.replaced().id().namespace() + "/" + create.replaced().id().name());
     ObjectNode spec = replaced.path("spec").deepCopy();
     spec.put("active", true);
-    spec.set("podSets", podSets(replaced, create.counts()));
+    ArrayNode podSets = podSets(replaced, create.counts());
+    for (JsonNode podSet : podSets) {
+      ((ObjectNode) podSet)
+          .withObject("/template/metadata/annotations")
+          .put(KueueConstants.WORKLOAD_SLICE_NAME, create.replaced().sliceName());
+    }
+    spec.set("podSets", podSets);
     slice.set("spec", spec);
     return slice;
   }

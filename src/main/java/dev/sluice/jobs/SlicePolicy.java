@@ -176,7 +176,14 @@ final class SlicePolicy {
       }
     }
     boolean hasEnded = context.job().state().end().isPresent();
-    if (replacement.isPresent() && (hasEnded || mustGo(context, current, replacement.get()))) {
+    boolean outlived =
+        !hasEnded
+            && replacement.filter(slice -> isOutlived(context.job(), current, slice)).isPresent();
+    if (outlived && hasStopped(context.job().state())) {
+      first.add(replaced(context, current, replacement.orElseThrow()));
+    } else if (!outlived
+        && replacement.isPresent()
+        && (hasEnded || mustGo(context, current, replacement.get()))) {
       first.add(outOfSync(context, replacement.get(), "The job goes on without this slice"));
     }
     if (!first.isEmpty()) {
@@ -239,6 +246,23 @@ final class SlicePolicy {
   }
 
   /**
+   * Whether a slice is evicted whose replacement waits for quota: the job stops, and goes on
+   * queueing in the size of the replacement. A job that was deactivated doesn't go on.
+   */
+  private static boolean isOutlived(
+      CachedJob job, CachedWorkload current, CachedWorkload replacement) {
+    return current.evicted()
+        && current.spec().active()
+        && !replacement.quotaReserved()
+        && hasSamePodSets(job, current)
+        && !isWithin(counts(job), granted(current));
+  }
+
+  private static boolean hasStopped(JobState state) {
+    return state.suspended() && !state.active() && !state.stopUnfinished();
+  }
+
+  /**
    * Whether a replacement ends: the slice that it replaces has no quota or is being evicted, the
    * job has the size of that slice or less, or has outgrown a replacement that has quota.
    */
@@ -270,11 +294,33 @@ final class SlicePolicy {
     }
     if (isWithin(wanted, has)) {
       return List.of(
-          new JobAction.ResizeSlice(current, wanted, !context.job().state().suspended()));
+          reclaimed(context, current)
+              .orElseGet(
+                  () ->
+                      new JobAction.ResizeSlice(
+                          current, wanted, !context.job().state().suspended())));
     }
     return List.of(
         new JobAction.CreateSlice(
             current, workloads.sliceName(context.job(), context.owned()), wanted));
+  }
+
+  /**
+   * The write that makes a slice need quota again for pods that have succeeded out of the range of
+   * its smaller size. It comes before the size is changed: the other way round, the slice would be
+   * charged for fewer pods than run.
+   */
+  private static Optional<JobAction> reclaimed(ReconcileContext context, CachedWorkload slice) {
+    Map<String, Integer> known = slice.status().reclaimablePods();
+    Map<String, Integer> now = new LinkedHashMap<>(known);
+    now.replaceAll(
+        (podSet, count) ->
+            Math.min(count, context.job().state().reclaimable().getOrDefault(podSet, 0)));
+    return now.equals(known)
+        ? Optional.empty()
+        : Optional.of(
+            new JobAction.PatchStatus(
+                slice, WorkloadStatuses.reclaimable(now), "reclaimable pods of a smaller size"));
   }
 
   /** With what the job is to tell of the size that its slices get. */
@@ -356,7 +402,9 @@ final class SlicePolicy {
     boolean ready =
         job.state().podsReady()
             || (!counts(job).equals(granted) && slice.get().status().isTrue("PodsReady"));
-    return context.with(job.withPodSets(podSets).withState(job.state().ofSlice(ready)));
+    return context.with(
+        job.withPodSets(podSets)
+            .withState(job.state().ofSlice(ready, counts(job).equals(granted))));
   }
 
   private static FinishWorkload replaced(

@@ -80,9 +80,8 @@ public final class ExplanationText {
       case FlavorRejection.OnlyByTopology() ->
           "its nodes are assigned by topology only, which isn't asked for";
       case FlavorRejection.GrowsByTopology() ->
-          "a running elastic job can't grow where its nodes are assigned by topology, unless gate"
-              + " ElasticJobsViaWorkloadSlicesWithTAS is on, and the pod set has pods and asks for"
-              + " no level, slices or group";
+          "a running elastic job can't grow where its nodes are assigned by topology, unless the pod"
+              + " set has pods and asks for no level, slices or group";
       case FlavorRejection.OtherTopologyFlavor(var flavor) ->
           "the pods are on nodes of flavor " + flavor + " already";
       case FlavorRejection.TopologyLevelMissing(var topology, var level) ->

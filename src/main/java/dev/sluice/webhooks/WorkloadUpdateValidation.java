@@ -71,17 +71,14 @@ final class WorkloadUpdateValidation {
 
   private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     Map<String, Long> is = now.reclaimable();
-    Map<String, Long> counts = now.counts();
     before
         .reclaimable()
         .forEach(
             (name, was) -> {
               long count = is.getOrDefault(name, 0L);
-              boolean scaledDown =
-                  now.isElastic()
-                      && counts.getOrDefault(name, 0L) < before.counts().getOrDefault(name, 0L);
               boolean gone = !is.containsKey(name);
-              if ((count < was || gone) && !scaledDown) {
+              // An elastic job needs quota again for pods that were reclaimed before it shrinks.
+              if ((count < was || gone) && !now.isElastic()) {
                 bad.invalid(
                     STATUS.child("reclaimablePods").key(name).child("count"),
                     JsonFields.at(now.status(), "reclaimablePods"),

@@ -77,6 +77,21 @@ class PodGatesTest {
     assertThat(api.calls.getLast()).contains("team/c");
   }
 
+  @Test
+  void quotaThatWasGivenBackOpensNoGate() throws InterruptedException {
+    pod("a");
+    gated("b");
+    gated("c");
+    CachedWorkload slice =
+        GivenWorkload.workloadOf(job())
+            .annotation(KueueConstants.ELASTIC_JOB, "true")
+            .admitted("plain")
+            .reclaimable(1)
+            .get();
+    executor.execute(job().view(), List.of(new OpenGates(slice)));
+    assertThat(api.calls).singleElement().asString().contains("team/b");
+  }
+
   private Optional<Duration> openChecked(String podSetUpdate) throws InterruptedException {
     CachedWorkload slice =
         GivenWorkload.workloadOf(job())

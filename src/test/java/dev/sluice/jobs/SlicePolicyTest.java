@@ -182,10 +182,83 @@ class SlicePolicyTest {
   }
 
   @Test
-  void anEvictionTakesTheReplacementAlong() {
+  void anEvictedSliceStopsAndIsReplacedByTheOneThatWaits() {
     GivenWorkload evicted = slice("a", 3).admitted("plain").evicted("Preempted", "make room");
-    assertFinished(decide(job(5).running(3), evicted, replacement("b", 5, "a")), "b", "OutOfSync");
+    GivenWorkload waiting = replacement("b", 5, "a");
+    Stop stop = only(Stop.class, decide(job(5).running(3), evicted, waiting));
+    assertThat(stop.original().orElseThrow().id().name()).isEqualTo("a");
+    assertThat(decide(job(5).status("active", "1"), evicted, waiting))
+        .as("its pods terminate, and it holds its quota")
+        .isEmpty();
+    assertFinished(decide(job(5), evicted, waiting), "a", "WorkloadSliceReplaced");
+    assertThat(
+            decide(
+                job(5),
+                slice("a", 3)
+                    .finalizers()
+                    .condition("Finished", "True", "WorkloadSliceReplaced", ""),
+                waiting))
+        .as("the replacement is the job's Workload")
+        .isEmpty();
+  }
+
+  /** Who deactivates a slice stops its job; who holds quota of a replacement would keep it. */
+  @Test
+  void anEvictionTakesTheReplacementAlongThatMustNotGoOn() {
+    GivenWorkload evicted = slice("a", 3).admitted("plain").evicted("Preempted", "make room");
+    assertFinished(
+        decide(job(5).running(3), evicted, replacement("b", 5, "a").reserved("plain")),
+        "b",
+        "OutOfSync");
+    assertFinished(decide(job(3).running(3), evicted, replacement("b", 5, "a")), "b", "OutOfSync");
+    GivenWorkload deactivated =
+        slice("a", 3).admitted("plain").inactive().evicted("Deactivated", "by hand");
+    assertFinished(
+        decide(job(5).running(3), deactivated, replacement("b", 5, "a")), "b", "OutOfSync");
     only(Stop.class, decide(job(5).running(3), evicted));
+  }
+
+  /** An indexed Job of so many pods with as many completions. */
+  private static GivenJob indexed(int pods) {
+    return job(pods).spec("completions", "" + pods).spec("completionMode", "Indexed");
+  }
+
+  private static JobAction.PatchStatus reclaims(List<JobAction> actions, int count) {
+    JobAction.PatchStatus write = only(JobAction.PatchStatus.class, actions);
+    assertThat(write.status().at("/reclaimablePods/0/count").asInt()).isEqualTo(count);
+    return write;
+  }
+
+  @Test
+  void podsThatHaveSucceededNeedNoQuota() {
+    GivenJob job =
+        indexed(5).running(3).status("completedIndexes", "'0,4'").status("succeeded", "2");
+    reclaims(decide(job, slice("a", 5).admitted("plain")), 2);
+    only(OpenGates.class, decide(job, slice("a", 5).admitted("plain").reclaimable(2)));
+  }
+
+  /** The status still counts the pods of indexes that the smaller Job doesn't have. */
+  @Test
+  void aSmallerJobNeedsQuotaAgainForPodsThatSucceededBeyondItsRange() {
+    GivenJob job =
+        indexed(3)
+            .running(2)
+            .status("completedIndexes", "'0,3,4'")
+            .status("failedIndexes", "'4'")
+            .status("succeeded", "3");
+    GivenWorkload slice = slice("a", 5).admitted("plain").reclaimable(3);
+    reclaims(decide(job, slice), 1);
+    ResizeSlice resize =
+        only(ResizeSlice.class, decide(job, slice("a", 5).admitted("plain").reclaimable(1)));
+    assertThat(resize.counts()).isEqualTo(Map.of("main", 3));
+  }
+
+  /** Their quota may be somebody else's: what more a larger job needs is asked for. */
+  @Test
+  void aLargerJobKeepsWhatItGaveBack() {
+    GivenJob job =
+        indexed(7).running(3).status("completedIndexes", "'0,4'").status("succeeded", "2");
+    only(CreateSlice.class, decide(job, slice("a", 5).admitted("plain").reclaimable(2)));
   }
 
   @Test

@@ -148,8 +148,7 @@ class TopologyFormsIT {
               "operator-of-balance",
               cluster.kubeconfig(),
               "integrations: {frameworks: [batch/job, pod]}\n"
-                  + "featureGates: {TASBalancedPlacement: true,"
-                  + " ElasticJobsViaWorkloadSlicesWithTAS: true}\n")) {
+                  + "featureGates: {TASBalancedPlacement: true}\n")) {
         run(racked, BALANCED);
         growAndShrink(cluster, racked);
         growOnProvisionedNodes(cluster, racked);

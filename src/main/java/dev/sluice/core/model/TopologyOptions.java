@@ -18,7 +18,7 @@ package dev.sluice.core.model;
  * @param failsFast whether a Workload is evicted when no replacement is found
  *     (TASFailedNodeReplacementFailFast)
  * @param grows whether a running elastic job may grow where pods are placed by topology
- *     (ElasticJobsViaWorkloadSlicesWithTAS)
+ *     (ElasticJobsViaWorkloadSlices)
  */
 public record TopologyOptions(
     boolean enabled,

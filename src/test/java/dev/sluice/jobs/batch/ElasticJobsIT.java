@@ -109,6 +109,56 @@ class ElasticJobsIT {
   }
 
   @Test
+  void anEvictedSliceLeavesItsPlaceToTheReplacementThatWaits() {
+    api.givenQueues(2);
+    submit("grows", 2);
+    String first = awaitSlice(2);
+    awaitPods(2, 0);
+    scale("grows", 3);
+    String second =
+        await("the replacement")
+            .atMost(LIMIT)
+            .until(
+                () ->
+                    api.workloads().stream()
+                        .map(it -> it.at("/metadata/name").asText())
+                        .filter(name -> !name.equals(first))
+                        .toList(),
+                names -> names.size() == 1)
+            .getFirst();
+    api.awaitCondition(QueuedJobs.WORKLOAD, second, "QuotaReserved", "False");
+
+    urgentJob();
+
+    api.awaitCondition(QueuedJobs.WORKLOAD, first, "Finished", "True");
+    assertThat(condition(first, "Finished")).isEqualTo("True WorkloadSliceReplaced");
+    assertThat(condition(first, "Evicted")).isEqualTo("True Preempted");
+    assertThat(condition(second, "Finished")).isEqualTo("absent");
+    assertThat(api.get(JOB, "grows").at("/spec/suspend").asBoolean()).isTrue();
+    api.awaitUsage("1");
+    api.setQuota(4);
+    api.awaitCondition(QueuedJobs.WORKLOAD, second, "Admitted", "True");
+    api.awaitUsage("4");
+  }
+
+  private void urgentJob() {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: urgent
+          labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/priority-class: "high-${suffix}"}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+  }
+
+  @Test
   void theSizeOfARunningJobFollowsTheQuota() {
     api.givenQueues(4);
     submit("grows", 2);
@@ -127,6 +177,12 @@ class ElasticJobsIT {
     assertThat(annotations.path(K + "workload-slice-replacement-for").asText())
         .isEqualTo(cluster.namespace() + "/" + first);
     assertThat(annotations.path(K + "workload-slice-name").asText()).isEqualTo(first);
+    assertThat(
+            api.get(QueuedJobs.WORKLOAD, second)
+                .at("/spec/podSets/0/template/metadata/annotations")
+                .path(K + "workload-slice-name")
+                .asText())
+        .isEqualTo(first);
     assertThat(api.get(JOB, "grows").at("/spec/suspend").asBoolean()).isFalse();
 
     scale("grows", 6);
