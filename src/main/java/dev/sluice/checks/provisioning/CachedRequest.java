@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param managed whether it has the label of what the operator makes
  * @param deleting whether it has a deletion timestamp
  * @param reservation the reservation that it was made for; empty if it doesn't say
+ * @param digest of what was requested; empty if it doesn't say
  * @param className the class in its spec
  * @param templates the names of the PodTemplates in its spec
  * @param conditions the conditions by type
@@ -31,6 +32,7 @@ record CachedRequest(
     boolean managed,
     boolean deleting,
     String reservation,
+    String digest,
     String className,
     List<String> templates,
     Map<String, RequestCondition> conditions,
@@ -38,6 +40,9 @@ record CachedRequest(
 
   /** Annotation of a request: when the quota was reserved that it was made for. */
   static final String RESERVATION = "sluice.dev/quota-reserved-at";
+
+  /** Annotation of a request: a digest of the class, the parameters and the pods requested. */
+  static final String DIGEST = "sluice.dev/request-digest";
 
   /** The autoscaler has taken on the request. */
   static final String ACCEPTED = "Accepted";
@@ -69,6 +74,7 @@ record CachedRequest(
         isManaged(object),
         metadata.hasNonNull("deletionTimestamp"),
         text(metadata.path("annotations"), RESERVATION),
+        text(metadata.path("annotations"), DIGEST),
         text(object.path("spec"), "provisioningClassName"),
         templates(object.path("spec").path("podSets")),
         conditions(object.path("status").path("conditions")),

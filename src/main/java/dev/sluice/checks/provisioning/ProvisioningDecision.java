@@ -13,8 +13,12 @@ sealed interface ProvisioningDecision {
   /** The request doesn't exist, and is to be created. */
   record CreateRequest(String name) implements ProvisioningDecision {}
 
-  /** The request was made for an earlier reservation: it is deleted before a new one is created. */
-  record DeleteRequest(CachedRequest request) implements ProvisioningDecision {}
+  /**
+   * The request can't serve: it is deleted before a new one is created.
+   *
+   * @param reason why, for the log
+   */
+  record DeleteRequest(CachedRequest request, String reason) implements ProvisioningDecision {}
 
   /**
    * The name of the request is taken by an object of somebody else, who is not told of changes of

@@ -144,7 +144,12 @@ final class ProvisioningPolicy {
     if (request.deleting()) {
       return pending("An earlier " + named(request) + " is being deleted");
     }
-    return isStale(request) ? new DeleteRequest(request) : answer(request, config, podSets);
+    if (isStale(request)) {
+      return new DeleteRequest(request, "it was made for an earlier reservation");
+    }
+    return isOutdated(request, config, podSets)
+        ? new DeleteRequest(request, "its class, its parameters or its pods are others now")
+        : answer(request, config, podSets);
   }
 
   /**
@@ -192,12 +197,32 @@ final class ProvisioningPolicy {
     return whileItRuns(request);
   }
 
-  /** Made for an earlier reservation, and not to serve this one. */
+  /**
+   * Made for an earlier reservation, and not to serve this one: it has failed, or the Workload was
+   * evicted since, so that its pods may have used the nodes.
+   */
   private boolean isStale(CachedRequest request) {
     boolean isOver = hasFailed(request) || request.has(CachedRequest.CAPACITY_REVOKED);
-    return (input.replaces() || isOver)
-        && !request.reservation().isEmpty()
-        && !request.reservation().equals(reservation(workload));
+    return !request.reservation().isEmpty()
+        && !request.reservation().equals(reservation(workload))
+        && (isOver || input.replaces() && (request.digest().isEmpty() || wasEvictedSince(request)));
+  }
+
+  /** The next reservation resets the condition, so that its time is after the eviction. */
+  private boolean wasEvictedSince(CachedRequest request) {
+    return workload
+        .status()
+        .condition("Evicted")
+        .filter(
+            evicted -> evicted.lastTransitionTime().toString().compareTo(request.reservation()) > 0)
+        .isPresent();
+  }
+
+  /** Whether something else would be requested now. */
+  private boolean isOutdated(
+      CachedRequest request, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
+    return !request.digest().isEmpty()
+        && !request.digest().equals(RequestManifest.digest(workload, config, podSets));
   }
 
   private static boolean hasFailed(CachedRequest request) {

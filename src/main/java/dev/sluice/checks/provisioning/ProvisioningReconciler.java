@@ -256,8 +256,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       case SetState set -> answered(workload, state, set, request);
       case NameTaken taken -> refused(workload, state, taken.message());
       case DeleteRequest deletion -> {
-        Optional<Duration> again =
-            delete(workload, deletion.request(), "it was made for an earlier reservation");
+        Optional<Duration> again = delete(workload, deletion.request(), deletion.reason());
         yield new Step(state, Optional.of(again.orElse(SOON)));
       }
       case CreateRequest creation -> {

@@ -24,15 +24,15 @@ final class RequestCleanup {
       List<CheckState> checks,
       Collection<CachedRequest> owned,
       boolean onEviction) {
-    boolean none = workload.finished() || workload.evicted();
+    boolean none = workload.finished() || workload.evicted() || !workload.spec().active();
     boolean isRunning = workload.admitted() && !none; // on nodes that a request may stand for
-    if (isRunning || !workload.finished() && !onEviction) {
+    boolean isInterrupted = !workload.quotaReserved() && !none; // the next reservation may need it
+    if (isRunning || isInterrupted || !workload.finished() && !onEviction) {
       return List.of();
     }
     Set<String> needed =
         checks.stream()
             .filter(check -> !none)
-            .filter(check -> workload.quotaReserved() || check.is(CheckState.READY))
             .map(check -> ProvisioningPolicy.requestName(workload, check))
             .collect(Collectors.toSet());
     return owned.stream()

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.NameHash;
 import dev.sluice.api.v1beta2.PodSetMergePolicy;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
 import dev.sluice.jobs.FlavorLookup;
@@ -174,7 +175,8 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
     ObjectNode metadata = metadata(request, workload.id().namespace(), name);
     metadata
         .putObject("annotations")
-        .put(CachedRequest.RESERVATION, ProvisioningPolicy.reservation(workload));
+        .put(CachedRequest.RESERVATION, ProvisioningPolicy.reservation(workload))
+        .put(CachedRequest.DIGEST, digest(workload, config, ManagedPodSets.of(workload, config)));
     own(
         metadata,
         ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
@@ -189,6 +191,28 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
     }
     spec.set("podSets", podSets);
     return request;
+  }
+
+  /**
+   * A digest of what is requested: class, parameters, and of each pod set its name, its count and
+   * its flavors. A request with another one was made for something else.
+   *
+   * @param podSets those that need nodes
+   */
+  static String digest(
+      CachedWorkload workload, ProvisioningRequestConfigSpec config, List<PodSet> podSets) {
+    ObjectNode content = JSON.objectNode().put("class", config.provisioningClassName());
+    parameters(workload, config).forEach(content.putObject("parameters")::put);
+    ArrayNode pods = content.putArray("podSets");
+    for (PodSet podSet : podSets) {
+      ObjectNode entry = pods.addObject().put("name", podSet.name()).put("count", podSet.count());
+      for (Assignment assignment : workload.assignments()) {
+        if (assignment.name().equals(podSet.name())) {
+          new TreeMap<>(assignment.flavors()).forEach(entry.putObject("flavors")::put);
+        }
+      }
+    }
+    return NameHash.sha1(content.toString());
   }
 
   private static Map<String, String> parameters(

@@ -10,6 +10,8 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -119,6 +121,17 @@ public final class ProvisionedQueue {
         spec: {clusterQueue: "cq-${suffix}"}
         """);
     return this;
+  }
+
+  /** Sets the stop policy of the ClusterQueue. */
+  void stop(String policy) {
+    cluster
+        .client()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
+        .withName(cluster.name("cq"))
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\": {\"stopPolicy\": \"%s\"}}".formatted(policy));
   }
 
   /** Submits a Job of two pods, and returns the name of its Workload. */

@@ -10,6 +10,7 @@ import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
 import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
 import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
 import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.jobs.StartConflictException;
 import dev.sluice.workload.CachedWorkload.PodSetUpdate;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ProvisioningPolicyTest {
 
   private static final String NAME = "wl-check-1";
+  private static final String EARLIER = "it was made for an earlier reservation";
 
   private final GivenProvisioning given = new GivenProvisioning();
   private String config = "";
@@ -137,7 +139,7 @@ class ProvisioningPolicyTest {
   void aRequestOfAnEarlierReservationIsReplaced() {
     given.with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
     CachedRequest old = request(NAME, condition("Provisioned", ""));
-    assertThat(decide(Optional.of(old))).isEqualTo(new DeleteRequest(old));
+    assertThat(decide(Optional.of(old))).isEqualTo(new DeleteRequest(old, EARLIER));
 
     replaces = false;
     assertThat(((SetState) decide(Optional.of(old))).state()).isEqualTo("Ready");
@@ -147,6 +149,55 @@ class ProvisioningPolicyTest {
     unmarked.withObject("/metadata").remove("annotations");
     assertThat(((SetState) decide(Optional.of(CachedRequest.of(unmarked)))).state())
         .isEqualTo("Ready");
+  }
+
+  /** The request as it was created for what the Workload and the configuration say now. */
+  private CachedRequest created(String status) throws StartConflictException {
+    ObjectNode object =
+        RequestManifest.of(
+                given.workload(),
+                given.json(),
+                NAME,
+                GivenProvisioning.config(config),
+                flavor -> Optional.empty())
+            .request();
+    object.withObject("/metadata").put("uid", "request-uid");
+    object.set("status", GivenProvisioning.yaml(status));
+    return CachedRequest.of(object);
+  }
+
+  /** A queue that is stopped for a moment takes the quota; the autoscaler goes on meanwhile. */
+  @Test
+  void aRequestServesTheNextReservationUnlessTheWorkloadWasEvicted() throws StartConflictException {
+    CachedRequest request = created(condition("Provisioned", ""));
+    given.with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(((SetState) decide(Optional.of(request))).state()).isEqualTo("Ready");
+
+    given.with("/status/admission/podSetAssignments/0/flavors/cpu", "reserved");
+    assertThat(decide(Optional.of(request)))
+        .as("the nodes are of another flavor")
+        .isInstanceOf(DeleteRequest.class);
+    given.with("/status/admission/podSetAssignments/0/flavors/cpu", "spot");
+    given
+        .isTrue("Evicted")
+        .with("/status/conditions/1/status", "'False'")
+        .with("/status/conditions/1/lastTransitionTime", "'2026-03-01T10:05:00Z'");
+    assertThat(decide(Optional.of(request))).isEqualTo(new DeleteRequest(request, EARLIER));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"parameters: {zone: b}", "provisioningClassName: other"})
+  void aRequestIsMadeAnewWhenTheConfigurationChanges(String changed) throws StartConflictException {
+    config = "parameters: {zone: a}";
+    CachedRequest request = created(condition("Accepted", ""));
+    assertThat(((SetState) decide(Optional.of(request))).state()).isEqualTo("Pending");
+
+    config = changed;
+    assertThat(decide(Optional.of(request)))
+        .isEqualTo(
+            new DeleteRequest(request, "its class, its parameters or its pods are others now"));
+    given.check("Ready", 0);
+    assertThat(decide(Optional.of(request))).as("the nodes are there").isEqualTo(new Keep());
   }
 
   @Test
@@ -323,7 +374,7 @@ class ProvisioningPolicyTest {
     given.with("/status/conditions/0/lastTransitionTime", "'2026-03-01T10:05:00Z'");
     replaces = false;
     CachedRequest old = request(NAME, condition(condition, ""));
-    assertThat(decide(Optional.of(old))).isEqualTo(new DeleteRequest(old));
+    assertThat(decide(Optional.of(old))).isEqualTo(new DeleteRequest(old, EARLIER));
   }
 
   @Test

@@ -307,4 +307,30 @@ class ProvisioningRequestIT {
     jobs.awaitGone(WORKLOAD, workload);
     jobs.awaitGone(REQUEST, queue.request(workload, 1));
   }
+
+  @Test
+  void aRequestOutlivesALostReservationAndIsMadeAnewForAnotherConfiguration() {
+    queue.withCheck("parameters: {zone: a}").withQueues();
+    String workload = queue.submit("kept", "");
+    String uid = queue.awaitRequest(workload, 1).at("/metadata/uid").asText();
+
+    queue.stop("Hold");
+    jobs.awaitCondition(WORKLOAD, workload, "QuotaReserved", "False");
+    queue.answer(queue.request(workload, 1), "Accepted", "nodes come");
+    queue.stop("None");
+    jobs.awaitCondition(WORKLOAD, workload, "QuotaReserved", "True");
+    queue.awaitCheck(workload, "Pending", "nodes come");
+    assertThat(jobs.get(REQUEST, queue.request(workload, 1)).at("/metadata/uid").asText())
+        .isEqualTo(uid);
+
+    queue.withConfig("parameters: {zone: b}");
+    eventually(
+        () -> {
+          JsonNode anew = jobs.get(REQUEST, queue.request(workload, 1));
+          assertThat(anew.at("/metadata/uid").asText()).isNotEqualTo(uid);
+          assertThat(anew.at("/spec/parameters/zone").asText()).isEqualTo("b");
+        });
+    queue.answer(queue.request(workload, 1), "Provisioned", "");
+    jobs.awaitCondition(WORKLOAD, workload, "Admitted", "True");
+  }
 }

@@ -53,11 +53,11 @@ class RequestCleanupTest {
   }
 
   @Test
-  void aWorkloadThatLostItsQuotaWithoutAnEvictionKeepsWhatItsReadyChecksPromise() {
+  void aWorkloadThatLostItsQuotaWithoutAnEvictionKeepsItsRequests() {
     given.with("/status/conditions/0/status", "'False'");
+    assertThat(unneeded(true, "wl-check-1", "wl-check-2")).isEmpty();
+    given.with("/spec/active", "false");
     assertThat(unneeded(true, "wl-check-1")).containsExactly("wl-check-1");
-    given.check("Ready", 0);
-    assertThat(unneeded(true, "wl-check-1")).isEmpty();
   }
 
   @Test

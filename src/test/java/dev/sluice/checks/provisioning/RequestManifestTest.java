@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.NameHash;
 import dev.sluice.jobs.FlavorLookup;
 import dev.sluice.jobs.FlavorLookup.FlavorPods;
 import dev.sluice.jobs.StartConflictException;
@@ -62,14 +63,21 @@ class RequestManifestTest {
                   namespace: ns
                   name: wl-check-1
                   labels: {kueue.x-k8s.io/managed: "true"}
-                  annotations: {sluice.dev/quota-reserved-at: "2026-03-01T10:00:00Z"}
+                  annotations:
+                    sluice.dev/quota-reserved-at: "2026-03-01T10:00:00Z"
+                    sluice.dev/request-digest: "%s"
                   ownerReferences:
                   - {apiVersion: kueue.x-k8s.io/v1beta2, kind: Workload, name: wl, uid: wl-uid, controller: true}
                 spec:
                   provisioningClassName: nodes
                   parameters: {ValidUntilSeconds: "60", more: c, zone: b}
                   podSets: [{count: 3, podTemplateRef: {name: ppt-wl-check-1-main}}]
-                """));
+                """
+                    .formatted(
+                        NameHash.sha1(
+                            "{\"class\":\"nodes\",\"parameters\":{\"ValidUntilSeconds\":\"60\","
+                                + "\"more\":\"c\",\"zone\":\"b\"},\"podSets\":[{\"name\":\"main\","
+                                + "\"count\":3,\"flavors\":{\"cpu\":\"spot\"}}]}"))));
   }
 
   @Test
