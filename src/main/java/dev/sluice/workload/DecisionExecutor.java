@@ -122,10 +122,12 @@ public final class DecisionExecutor implements Consumer<Decision> {
     Instant now = clock.instant();
     List<CheckState> checks = AdmissionPatches.checks(workload, decision, required, now);
     ObjectNode status = AdmissionPatches.admitted(workload, decision, checks, readiness, now);
-    List<String> clusters = checks.isEmpty() ? List.of() : nomination.of(workload, checks);
-    if (!clusters.isEmpty()) {
+    FirstNomination.Clusters clusters =
+        checks.isEmpty() ? FirstNomination.Clusters.NONE : nomination.of(workload, checks);
+    clusters.bound().ifPresent(name -> status.put("clusterName", name));
+    if (!clusters.nominated().isEmpty()) {
       ArrayNode names = status.putArray("nominatedClusterNames");
-      clusters.forEach(names::add);
+      clusters.nominated().forEach(names::add);
     }
     CompletableFuture<Outcome> write =
         writer.patchStatus(workload.id(), decision.version(), status, Urgency.DECISION);

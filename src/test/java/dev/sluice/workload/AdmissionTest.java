@@ -178,12 +178,28 @@ class AdmissionTest {
       given(SAMPLE);
       outcomes.add(new WorkloadWriter.Outcome.Written(8));
       nomination =
-          (workload, checks) -> checks.stream().map(check -> "of-" + check.name()).toList();
+          (workload, checks) ->
+              new FirstNomination.Clusters(
+                  Optional.empty(), checks.stream().map(check -> "of-" + check.name()).toList());
 
       acceptWithChecks("a");
 
       assertThat(written).hasSize(1);
       assertThat(written.getFirst()).contains("\"nominatedClusterNames\":[\"of-a\"]");
+    }
+
+    @Test
+    void keepTheWorkerClusterOfTheReplacedSliceInTheSameWrite() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      nomination =
+          (workload, checks) -> new FirstNomination.Clusters(Optional.of("one"), List.of());
+
+      acceptWithChecks("a");
+
+      assertThat(written.getFirst())
+          .contains("\"clusterName\":\"one\"")
+          .doesNotContain("nominatedClusterNames");
     }
 
     private void acceptWithChecks(String... required) {

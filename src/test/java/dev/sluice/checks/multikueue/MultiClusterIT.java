@@ -235,6 +235,18 @@ class MultiClusterIT {
     assertThat(seen(MultiCluster.other(cluster)).active).doesNotContain("grows");
     scale(4);
     awaitSize(worker, 4);
+    // more than any worker has: the slice waits there, and the others run on
+    scale(66);
+    eventually(
+        () -> {
+          assertThat(slices(worker)).containsExactlyInAnyOrder(4, 66);
+          assertThat(slices(clusters.manager())).containsExactlyInAnyOrder(4, 66);
+          assertThat(places(66)).isEqualTo(cluster + " null");
+          assertThat(places(4)).isEqualTo(cluster + " null");
+        });
+    assertThat(there(worker).getMetadata().getUid()).as("never stopped").isEqualTo(uid);
+    scale(4);
+    awaitSize(worker, 4);
     scale(2);
     awaitSize(worker, 2);
     assertThat(there(worker).getMetadata().getUid()).as("never stopped").isEqualTo(uid);
@@ -248,6 +260,26 @@ class MultiClusterIT {
           assertThat(slices(worker)).isEmpty();
           assertThat(slices(clusters.manager())).isEmpty();
         });
+  }
+
+  /** The cluster of the manager's slice for so many pods, and the nominated ones. */
+  private String places(int pods) {
+    return clusters
+        .manager()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+        .inNamespace(clusters.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .filter(it -> it.get("spec", "podSets", 0, "count").equals(pods))
+        .filter(it -> !String.valueOf((Object) it.get("status")).contains("type=Finished"))
+        .map(
+            it ->
+                it.get("status", "clusterName")
+                    + " "
+                    + (Object) it.get("status", "nominatedClusterNames"))
+        .findFirst()
+        .orElse("");
   }
 
   private Job there(KubernetesClient worker) {

@@ -263,7 +263,33 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return new PlacementPlan(placementActions, withdrawal.requeueAt());
     }
 
+    /**
+     * A Workload that is bound to a worker before any has admitted it, as the replacement of a
+     * slice is, is offered to that worker only; the API allows no nomination beside it.
+     */
+    private PlacementPlan bound(String cluster) {
+      List<PlacementAction> placementActions =
+          new ArrayList<>(withdraw(others(cluster)).placementActions());
+      WorkerState workerState = workerStates.get(cluster);
+      if (workerState != null
+          && workerState.connected()
+          && workerState.copy().isEmpty()
+          && configured.contains(cluster)
+          && managerState.othersReady()) {
+        placementActions.add(new PlacementAction.Offer(cluster));
+      }
+      SortedMap<String, WorkerState> boundTo = new TreeMap<>(workerStates);
+      boundTo.keySet().retainAll(Set.of(cluster));
+      return PreemptionGateCoordinator.with(
+          new PlacementPlan(placementActions, Optional.of(now.plus(workerLostTimeout))),
+          boundTo,
+          now);
+    }
+
     private PlacementPlan dispatched() {
+      if (managerState.cluster().isPresent()) {
+        return bound(managerState.cluster().get());
+      }
       Set<String> connected =
           workerStates.entrySet().stream()
               .filter(entry -> entry.getValue().connected())

@@ -2,10 +2,13 @@ package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.WorkloadLister;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The slices of elastic jobs that run in workers: one remote job has them one after the other
@@ -32,7 +35,12 @@ final class ElasticSlices {
     if (replaced.isEmpty()) {
       return candidates;
     }
-    String cluster = cluster(replaced.get());
+    String cluster =
+        workloadGroup
+            .workload()
+            .map(ElasticSlices::cluster)
+            .filter(own -> !own.isEmpty())
+            .orElse(cluster(replaced.get()));
     if (cluster.isEmpty()) {
       again.accept(UNTIL_PLACED);
       return candidates.without(any -> true, "the slice that it replaces runs nowhere yet");
@@ -50,19 +58,55 @@ final class ElasticSlices {
         : Optional.empty();
   }
 
-  /** Whether a replacement of a slice runs in a worker already, so that the slice only ends. */
-  boolean isSuperseded(CachedWorkload workload) {
+  /** The worker that a replacement is bound to: that of the slice that it replaces. */
+  Optional<String> followed(CachedWorkload workload) {
+    return replaced(workload).map(ElasticSlices::cluster).filter(name -> !name.isEmpty());
+  }
+
+  /**
+   * Whether a replacement of a slice runs in a worker already, so that the slice only ends.
+   *
+   * @param check the MultiKueue check of the job's queue
+   */
+  boolean isSuperseded(CachedWorkload workload, String check) {
     return workload.elastic()
         && !workload.finished()
-        && workload
-            .owner()
-            .filter(
-                owner ->
-                    workloads.ownedBy(owner.uid()).stream()
-                        .filter(other -> !other.finished() && !other.deleting())
-                        .filter(other -> other.replacedSlice().equals(workload.id().name()))
-                        .anyMatch(other -> !cluster(other).isEmpty()))
-            .isPresent();
+        && replacements(workload)
+            .anyMatch(other -> !cluster(other).isEmpty() && isReady(other, check));
+  }
+
+  /**
+   * Whether a slice that was replaced has unfinished copies only in the worker that runs its
+   * replacement. The worker ends such a copy itself, once its job has the replacement; until then
+   * the job there may still be this slice's, and must not be withdrawn with it.
+   */
+  boolean isHandedOver(WorkloadGroup workloadGroup) {
+    return workloadGroup
+        .workload()
+        .filter(slice -> slice.elastic() && slice.finished())
+        .filter(
+            slice ->
+                replacements(slice)
+                    .map(ElasticSlices::cluster)
+                    .anyMatch(cluster -> workloadGroup.copies().keySet().equals(Set.of(cluster))))
+        .filter(
+            slice ->
+                workloadGroup.copies().values().stream()
+                    .noneMatch(RemoteWorkloadFactory::isFinished))
+        .isPresent();
+  }
+
+  /** The live slices of the same job that replace a slice. */
+  private Stream<CachedWorkload> replacements(CachedWorkload workload) {
+    return workload.owner().stream()
+        .flatMap(owner -> workloads.ownedBy(owner.uid()).stream())
+        .filter(other -> !other.finished() && !other.deleting())
+        .filter(other -> other.replacedSlice().equals(workload.id().name()));
+  }
+
+  private static boolean isReady(CachedWorkload workload, String check) {
+    return workload.status().admissionChecks().stream()
+        .anyMatch(state -> state.name().equals(check) && state.is(CheckState.READY));
   }
 
   /** Whether a remote job names another slice of the same job. */

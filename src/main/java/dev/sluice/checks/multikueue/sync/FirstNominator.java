@@ -17,8 +17,9 @@ import java.util.function.Supplier;
 
 /**
  * Nominates all connected workers in the write that reserves the quota of an ordinary Workload, if
- * all are to be asked at once. Whatever is left out here is nominated by the placement, which looks
- * at each Workload after that write, and corrects what is nominated here. Thread-safe.
+ * all are to be asked at once; binds the replacement of a slice to the worker of that slice.
+ * Whatever is left out here is nominated by the placement, which looks at each Workload after that
+ * write, and corrects what is nominated here. Thread-safe.
  */
 final class FirstNominator implements FirstNomination {
 
@@ -26,6 +27,7 @@ final class FirstNominator implements FirstNomination {
   private final MultiKueueKinds kinds;
   private final Function<WorkloadGroup, ClusterCandidates> candidates;
   private final Supplier<Set<String>> connected;
+  private final ElasticSlices elasticSlices;
 
   /**
    * Creates a nominator.
@@ -37,7 +39,9 @@ final class FirstNominator implements FirstNomination {
       Dispatcher dispatcher,
       MultiKueueKinds kinds,
       Function<WorkloadGroup, ClusterCandidates> candidates,
-      Supplier<Set<String>> connected) {
+      Supplier<Set<String>> connected,
+      ElasticSlices elasticSlices) {
+    this.elasticSlices = elasticSlices;
     this.dispatcher = dispatcher;
     this.kinds = kinds;
     this.candidates = candidates;
@@ -45,7 +49,12 @@ final class FirstNominator implements FirstNomination {
   }
 
   @Override
-  public List<String> of(CachedWorkload workload, List<CheckState> checks) {
+  public Clusters of(CachedWorkload workload, List<CheckState> checks) {
+    Optional<String> followed = elasticSlices.followed(workload);
+    return new Clusters(followed, followed.isPresent() ? List.of() : nominated(workload, checks));
+  }
+
+  private List<String> nominated(CachedWorkload workload, List<CheckState> checks) {
     boolean ordinary =
         dispatcher instanceof Dispatcher.AllAtOnce
             && checks.size() == 1

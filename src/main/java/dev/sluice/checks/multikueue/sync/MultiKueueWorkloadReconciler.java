@@ -175,7 +175,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         options.workloadPlacement().dispatcher(),
         options.kinds(),
         group -> withoutUnservedKind(group, workloadStateReader.candidates(group, clusterSelector)),
-        workloadStateReader::connected);
+        workloadStateReader::connected,
+        elasticSlices);
   }
 
   /** Called when this process becomes leader: reconciles everything once. */
@@ -279,7 +280,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   private void execute(WorkloadGroup workloadGroup) throws IOException {
     if ((workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty())
-        || workloadGroup.workload().filter(elasticSlices::isSuperseded).isPresent()) {
+        || workloadGroup.workload().filter(this::isSuperseded).isPresent()
+        || elasticSlices.isHandedOver(workloadGroup)) {
       return;
     }
     Consumer<Duration> again =
@@ -392,6 +394,10 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
           }
         };
     queue.requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
+  }
+
+  private boolean isSuperseded(CachedWorkload workload) {
+    return check(workload).filter(name -> elasticSlices.isSuperseded(workload, name)).isPresent();
   }
 
   private Optional<String> check(CachedWorkload workload) {

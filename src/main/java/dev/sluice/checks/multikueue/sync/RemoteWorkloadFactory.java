@@ -268,8 +268,17 @@ final class RemoteWorkloadFactory {
 
   /** Whether a remote Workload holds quota. */
   static boolean holdsQuota(JsonNode copy) {
+    return isTrue(copy, "QuotaReserved");
+  }
+
+  /** Whether a remote Workload is finished. */
+  static boolean isFinished(JsonNode copy) {
+    return isTrue(copy, "Finished");
+  }
+
+  private static boolean isTrue(JsonNode copy, String type) {
     for (JsonNode condition : copy.path("status").path("conditions")) {
-      if (condition.path("type").asText().equals("QuotaReserved")) {
+      if (condition.path("type").asText().equals(type)) {
         return condition.path("status").asText().equals("True");
       }
     }

@@ -221,6 +221,30 @@ class WorkloadPlacementTest {
         .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" evicted the workload"));
   }
 
+  /** As the replacement of a slice of an elastic job is, whose job runs there. */
+  @Test
+  void whatIsBoundToAWorkerIsOfferedToThatOneWithoutANomination() {
+    has("a", fresh());
+    workerStates.put("b", new WorkerState(true, Optional.empty(), Optional.empty()));
+    ManagerState bound =
+        new ManagerState(
+            false,
+            true,
+            false,
+            Check.PENDING,
+            true,
+            new ManagerState.Sendable.Yes(),
+            Optional.of("b"),
+            List.of(),
+            Optional.empty());
+
+    assertThat(plan(bound).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.Offer("b"));
+    workerStates.remove("a");
+    has("b", admitted(1));
+    assertThat(plan(bound).placementActions()).containsExactly(new PlacementAction.Run("b"));
+  }
+
   @Test
   void theLastWordOfALostWorkerDoesNotCount() {
     lost("b", 1, finished("Succeeded"));

@@ -63,16 +63,22 @@ class ElasticSlicesTest {
   }
 
   private List<String> allowed(CachedWorkload slice) {
-    WorkloadGroup group =
-        new WorkloadGroup(
-            MultiKueueKinds.of(List.of(), true),
-            new Key("physics", slice.id().name()),
-            Optional.of(slice),
-            Optional.of("check"),
-            Map.of(),
-            Instant.EPOCH,
-            new ReconcileNotes());
-    return slices.limit(group, BOTH, delays::add).allowed();
+    return slices.limit(group(slice, Map.of()), BOTH, delays::add).allowed();
+  }
+
+  private static WorkloadGroup group(CachedWorkload slice, Map<String, JsonNode> copies) {
+    return new WorkloadGroup(
+        MultiKueueKinds.of(List.of(), true),
+        new Key("physics", slice.id().name()),
+        Optional.of(slice),
+        Optional.of("check"),
+        copies,
+        Instant.EPOCH,
+        new ReconcileNotes());
+  }
+
+  private static String ready() {
+    return ", \"admissionChecks\": [{\"name\": \"check\", \"state\": \"Ready\"}]";
   }
 
   @Test
@@ -94,12 +100,40 @@ class ElasticSlicesTest {
   void aSliceWhoseReplacementRunsIsSuperseded() throws IOException {
     CachedWorkload first = given("a", "", in("two"));
     given("b", "a", "");
-    assertThat(slices.isSuperseded(first)).isFalse();
-    CachedWorkload second = given("b", "a", in("two"));
-    assertThat(slices.isSuperseded(first)).isTrue();
-    assertThat(slices.isSuperseded(second)).isFalse();
-    given("b", "a", in("two") + ", " + finished());
-    assertThat(slices.isSuperseded(first)).isFalse();
+    assertThat(slices.isSuperseded(first, "check")).isFalse();
+    given("b", "a", in("two"));
+    assertThat(slices.isSuperseded(first, "check")).as("it is bound to it, and waits").isFalse();
+    CachedWorkload second = given("b", "a", in("two") + ready());
+    assertThat(slices.isSuperseded(first, "check")).isTrue();
+    assertThat(slices.isSuperseded(second, "check")).isFalse();
+    given("b", "a", in("two") + ready() + ", " + finished());
+    assertThat(slices.isSuperseded(first, "check")).isFalse();
+  }
+
+  @Test
+  void aReplacementIsBoundToTheWorkerOfTheSliceThatItReplaces() throws IOException {
+    given("a", "", "");
+    CachedWorkload second = given("b", "a", "");
+    assertThat(slices.followed(second)).isEmpty();
+    CachedWorkload first = given("a", "", in("two"));
+    assertThat(slices.followed(second)).contains("two");
+    assertThat(slices.followed(first)).isEmpty();
+  }
+
+  /** Its job is deleted with a copy that it still names: the replacement's pods would be, too. */
+  @Test
+  void theCopyOfAReplacedSliceIsLeftToTheWorkerThatRunsTheReplacement() throws IOException {
+    CachedWorkload first = given("a", "", in("two") + ", " + finished());
+    JsonNode runs = new ObjectMapper().readTree(json("a", "", 1, ""));
+    JsonNode ended = new ObjectMapper().readTree(json("a", "", 1, finished()));
+    given("b", "a", in("two") + ready());
+    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isTrue();
+    assertThat(slices.isHandedOver(group(first, Map.of("two", ended)))).isFalse();
+    assertThat(slices.isHandedOver(group(first, Map.of("one", runs)))).isFalse();
+    given("b", "a", in("one") + ready());
+    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isFalse();
+    given("b", "a", in("two") + ready() + ", " + finished());
+    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isFalse();
   }
 
   @Test

@@ -14,6 +14,7 @@ import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.Fakes;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.CachedWorkload;
@@ -363,8 +364,10 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
             dispatcher,
             group.kinds(),
             any -> new ClusterCandidates(List.of("c", "a", "b", "lost"), Map.of("c", "no")),
-            () -> Set.of("a", "b", "c"))
-        .of(group.local(), group.local().status().admissionChecks());
+            () -> Set.of("a", "b", "c"),
+            new ElasticSlices(new Fakes.SetWorkloads()))
+        .of(group.local(), group.local().status().admissionChecks())
+        .nominated();
   }
 
   @Test
