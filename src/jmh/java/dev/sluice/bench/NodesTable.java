@@ -1,5 +1,7 @@
 package dev.sluice.bench;
 
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.NodeConstraints;
@@ -13,6 +15,7 @@ import dev.sluice.core.topology.TopologyTree;
 import dev.sluice.topology.NodeState;
 import dev.sluice.topology.NodeStore;
 import dev.sluice.topology.PodStore;
+import dev.sluice.workload.AdmittedRequests;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -40,7 +43,13 @@ public final class NodesTable {
   private final TopologyCache cache = new TopologyCache(TopologyOptions.DEFAULT);
   private final SchedulerEventSink engine = this::apply;
   private final NodeStore nodes = new NodeStore(engine, name -> {});
-  private final PodStore pods = new PodStore(engine, Runnable::run, key -> {});
+  private final PodStore pods =
+      new PodStore(
+          engine,
+          Runnable::run,
+          key -> {},
+          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecords(pod -> {}, uid -> false));
 
   private NodesTable() {}
 

@@ -13,9 +13,9 @@ import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
+import dev.sluice.jobs.ObjectKey;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.OwnerlessWorkloads;
-import dev.sluice.jobs.PodAdmissionLookup;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
@@ -86,7 +86,8 @@ final class JobModule implements OperatorModule {
       InformerModule informers,
       WorkloadModule workloads,
       MetricsModule metrics,
-      PodIndex podIndex) {
+      PodIndex podIndex,
+      AccountingModule accounting) {
     this.context = context;
     this.metrics = metrics;
     this.informers = informers;
@@ -95,10 +96,12 @@ final class JobModule implements OperatorModule {
             .options()
             .jobs(this::namespaceLabels)
             .withQueueRules(
-                new CachedStartRules(informers.caches()),
-                new CachedCheckLabels(informers.caches()));
+                new CachedStartRules(informers.caches()), new CachedCheckLabels(informers.caches()))
+            .withPods(job -> accounting.running(job.namespace(), job.uid()));
     IntegrationRegistry registry = registry(context, podIndex);
+    accounting.whenEmpty(this::podsGone);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);
+    accounting.follow(registry, owners.believed());
     StatefulSetWorkloads statefulSetWorkloads =
         new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());
     clusterLookup =
@@ -109,7 +112,7 @@ final class JobModule implements OperatorModule {
             (namespace, owner) ->
                 statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(context.client(), context.configuration().namespace()),
-            new PodAdmissionLookup(workloads.cache(), options.admittedRequests()));
+            accounting.lookup());
     JobControllerContext controllerContext = controllerContext(registry, workloads);
     definitions = new ServedDefinitions(context.client(), context.informers());
     ownerless =
@@ -125,6 +128,18 @@ final class JobModule implements OperatorModule {
     mirror.ifPresent(workloads.reflector()::listen);
     steering = steering(registry, workloads);
     steering.ifPresent(workloads.reflector()::listen);
+  }
+
+  /** The job of a Workload has no pods any more: it may be what the job waits for. */
+  private void podsGone(CachedWorkload workload) {
+    workload
+        .owner()
+        .ifPresent(
+            owner ->
+                controllers.enqueue(
+                    owner.apiVersion(),
+                    owner.kind(),
+                    new ObjectKey(workload.id().namespace(), owner.name())));
   }
 
   private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {

@@ -93,18 +93,21 @@ public final class OperatorApplication implements AutoCloseable {
       Operator framework, ReadErrorLog readErrors, Optional<Installer> installer) {
     InformerModule informers = new InformerModule(context);
     MetricsModule metrics = new MetricsModule(context, informers.caches(), readErrors);
-    SchedulerModule scheduler = new SchedulerModule(context, metrics, informers, workloads);
+    AccountingModule accounting = new AccountingModule(context, workloads);
+    SchedulerModule scheduler =
+        new SchedulerModule(context, metrics, informers, workloads, accounting);
     QueueModule queues = new QueueModule(context, informers, scheduler, workloads);
     PodIndex podIndex = new PodIndex();
     MultiKueueModule multiKueue =
         new MultiKueueModule(context, informers, scheduler, queues, workloads, podIndex);
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
-    JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);
+    JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex, accounting);
     ProvisioningModule provisioning =
         new ProvisioningModule(context, informers, workloads, jobs.definitions());
     TopologyModule topology =
-        new TopologyModule(context, informers, scheduler, workloads, metrics, readErrors);
+        new TopologyModule(
+            context, informers, scheduler, workloads, accounting, metrics, readErrors);
     ServerModule servers =
         new ServerModule(
             context,
@@ -132,6 +135,7 @@ public final class OperatorApplication implements AutoCloseable {
         provisioning,
         queues,
         topology,
+        accounting,
         new FailureRecoveryModule(context, readErrors),
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),

@@ -51,7 +51,8 @@ final class SchedulerModule implements OperatorModule {
       OperatorContext context,
       MetricsModule metrics,
       InformerModule informers,
-      WorkloadModule workloads) {
+      WorkloadModule workloads,
+      AccountingModule accounting) {
     this.context = context;
     this.workloads = workloads;
     engine =
@@ -81,7 +82,10 @@ final class SchedulerModule implements OperatorModule {
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
             new AttendedKinds(context)::mayBePreempted,
             new CachedStartRules(informers.caches()));
-    connectFeed(new WorkloadEventFeed(translator, workloads.cache(), engine), informers);
+    WorkloadEventFeed feed =
+        new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
+    accounting.whenReleased(feed::podsGone);
+    connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
     workloads.reflector().listen(newerVersions);

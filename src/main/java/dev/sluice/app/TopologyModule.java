@@ -30,6 +30,8 @@ final class TopologyModule implements OperatorModule {
 
   private final OperatorContext context;
   private final InformerModule informers;
+  private final AccountingModule accounting;
+  private final NodeStore nodes;
   private final TopologyReaders readers;
   private final TopologyUngater ungater;
   private final FailedNodeController failedNodes;
@@ -42,14 +44,21 @@ final class TopologyModule implements OperatorModule {
       InformerModule informers,
       SchedulerModule scheduler,
       WorkloadModule workloads,
+      AccountingModule accounting,
       MetricsModule metrics,
       ReadErrorLog readErrors) {
     this.context = context;
     this.informers = informers;
-    NodeStore nodes = new NodeStore(scheduler.engine(), this::nodeChanged);
+    this.accounting = accounting;
+    nodes = new NodeStore(scheduler.engine(), this::nodeChanged);
     PodStore pods =
         new PodStore(
-            scheduler.engine(), task -> context.schedule(REPORT_DELAY, task), this::podChanged);
+            scheduler.engine(),
+            task -> context.schedule(REPORT_DELAY, task),
+            this::podChanged,
+            accounting.parser(),
+            accounting.records());
+    accounting.accounts().lostNodes(this::isLost);
     readers =
         new TopologyReaders(
             context.client(),
@@ -58,6 +67,7 @@ final class TopologyModule implements OperatorModule {
             context.clock(),
             new Random(context.process().identity().hashCode()),
             readErrors);
+    accounting.readBy(readers::isSynced);
     ungater =
         new TopologyUngater(
             workloads.cache(),
@@ -126,7 +136,14 @@ final class TopologyModule implements OperatorModule {
     }
   }
 
+  private boolean isLost(String node) {
+    return readers.isSynced() && nodes.find(node).filter(found -> !found.isUnreachable()).isEmpty();
+  }
+
   private void nodeChanged(String node) {
+    if (accounting.enabled() && readers.isSynced()) {
+      accounting.accounts().nodeChanged(node);
+    }
     if (replacesNodes() && readers.isSynced()) {
       failedNodes.nodeChanged(node);
     }
@@ -139,7 +156,12 @@ final class TopologyModule implements OperatorModule {
     }
   }
 
+  /** Pods and nodes are read while a flavor has a topology, or pods are counted. */
   private boolean isUsed() {
+    return accounting.enabled() || isPlacing();
+  }
+
+  private boolean isPlacing() {
     return context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
         && informers.caches().flavors().all().stream()
             .anyMatch(flavor -> FlavorMapper.topology(flavor).isPresent());

@@ -157,6 +157,16 @@ public final class JobControllers {
     running.values().forEach(JobKindController::leadershipStarted);
   }
 
+  /** Has an object reconciled soon, if its kind has a controller. */
+  public void enqueue(String apiVersion, String kind, ObjectKey object) {
+    running.forEach(
+        (each, controller) -> {
+          if (each.is(apiVersion, kind)) {
+            controller.enqueue(object);
+          }
+        });
+  }
+
   /** For how long the object that is handled longest is being handled; zero if none is. */
   public Duration longestHandling() {
     return running.values().stream()

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
 import java.util.stream.Stream;
 
 /**
@@ -44,6 +45,7 @@ import java.util.stream.Stream;
  *     (gate SkipReassignmentForPodOwnedWorkloads is off)
  * @param selectedLabels labels by which ClusterQueues select the Workloads that need a check; a
  *     Workload takes them from its job, too
+ * @param runningPods how many pods of a job run, whatever its status says; 0 if nobody counts them
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -63,7 +65,8 @@ public record JobOptions(
     Function<CachedWorkload, StartRules> startRules,
     Duration quickStart,
     boolean requeuesPodWorkloads,
-    Supplier<Set<String>> selectedLabels) {
+    Supplier<Set<String>> selectedLabels,
+    ToIntFunction<JobRef> runningPods) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
@@ -103,30 +106,37 @@ public record JobOptions(
         workload -> StartRules.NONE,
         Duration.ZERO,
         false,
-        Set::of);
+        Set::of,
+        job -> 0);
   }
 
   /** The same options, where queues have rules about starts, and select Workloads by labels. */
   public JobOptions withQueueRules(
       Function<CachedWorkload, StartRules> rules, Supplier<Set<String>> labels) {
-    return with(rules, quickStart, requeuesPodWorkloads, labels);
+    return with(rules, quickStart, requeuesPodWorkloads, labels, runningPods);
   }
 
   /** The same options with another time in which readiness may be told later. */
   public JobOptions withQuickStart(Duration time) {
-    return with(startRules, time, requeuesPodWorkloads, selectedLabels);
+    return with(startRules, time, requeuesPodWorkloads, selectedLabels, runningPods);
   }
 
   /** The same options with another rule for evicted Workloads that one pod owns. */
   public JobOptions withPodWorkloadsRequeued(boolean requeued) {
-    return with(startRules, quickStart, requeued, selectedLabels);
+    return with(startRules, quickStart, requeued, selectedLabels, runningPods);
+  }
+
+  /** The same options, where pods are counted. */
+  public JobOptions withPods(ToIntFunction<JobRef> running) {
+    return with(startRules, quickStart, requeuesPodWorkloads, selectedLabels, running);
   }
 
   private JobOptions with(
       Function<CachedWorkload, StartRules> rules,
       Duration time,
       boolean podWorkloads,
-      Supplier<Set<String>> labels) {
+      Supplier<Set<String>> labels,
+      ToIntFunction<JobRef> running) {
     return new JobOptions(
         manageJobsWithoutQueueName,
         managedNamespaces,
@@ -145,7 +155,8 @@ public record JobOptions(
         rules,
         time,
         podWorkloads,
-        labels);
+        labels,
+        running);
   }
 
   /** Whether somebody waits for the pods of this Workload to be ready. */

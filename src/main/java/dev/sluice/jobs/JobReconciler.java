@@ -30,6 +30,7 @@ public final class JobReconciler {
   private static final Duration OWNER_LIMIT = Duration.ofMinutes(5);
 
   private final JobIntegration adapter;
+  private final JobOptions rules;
   private final JobPolicy decisions;
   private final JobIntakePolicy intake;
   private final JobExecutor executor;
@@ -109,6 +110,7 @@ public final class JobReconciler {
       int writers) {
     this.intake = new JobIntakePolicy(adapter, rules, intake);
     this.adapter = adapter;
+    this.rules = rules;
     this.ownerChainResolver = ownerChainResolver;
     this.decisions =
         new JobPolicy(
@@ -195,7 +197,12 @@ public final class JobReconciler {
         : actions;
   }
 
-  private ReconcileContext context(CachedJob job) {
+  /** Pods that run say more than a status that its controller may not have written yet. */
+  private ReconcileContext context(CachedJob said) {
+    CachedJob job =
+        rules.runningPods().applyAsInt(said.ref()) > 0
+            ? said.withState(said.state().running())
+            : said;
     List<CachedWorkload> owned =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .sorted(

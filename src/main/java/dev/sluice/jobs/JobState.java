@@ -61,6 +61,14 @@ public record JobState(
         handling);
   }
 
+  /** The state of a job whose pods run, whatever its status says. */
+  JobState running() {
+    return active
+        ? this
+        : new JobState(
+            suspended, settled, stopUnfinished, true, end, podsReady, reclaimable, handling);
+  }
+
   /**
    * What the fields of a job say of how it is to be handled.
    *

@@ -79,7 +79,7 @@ public final class OwnerChainResolver {
   }
 
   /** Which owners are believed. */
-  BelievedOwners believed() {
+  public BelievedOwners believed() {
     return believed;
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.workload.CachedWorkload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -25,6 +26,9 @@ final class SlicePolicy {
 
   static final String REPLACED = "WorkloadSliceReplaced";
   private static final String OUT_OF_SYNC = "OutOfSync";
+
+  /** How soon pods are looked for again that a smaller job doesn't need any more. */
+  private static final Duration UNTIL_GONE = Duration.ofMillis(500);
 
   private final JobIntegration integration;
   private final JobOptions options;
@@ -293,6 +297,11 @@ final class SlicePolicy {
       return List.of();
     }
     if (isWithin(wanted, has)) {
+      int left = wanted.values().stream().mapToInt(Integer::intValue).sum();
+      if (options.runningPods().applyAsInt(context.job().ref()) > left) {
+        // Quota is given back when the pods are gone.
+        return List.of(new JobAction.Requeue(UNTIL_GONE));
+      }
       return List.of(
           reclaimed(context, current)
               .orElseGet(

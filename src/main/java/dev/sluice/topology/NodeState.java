@@ -13,6 +13,8 @@ import java.time.Instant;
  */
 public record NodeState(ClusterNode node, Readiness readiness, Instant since) {
 
+  private static final String UNREACHABLE = "node.kubernetes.io/unreachable";
+
   /** What a node's condition Ready says. */
   public enum Readiness {
     /** The condition is True. */
@@ -26,5 +28,10 @@ public record NodeState(ClusterNode node, Readiness readiness, Instant since) {
   /** A node that is ready, or of which it is not known since when it isn't. */
   public NodeState(ClusterNode node, Readiness readiness) {
     this(node, readiness, Instant.EPOCH);
+  }
+
+  /** Whether the node doesn't answer: what runs there, nobody can tell. */
+  public boolean isUnreachable() {
+    return node.taints().stream().anyMatch(taint -> taint.key().equals(UNREACHABLE));
   }
 }

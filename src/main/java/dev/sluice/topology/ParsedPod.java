@@ -1,21 +1,20 @@
 package dev.sluice.topology;
 
+import dev.sluice.accounting.PodRecord;
 import java.util.Optional;
-import java.util.SortedMap;
 import java.util.UUID;
 
 /**
  * What one version of a pod says.
  *
- * @param uid the UID
+ * @param record what is kept of every pod
  * @param ended whether the pod has terminated
- * @param node the node that the pod is bound to; empty while it is bound to none
- * @param used what the pod requests, itself as one of {@code pods} included
- * @param placed the pod, if it is placed by a topology
+ * @param placed the pod, if it says that it is placed by a topology
  */
-record ParsedPod(
-    UUID uid,
-    boolean ended,
-    String node,
-    SortedMap<String, Long> used,
-    Optional<TopologyPod> placed) {}
+record ParsedPod(PodRecord record, boolean ended, Optional<TopologyPod> placed) {
+
+  /** The UID. */
+  UUID uid() {
+    return record.uid();
+  }
+}

@@ -2,22 +2,18 @@ package dev.sluice.topology;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.accounting.PodRecord;
+import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reading.TolerantDeserializers;
-import dev.sluice.workload.PodTemplateParser;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.SortedMap;
-import java.util.UUID;
 
 /** Parses pods. Values that many pods have in common are shared. */
 final class PodParser {
@@ -34,30 +30,19 @@ final class PodParser {
   private static final int LONGEST_INDEX = 9;
 
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
-  private final WeakInterner<SortedMap<String, Long>> amounts = new WeakInterner<>();
+  private final PodRecordParser records;
   private final WeakInterner<Map<String, String>> selectors = new WeakInterner<>();
   private final WeakInterner<String> names = new WeakInterner<>();
+
+  PodParser(PodRecordParser records) {
+    this.records = records;
+  }
 
   /** Parses the pod in these bytes. */
   ParsedPod parse(byte[] bytes, int offset, int length) throws IOException {
     JsonNode pod = mapper.readTree(bytes, offset, length);
-    String phase = pod.path("status").path("phase").asText();
-    String node = pod.path("spec").path("nodeName").asText();
-    Optional<TopologyPod> placed = placed(pod, node);
-    SortedMap<String, Long> used =
-        placed.isEmpty() && !node.isEmpty() ? used(pod.path("spec")) : Collections.emptySortedMap();
-    return new ParsedPod(
-        uid(pod.path("metadata").path("uid").asText()),
-        phase.equals("Succeeded") || phase.equals("Failed"),
-        names.of(node),
-        used,
-        placed);
-  }
-
-  private SortedMap<String, Long> used(JsonNode spec) {
-    SortedMap<String, Long> used = PodTemplateParser.requests(spec);
-    used.merge("pods", 1L, ResourceAmounts::add);
-    return amounts.of(used);
+    PodRecord kept = records.of(pod);
+    return new ParsedPod(kept, PodRecordParser.ended(pod), placed(pod, kept.node()));
   }
 
   private Optional<TopologyPod> placed(JsonNode pod, String node) {
@@ -116,13 +101,5 @@ final class PodParser {
             && text.length() <= LONGEST_INDEX
             && text.chars().allMatch(each -> each >= '0' && each <= '9');
     return digits ? Optional.of(Integer.parseInt(text)) : Optional.empty();
-  }
-
-  private static UUID uid(String text) {
-    try {
-      return UUID.fromString(text);
-    } catch (IllegalArgumentException notAUuid) {
-      return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8));
-    }
   }
 }

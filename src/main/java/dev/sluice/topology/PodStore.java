@@ -1,5 +1,8 @@
 package dev.sluice.topology;
 
+import dev.sluice.accounting.PodRecord;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.kube.reading.CollectionReflector;
@@ -38,7 +41,8 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   private final SchedulerEventSink engine;
   private final Consumer<Runnable> soon;
   private final Consumer<Key> listener;
-  private final PodParser parser = new PodParser();
+  private final PodParser parser;
+  private final PodRecords records;
   private final Map<Key, Map<String, TopologyPod>> byWorkload = new ConcurrentHashMap<>();
   private final Map<UUID, TopologyPod> placed = new ConcurrentHashMap<>();
   private final Set<UUID> listed = new HashSet<>();
@@ -57,8 +61,17 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
    * @param soon runs a task after a short time
    * @param listener called with the Workload of each placed pod that changed, after the store has
    *     the change
+   * @param parser makes the records of pods
+   * @param records gets the record of each pod that has not terminated
    */
-  public PodStore(SchedulerEventSink engine, Consumer<Runnable> soon, Consumer<Key> listener) {
+  public PodStore(
+      SchedulerEventSink engine,
+      Consumer<Runnable> soon,
+      Consumer<Key> listener,
+      PodRecordParser parser,
+      PodRecords records) {
+    this.parser = new PodParser(parser);
+    this.records = records;
     this.engine = engine;
     this.soon = soon;
     this.listener = listener;
@@ -97,13 +110,16 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     }
     if (pod.ended()) {
       remove(pod.uid());
-    } else if (pod.placed().isPresent()) {
+      return;
+    }
+    if (pod.placed().isPresent()) {
       countNoMore(pod.uid());
       put(pod.uid(), pod.placed().get());
-    } else if (!pod.node().isEmpty()) {
+    } else if (!pod.record().node().isEmpty()) {
       dropPlaced(pod.uid());
-      count(pod);
+      count(pod.record());
     }
+    records.seen(pod.record());
   }
 
   private void put(UUID uid, TopologyPod pod) {
@@ -132,10 +148,10 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     listener.accept(Key.of(pod));
   }
 
-  private void count(ParsedPod pod) {
+  private void count(PodRecord pod) {
     lock.lock();
     try {
-      usage.put(pod.uid(), pod.node(), pod.used()).ifPresent(this::changed);
+      usage.put(pod).ifPresent(this::changed);
     } finally {
       lock.unlock();
     }
@@ -176,6 +192,7 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   private void remove(UUID uid) {
     countNoMore(uid);
     dropPlaced(uid);
+    records.gone(uid);
   }
 
   @Override
@@ -188,6 +205,7 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     List.copyOf(placed.keySet()).stream()
         .filter(uid -> !listed.contains(uid))
         .forEach(this::dropPlaced);
+    records.others(listed).forEach(records::gone);
     lock.lock();
     try {
       usage.others(listed).forEach(uid -> usage.remove(uid).ifPresent(this::changed));

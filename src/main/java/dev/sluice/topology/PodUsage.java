@@ -1,5 +1,6 @@
 package dev.sluice.topology;
 
+import dev.sluice.accounting.PodRecord;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.Collections;
 import java.util.HashMap;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 
 /**
  * What pods that are not placed by a topology request on each node, summed. Used by one thread at a
@@ -17,44 +19,55 @@ import java.util.UUID;
  */
 final class PodUsage {
 
-  private final Map<UUID, Share> pods = new HashMap<>();
+  private static final String PODS = "pods";
+
+  private final Map<UUID, PodRecord> pods = new HashMap<>();
   private final Map<String, SortedMap<String, Long>> byNode = new HashMap<>();
 
-  /** What a pod uses of its node. The amounts are shared between pods. */
-  private record Share(String node, SortedMap<String, Long> used) {}
-
-  /** Counts a pod on a node; returns the node whose sum changed. */
-  Optional<String> put(UUID pod, String node, SortedMap<String, Long> used) {
-    Share share = new Share(node, used);
-    Share before = pods.get(pod);
-    if (share.equals(before)) {
+  /** Counts a pod on its node; returns the node whose sum changed. */
+  Optional<String> put(PodRecord pod) {
+    PodRecord before = pods.get(pod.uid());
+    if (before != null
+        && before.node().equals(pod.node())
+        && before.amounts().equals(pod.amounts())) {
       return Optional.empty();
     }
     // A pod never moves to another node; its requests may be resized in place.
-    remove(pod);
-    pods.put(pod, share);
-    SortedMap<String, Long> sum = byNode.computeIfAbsent(node, any -> new TreeMap<>());
-    used.forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
-    return Optional.of(node);
+    remove(pod.uid());
+    pods.put(pod.uid(), pod);
+    SortedMap<String, Long> sum = byNode.computeIfAbsent(pod.node(), any -> new TreeMap<>());
+    forEach(pod, (resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+    return Optional.of(pod.node());
+  }
+
+  /** What a pod requests, itself as one of {@code pods} included. */
+  private static void forEach(PodRecord pod, BiConsumer<String, Long> action) {
+    SortedMap<String, Long> requested = pod.amounts().requested();
+    requested.forEach(
+        (resource, amount) -> {
+          if (!resource.equals(PODS)) {
+            action.accept(resource, amount);
+          }
+        });
+    action.accept(PODS, ResourceAmounts.add(requested.getOrDefault(PODS, 0L), 1L));
   }
 
   /** Counts a pod no more; returns the node whose sum changed. */
-  Optional<String> remove(UUID pod) {
-    Share share = pods.remove(pod);
-    if (share == null) {
+  Optional<String> remove(UUID uid) {
+    PodRecord pod = pods.remove(uid);
+    if (pod == null) {
       return Optional.empty();
     }
-    SortedMap<String, Long> sum = byNode.getOrDefault(share.node(), new TreeMap<>());
-    share
-        .used()
-        .forEach(
-            (resource, amount) ->
-                sum.computeIfPresent(
-                    resource, (same, total) -> total <= amount ? null : total - amount));
+    SortedMap<String, Long> sum = byNode.getOrDefault(pod.node(), new TreeMap<>());
+    forEach(
+        pod,
+        (resource, amount) ->
+            sum.computeIfPresent(
+                resource, (same, total) -> total <= amount ? null : total - amount));
     if (sum.isEmpty()) {
-      byNode.remove(share.node());
+      byNode.remove(pod.node());
     }
-    return Optional.of(share.node());
+    return Optional.of(pod.node());
   }
 
   /** What is used of a node. */

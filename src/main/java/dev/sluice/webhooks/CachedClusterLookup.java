@@ -1,8 +1,8 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
-import dev.sluice.jobs.PodAdmissionLookup;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import java.util.Map;

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * Compares the requests of an existing pod with what its pod set was admitted with per pod. Usable
@@ -67,6 +68,40 @@ public final class AdmittedRequests {
     SortedMap<String, Long> counted = counted(PodTemplateParser.of(other));
     return counted(PodTemplateParser.of(pod)).entrySet().stream()
         .anyMatch(requested -> requested.getValue() > counted.getOrDefault(requested.getKey(), 0L));
+  }
+
+  /** What quota counts of the amounts that an existing pod requests. */
+  public SortedMap<String, Long> counted(SortedMap<String, Long> requested) {
+    return transformer.of(requested);
+  }
+
+  /** Whether resources without an assigned amount are not counted. */
+  public boolean ignoresUndeclared() {
+    return ignoresUndeclared;
+  }
+
+  /**
+   * The amounts that some pods of a pod set may request together: the assigned usage, or the
+   * requests of the template where those are larger.
+   *
+   * @param pods how many of the assigned pods
+   */
+  public SortedMap<String, Long> allowed(PodSet podSet, Assignment assignment, int pods) {
+    SortedMap<String, Long> allowed = new TreeMap<>();
+    counted(podSet.template())
+        .forEach((resource, amount) -> allowed.put(resource, times(amount, pods)));
+    assignment
+        .resourceUsage()
+        .forEach(
+            (resource, usage) -> {
+              long perPod = perPod(resource, usage, assignment.count());
+              allowed.merge(resource, times(perPod, pods), Math::max);
+            });
+    return allowed;
+  }
+
+  private static long times(long amount, int pods) {
+    return amount > 0 && pods > Long.MAX_VALUE / amount ? Long.MAX_VALUE : amount * pods;
   }
 
   /** What quota counts of an existing pod, or of a template that needs no defaults. */

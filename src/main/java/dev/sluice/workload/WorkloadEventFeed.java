@@ -3,6 +3,8 @@ package dev.sluice.workload;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -15,29 +17,63 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private final WorkloadTranslator translator;
   private final WorkloadLister store;
   private final SchedulerEventSink engine;
+  private final Predicate<WorkloadId> held;
 
-  /** Creates a feed from {@code store} to {@code engine}. */
+  /** Creates a feed from {@code store} to {@code engine}, where nothing is held by pods. */
   public WorkloadEventFeed(
       WorkloadTranslator translator, WorkloadLister store, SchedulerEventSink engine) {
+    this(translator, store, engine, workload -> false);
+  }
+
+  /**
+   * The same with Workloads that are held.
+   *
+   * @param held whether a Workload that has finished or was deleted keeps its quota, because pods
+   *     of it run; {@link #podsGone} tells when it doesn't any more
+   */
+  public WorkloadEventFeed(
+      WorkloadTranslator translator,
+      WorkloadLister store,
+      SchedulerEventSink engine,
+      Predicate<WorkloadId> held) {
     this.translator = translator;
     this.store = store;
     this.engine = engine;
+    this.held = held;
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after == null) {
-      if (before != null) {
+      if (before != null && !held.test(before.id())) {
         engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
       }
       return;
     }
-    SchedulerEvent schedulerEvent = translator.of(after);
+    SchedulerEvent schedulerEvent = event(after);
     if (before == null
         ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)
         : matters(before, schedulerEvent)) {
       engine.submit(schedulerEvent);
     }
+  }
+
+  /** A Workload that pods hold counts as one that is being evicted. */
+  private SchedulerEvent event(CachedWorkload workload) {
+    return workload.finished() && held.test(workload.id())
+        ? translator.held(workload)
+        : translator.of(workload);
+  }
+
+  /** No pods of a Workload hold its quota any more. */
+  public void podsGone(WorkloadId id) {
+    Optional<CachedWorkload> workload =
+        store.get(id.namespace(), id.name()).filter(found -> found.id().equals(id));
+    engine.submit(
+        workload
+            .map(translator::of)
+            .orElseGet(() -> new SchedulerEvent.WorkloadReleased(id, Long.MAX_VALUE)));
+    workload.ifPresent(this::withdrawIfDeleted);
   }
 
   private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
@@ -86,7 +122,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   /** Submits all Workloads again after a ClusterQueue got other rules about starts. */
   public void startRulesChanged() {
     for (CachedWorkload workload : store.all()) {
-      SchedulerEvent schedulerEvent = translator.of(workload);
+      SchedulerEvent schedulerEvent = event(workload);
       if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
         engine.submit(schedulerEvent);
         withdrawIfDeleted(workload);
@@ -111,7 +147,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
             .get(workload.id().namespace(), workload.id().name())
             .filter(found -> found.id().equals(workload.id()))
             .isPresent();
-    if (!exists) {
+    if (!exists && !held.test(workload.id())) {
       engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
     }
   }

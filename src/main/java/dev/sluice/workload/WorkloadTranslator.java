@@ -154,6 +154,20 @@ public final class WorkloadTranslator {
         : released(workload);
   }
 
+  /**
+   * The event for a Workload that has finished and keeps its quota, because pods of it run: it
+   * counts as one that is being evicted.
+   */
+  SchedulerEvent held(CachedWorkload workload) {
+    return workload
+        .status()
+        .admission()
+        .<SchedulerEvent>map(
+            admission ->
+                new SchedulerEvent.WorkloadReserving(reserving(workload, admission).evicting()))
+        .orElseGet(() -> released(workload));
+  }
+
   private static SchedulerEvent released(CachedWorkload workload) {
     return new SchedulerEvent.WorkloadReleased(workload.id(), workload.version());
   }

@@ -46,6 +46,7 @@ class ArchitectureTest {
           List.of("api"),
           List.of("kube"),
           List.of("workload"),
+          List.of("accounting"),
           List.of("queues"),
           List.of("jobs", "metrics", "topology", "visibility"),
           List.of("checks", "webhooks", "kubequeue"),

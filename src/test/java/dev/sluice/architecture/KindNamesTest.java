@@ -65,9 +65,12 @@ class KindNamesTest {
   /** The sources that name kinds all the same, each with its reason. */
   private static final Map<String, String> EXCEPTIONS =
       Map.ofEntries(
+          Map.entry("accounting/PodAccounts.java", "groups of pods own their Workload together"),
+          Map.entry("accounting/PodStopper.java", "pods of all kinds, which events name"),
           Map.entry("api/KubernetesNames.java", "an example in a message"),
           Map.entry("api/config/JobFrameworks.java", "the names of the configuration"),
           Map.entry("api/config/MultiKueue.java", "the names of the configuration"),
+          Map.entry("app/AccountingModule.java", "pods that groups of pods own are stopped"),
           Map.entry("app/AttendedKinds.java", "makes the index of pods that the registry takes"),
           Map.entry("app/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
           Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),

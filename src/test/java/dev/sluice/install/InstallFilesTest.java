@@ -101,7 +101,7 @@ class InstallFilesTest {
             .filter(rule -> !rule.getApiGroups().contains("autoscaling.x-k8s.io"))
             .toList();
 
-    assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()))
+    assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()).distinct())
         .containsExactlyInAnyOrder(
             "appwrappers",
             "jobs",

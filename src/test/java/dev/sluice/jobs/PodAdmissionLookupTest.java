@@ -7,6 +7,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.accounting.AdmissionComparison;
+import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodAdmissionLookup;
+import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,7 +22,11 @@ class PodAdmissionLookupTest {
   private static final YAMLMapper YAML = new YAMLMapper();
 
   private final ScriptedApi api = new ScriptedApi();
-  private final PodAdmissionLookup lookup = new PodAdmissionLookup(api, AdmittedRequests.PLAIN);
+  private final PodAccounts accounts =
+      new PodAccounts(api, new AdmissionComparison(AdmittedRequests.PLAIN), account -> {});
+  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodAdmissionLookup lookup =
+      new PodAdmissionLookup(accounts, parser, AdmittedRequests.PLAIN);
   private CachedWorkload admitted;
 
   @BeforeEach
@@ -61,9 +69,18 @@ class PodAdmissionLookupTest {
   }
 
   @Test
-  void aPodOfAGroupIsComparedWithTheWorkloadOfTheGroup() {
+  void anAnnotationMakesNoPodAPodOfAnotherWorkload() {
     String group = admitted.id().name();
-    assertThat(lookup.excess("team", pod("", group, "1"), pod("", group, "1000"))).isPresent();
+    assertThat(lookup.excess("team", pod("", group, "1"), pod("", group, "1000"))).isEmpty();
+    String uid = job().view().ref().uid();
+    assertThat(lookup.excess("team", pod(uid, "g", "1"), pod(uid, "g", "1000"))).isPresent();
+  }
+
+  @Test
+  void aPodIsKnownByTheControllerThatItOnceNamed() {
+    String uid = job().view().ref().uid();
+    accounts.records().seen(parser.of(pod(uid, "", "1")));
+    assertThat(lookup.excess("team", pod("", "", "1"), pod("", "", "1000"))).isPresent();
   }
 
   @Test

@@ -2,9 +2,12 @@ package dev.sluice.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
+import dev.sluice.workload.AdmittedRequests;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -23,7 +26,13 @@ class TopologyStoresTest {
   private final List<PodStore.Key> changedWorkloads = new ArrayList<>();
   private final List<Runnable> soon = new ArrayList<>();
   private final NodeStore nodes = new NodeStore(events::add, changedNodes::add);
-  private final PodStore pods = new PodStore(events::add, soon::add, changedWorkloads::add);
+  private final PodStore pods =
+      new PodStore(
+          events::add,
+          soon::add,
+          changedWorkloads::add,
+          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecords(pod -> {}, uid -> false));
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.StatusWriter;
@@ -41,7 +44,13 @@ class TopologyUngaterTest {
   private final Map<String, Integer> refusing = new ConcurrentHashMap<>();
   private final List<JsonNode> statuses = new ArrayList<>();
   private final Map<String, CachedWorkload> known = new ConcurrentHashMap<>();
-  private final PodStore pods = new PodStore(event -> {}, task -> {}, this::podChanged);
+  private final PodStore pods =
+      new PodStore(
+          event -> {},
+          task -> {},
+          this::podChanged,
+          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecords(pod -> {}, uid -> false));
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private HttpServer server;
   private KubernetesClient client;

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyAssignment.Domain;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
@@ -43,7 +46,13 @@ class UngaterCallsTest {
   private static final int PER_NODE = 100;
 
   private final Map<String, Integer> calls = new ConcurrentHashMap<>();
-  private final PodStore pods = new PodStore(event -> {}, task -> {}, key -> {});
+  private final PodStore pods =
+      new PodStore(
+          event -> {},
+          task -> {},
+          key -> {},
+          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecords(pod -> {}, uid -> false));
 
   private static CachedWorkload workload() {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");

@@ -34,6 +34,7 @@ import java.util.Optional;
  * @param visibilityServer where pending workloads can be looked at
  * @param kubeQueue queues that are made from the quotas of Kube Queue
  * @param dashboard where the dashboard is served
+ * @param podAccounting whether pods are compared with what their Workloads were admitted with
  * @param effective a file that gives this configuration and leaves nothing to defaults, without
  *     secrets
  */
@@ -61,6 +62,7 @@ public record Configuration(
     VisibilityServer visibilityServer,
     KubeQueue kubeQueue,
     DashboardServer dashboard,
+    PodAccounting podAccounting,
     String effective) {
 
   /**

@@ -107,6 +107,7 @@ final class ConfigurationDecoder {
             visibilityServer(file),
             new KubeQueueDecoder(version, errors).decode(file),
             new DashboardDecoder(version).decode(file),
+            file.word("podAccounting", PodAccounting.WORDS, "Detect"),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);

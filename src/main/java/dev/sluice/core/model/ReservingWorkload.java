@@ -47,6 +47,26 @@ public record ReservingWorkload(
     podSets = List.copyOf(podSets);
   }
 
+  /** The same Workload, being evicted, for whose pods no other Workload waits. */
+  public ReservingWorkload evicting() {
+    return new ReservingWorkload(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        true,
+        admitted,
+        true,
+        reservedAt,
+        evictable,
+        guaranteed,
+        slice,
+        Optional.empty());
+  }
+
   /** A Workload that lacks no places. */
   public ReservingWorkload(
       WorkloadId id,

@@ -42,7 +42,12 @@ public record ApiRequest(String method, String path, String contentType, String 
 
   /** The same without a grace period: nobody is asked whether the object has ended. */
   public static ApiRequest deleteAtOnce(String path, String uid) {
-    ObjectNode options = deleteOptions(uid).put("gracePeriodSeconds", 0);
+    return delete(path, uid, 0);
+  }
+
+  /** The same with this grace period, in seconds, whatever the object says. */
+  public static ApiRequest delete(String path, String uid, long graceSeconds) {
+    ObjectNode options = deleteOptions(uid).put("gracePeriodSeconds", graceSeconds);
     return new ApiRequest("DELETE", path, JSON, options.toString());
   }
 

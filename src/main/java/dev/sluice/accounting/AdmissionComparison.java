@@ -1,0 +1,162 @@
+package dev.sluice.accounting;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Compares pods with what Workloads were admitted with (docs/pod-accounting.md#the-comparison): a
+ * pure function of both and of the time. Pod sets are not told apart, since only labels of a pod
+ * say which one it belongs to: all pods of an account together are compared with all that the
+ * account is charged for.
+ *
+ * @param requests counts requests as quota does
+ */
+public record AdmissionComparison(AdmittedRequests requests) {
+
+  /** The longest grace period in which a pod may terminate beside the pod that replaces it. */
+  public static final long TOLERATED_GRACE_SECONDS = 30;
+
+  /** How long after its grace period a kubelet may take to report that a pod has ended. */
+  private static final Duration REPORT_TIME = Duration.ofSeconds(10);
+
+  /** A resource of quota that is the number of pods itself. */
+  private static final String PODS = "pods";
+
+  /**
+   * What an account is charged for.
+   *
+   * @param pods the number of pods
+   * @param amounts the amounts by resource, as quota counts them
+   * @param othersIgnored whether resources without an amount are not compared
+   */
+  public record Charge(int pods, SortedMap<String, Long> amounts, boolean othersIgnored) {
+
+    /** Nothing was admitted. */
+    public static final Charge NOTHING = new Charge(0, new TreeMap<>(), false);
+  }
+
+  /**
+   * What the comparison has found.
+   *
+   * @param beyond how many pods are too many, at least 1 if amounts exceed; 0 if nothing exceeds
+   * @param excess what exceeds, for people; empty if nothing does
+   * @param lookAgainAt when the result changes by time alone; empty if it doesn't
+   */
+  public record Finding(int beyond, String excess, Optional<Instant> lookAgainAt) {
+
+    /** Whether more runs than is charged. */
+    public boolean exceeds() {
+      return beyond > 0;
+    }
+  }
+
+  /** What some Workloads are charged for together, without the pods that they have given back. */
+  public Charge charge(Collection<CachedWorkload> workloads) {
+    long pods = 0;
+    SortedMap<String, Long> amounts = new TreeMap<>();
+    Set<String> declared = new HashSet<>();
+    for (CachedWorkload workload : workloads) {
+      for (Assignment assignment : workload.assignments()) {
+        int reclaimed = workload.status().reclaimablePods().getOrDefault(assignment.name(), 0);
+        int count = Math.max(0, assignment.count() - Math.max(0, reclaimed));
+        pods += count;
+        declared.addAll(assignment.resourceUsage().keySet());
+        podSet(workload, assignment)
+            .ifPresent(
+                podSet ->
+                    requests
+                        .allowed(podSet, assignment, count)
+                        .forEach((r, amount) -> amounts.merge(r, amount, ResourceAmounts::add)));
+      }
+    }
+    if (requests.ignoresUndeclared()) {
+      amounts.keySet().retainAll(declared);
+    }
+    return new Charge(
+        (int) Math.min(Integer.MAX_VALUE, pods), amounts, requests.ignoresUndeclared());
+  }
+
+  private static Optional<PodSet> podSet(CachedWorkload workload, Assignment assignment) {
+    return workload.spec().podSets().stream()
+        .filter(podSet -> podSet.name().equals(assignment.name()))
+        .findFirst();
+  }
+
+  /**
+   * Whether pods are more than is charged, those included that terminate. While no more than the
+   * charged pods terminate, each with a short grace period that isn't over, these are left out:
+   * they may be replaced meanwhile.
+   *
+   * @param pods pods that run, or may be bound to a node at any moment
+   */
+  public Finding find(Charge charge, Collection<PodRecord> pods, Instant now) {
+    List<PodRecord> tolerated = new ArrayList<>();
+    List<PodRecord> counted = new ArrayList<>();
+    for (PodRecord pod : pods) {
+      (endsSoon(pod, now) ? tolerated : counted).add(pod);
+    }
+    if (!within(charge, tolerated)) {
+      counted.addAll(tolerated);
+      tolerated.clear();
+    }
+    Optional<Instant> next =
+        tolerated.stream()
+            .flatMap(pod -> pod.deletion().stream())
+            .map(deletion -> deletion.due().plus(REPORT_TIME))
+            .min(Instant::compareTo);
+    int tooMany = counted.size() - charge.pods();
+    if (tooMany > 0) {
+      return new Finding(tooMany, "pods: %d of %d".formatted(counted.size(), charge.pods()), next);
+    }
+    return excess(charge, counted)
+        .map(excess -> new Finding(1, excess, next))
+        .orElseGet(() -> new Finding(0, "", next));
+  }
+
+  /** Whether all these pods together, terminating or not, are covered by what is charged. */
+  public boolean within(Charge charge, Collection<PodRecord> pods) {
+    return pods.size() <= charge.pods() && excess(charge, pods).isEmpty();
+  }
+
+  /** Whether a pod is being deleted with a short grace period that isn't over. */
+  static boolean endsSoon(PodRecord pod, Instant now) {
+    return pod.deletion()
+        .filter(deletion -> pod.eligibility().graceSeconds() <= TOLERATED_GRACE_SECONDS)
+        .filter(deletion -> deletion.graceSeconds() <= TOLERATED_GRACE_SECONDS)
+        .filter(deletion -> now.isBefore(deletion.due().plus(REPORT_TIME)))
+        .isPresent();
+  }
+
+  private static Optional<String> excess(Charge charge, Collection<PodRecord> pods) {
+    SortedMap<String, Long> sum = new TreeMap<>();
+    pods.forEach(
+        pod ->
+            pod.amounts()
+                .counted()
+                .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add)));
+    for (Map.Entry<String, Long> used : sum.entrySet()) {
+      String resource = used.getKey();
+      Long allowed = charge.amounts().get(resource);
+      boolean compared = allowed != null || !charge.othersIgnored();
+      long most = allowed == null ? 0 : allowed;
+      if (compared && !resource.equals(PODS) && used.getValue() > most) {
+        return Optional.of("%s: %d of %d".formatted(resource, used.getValue(), most));
+      }
+    }
+    return Optional.empty();
+  }
+}

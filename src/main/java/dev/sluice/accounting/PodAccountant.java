@@ -1,0 +1,215 @@
+package dev.sluice.accounting;
+
+import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at accounts when something of them changed: evicts the Workloads of those that run more
+ * than they are charged for, stops pods that nobody else stops, and tells when quota is free that
+ * pods held.
+ */
+public final class PodAccountant implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PodAccountant.class);
+
+  /**
+   * How long an excess has to last: a job's controller may report the end of a pod, and quota be
+   * given back, before the pod's own watch tells it.
+   */
+  static final Duration CONFIRMATION = Duration.ofMillis(500);
+
+  /** The same for pods without any admission: their job's controller may be about to stop them. */
+  static final Duration UNADMITTED = Duration.ofSeconds(2);
+
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  private final Dependencies dependencies;
+  private final PodAccounts accounts;
+  private final WorkQueue<Account> queue;
+  private final Map<Account, Instant> suspects = new ConcurrentHashMap<>();
+
+  /**
+   * What the accountant reads and writes.
+   *
+   * @param freshPods reads pods of an account from the API server before something is done
+   * @param stopper deletes pods
+   * @param writer writes evictions
+   * @param evictable whether somebody stops the job of a Workload that is evicted
+   * @param stoppable whether pods of a Workload that run before it is admitted are deleted
+   * @param observer is told what was done
+   * @param clock the time
+   * @param active whether this process may write, and everything is listed
+   */
+  public record Dependencies(
+      FreshPods freshPods,
+      PodStopper stopper,
+      WorkloadWriter writer,
+      Predicate<CachedWorkload> evictable,
+      Predicate<CachedWorkload> stoppable,
+      Observer observer,
+      InstantSource clock,
+      BooleanSupplier active) {}
+
+  /** Is told what was found and done. */
+  public interface Observer {
+
+    /** A Workload was evicted: so many pods are too many. */
+    void evicted(CachedWorkload workload, int beyond, String message);
+
+    /** A Workload runs more than it was admitted with, and nobody would stop its job. */
+    void exceeds(CachedWorkload workload, int beyond, String message);
+
+    /** So many pods without an admitted Workload were stopped. */
+    void stopped(int pods);
+
+    /** No pods of an account remain. */
+    void empty(List<CachedWorkload> workloads);
+  }
+
+  /**
+   * An accountant that waits for accounts.
+   *
+   * @param released called with each Workload whose quota is free now
+   */
+  public PodAccountant(
+      Dependencies dependencies,
+      PodAccounts accounts,
+      Consumer<WorkloadId> released,
+      WorkQueueSettings settings) {
+    this.dependencies = dependencies;
+    this.accounts = accounts;
+    this.queue =
+        new WorkQueue<>(
+            account -> {
+              accounts.settle(account).forEach(released);
+              return reconcile(account);
+            },
+            settings);
+  }
+
+  /** Something of an account changed. */
+  public void changed(Account account) {
+    queue.enqueue(account);
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+
+  private Optional<Duration> reconcile(Account account) throws InterruptedException {
+    if (!dependencies.active().getAsBoolean()) {
+      return Optional.empty();
+    }
+    List<PodRecord> pods = accounts.podsOf(account);
+    if (pods.isEmpty()) {
+      suspects.remove(account);
+      dependencies.observer().empty(accounts.workloadsOf(account));
+      return Optional.empty();
+    }
+    Instant now = dependencies.clock().instant();
+    Finding finding = accounts.find(account, pods, now);
+    if (!finding.exceeds()) {
+      suspects.remove(account);
+      return finding.lookAgainAt().map(at -> until(now, at));
+    }
+    Instant since = suspects.computeIfAbsent(account, any -> now);
+    boolean admitted = accounts.charge(account).pods() > 0;
+    Instant due = since.plus(admitted ? CONFIRMATION : UNADMITTED);
+    if (now.isBefore(due)) {
+      return Optional.of(until(now, due));
+    }
+    return exceeds(account, pods);
+  }
+
+  private Optional<Duration> exceeds(Account account, List<PodRecord> known)
+      throws InterruptedException {
+    List<PodRecord> pods = dependencies.freshPods().of(account.namespace(), known);
+    Instant now = dependencies.clock().instant();
+    Finding finding = accounts.find(account, pods, now);
+    if (!finding.exceeds()) {
+      return Optional.of(AGAIN);
+    }
+    List<CachedWorkload> reserving = accounts.reserving(account);
+    if (reserving.isEmpty()) {
+      stop(account, pods, finding);
+      return Optional.of(AGAIN);
+    }
+    for (CachedWorkload workload : reserving) {
+      if (!workload.evicted()) {
+        evict(workload, finding, now);
+      }
+    }
+    if (reserving.stream().allMatch(ExceedingWorkloads::isEvicted)) {
+      dependencies.stopper().stop(pods, ExceedingWorkloads.message(finding.excess()));
+    }
+    return Optional.of(AGAIN);
+  }
+
+  /** Stops pods that run without an admission, or beyond what a Workload that has ended holds. */
+  private void stop(Account account, List<PodRecord> pods, Finding finding)
+      throws InterruptedException {
+    List<CachedWorkload> workloads = accounts.workloadsOf(account);
+    boolean stoppable =
+        workloads.isEmpty()
+            ? pods.stream().allMatch(PodRecord::isStray)
+            : workloads.stream().allMatch(dependencies.stoppable());
+    if (stoppable) {
+      int stopped =
+          dependencies
+              .stopper()
+              .stop(pods, "the pod runs without an admitted Workload, " + finding.excess());
+      if (stopped > 0) {
+        dependencies.observer().stopped(stopped);
+      }
+    }
+  }
+
+  private void evict(CachedWorkload workload, Finding finding, Instant now)
+      throws InterruptedException {
+    String message = ExceedingWorkloads.message(finding.excess());
+    if (!dependencies.evictable().test(workload)) {
+      dependencies.observer().exceeds(workload, finding.beyond(), message);
+      return;
+    }
+    WorkloadWriter.Outcome outcome =
+        Futures.forResult(
+            dependencies
+                .writer()
+                .patchStatus(
+                    workload.id(),
+                    workload.version(),
+                    ExceedingWorkloads.evicted(workload, finding.excess(), now),
+                    WorkloadWriter.Urgency.DECISION));
+    if (outcome instanceof WorkloadWriter.Outcome.Written) {
+      LOG.info(
+          "workload={} evicted=true reason=\"{}\" beyond={}",
+          workload.id(),
+          message,
+          finding.beyond());
+      dependencies.observer().evicted(workload, finding.beyond(), message);
+    }
+  }
+
+  private static Duration until(Instant now, Instant due) {
+    Duration left = Duration.between(now, due).plusMillis(1);
+    return left.isNegative() ? Duration.ofMillis(1) : left;
+  }
+}

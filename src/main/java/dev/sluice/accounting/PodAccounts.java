@@ -1,0 +1,407 @@
+package dev.sluice.accounting;
+
+import dev.sluice.accounting.AdmissionComparison.Charge;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Owner;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which pods belong to which Workloads, and what these are charged for. A Workload that has
+ * finished or was deleted stays charged as long as pods of it remain that no other Workload is
+ * charged for. Usable from any thread.
+ */
+public final class PodAccounts implements WorkloadListener {
+
+  private final WorkloadLister workloads;
+  private final AdmissionComparison comparison;
+  private final Consumer<Account> listener;
+  private final PodRecords records;
+  private volatile Predicate<String> lostNodes = node -> false;
+
+  private final ReentrantLock lock = new ReentrantLock();
+
+  // All of these are guarded by the lock. Workloads that are controlled by a job are found by the
+  // cache; these are the others.
+  private final Map<String, Account> byWorkload = new HashMap<>();
+  private final Map<Account, Map<String, WorkloadId>> members = new HashMap<>();
+  private final Map<String, Set<Account>> byPod = new HashMap<>();
+  private final Map<Account, Set<String>> podsOf = new HashMap<>();
+  private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
+  private final Set<String> heldUids = new HashSet<>();
+
+  /**
+   * Without pods and Workloads.
+   *
+   * @param listener called when something changed that an account depends on
+   */
+  public PodAccounts(
+      WorkloadLister workloads, AdmissionComparison comparison, Consumer<Account> listener) {
+    this.workloads = workloads;
+    this.comparison = comparison;
+    this.listener = listener;
+    this.records = new PodRecords(this::podChanged, this::isRoot);
+  }
+
+  /** A pod that was to be held, and belongs to nobody, is an account of its own. */
+  private void podChanged(PodRecord pod) {
+    Set<Account> found = accountsOf(pod);
+    found.forEach(listener);
+    if (found.isEmpty() && pod.isStray()) {
+      listener.accept(new Account(pod.namespace(), pod.uid().toString()));
+    }
+  }
+
+  /** Whether an object has a Workload of its own. */
+  private boolean isRoot(String uid) {
+    if (!workloads.ownedBy(uid).isEmpty()) {
+      return true;
+    }
+    lock.lock();
+    try {
+      return byPod.containsKey(uid);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The pods. */
+  public PodRecords records() {
+    return records;
+  }
+
+  /**
+   * Pods that are bound to one of these nodes don't count: the node doesn't exist any more, or
+   * can't be reached.
+   */
+  public void lostNodes(Predicate<String> nodes) {
+    lostNodes = nodes;
+  }
+
+  /** An object that is no pod, such as a job, is controlled by another one. */
+  public void linked(String uid, String parent) {
+    if (records.linked(uid, parent)) {
+      accountsAbove("", records.above(uid)).forEach(listener);
+    }
+  }
+
+  /** The accounts that a pod belongs to: as a rule one, or none. */
+  public Set<Account> accountsOf(PodRecord pod) {
+    return accountsAbove(pod.namespace(), records.above(pod));
+  }
+
+  private Set<Account> accountsAbove(String namespace, Set<String> uids) {
+    Set<Account> found = new LinkedHashSet<>();
+    for (String uid : uids) {
+      workloads.ownedBy(uid).stream()
+          .map(workload -> new Account(workload.id().namespace(), uid))
+          .forEach(found::add);
+    }
+    lock.lock();
+    try {
+      uids.forEach(uid -> found.addAll(byPod.getOrDefault(uid, Set.of())));
+      for (String uid : uids) {
+        Account account = new Account(namespace, uid);
+        if (members.containsKey(account) || held.containsKey(account)) {
+          found.add(account);
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (!namespace.isEmpty()) {
+      found.removeIf(account -> !account.namespace().equals(namespace));
+    }
+    return found;
+  }
+
+  /** The account of a Workload. */
+  public Account accountOf(CachedWorkload workload) {
+    lock.lock();
+    try {
+      Account known = byWorkload.get(workload.id().uid());
+      return known == null ? named(workload) : known;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The account that a Workload names: that of its job, or of its pods. */
+  private static Account named(CachedWorkload workload) {
+    String root =
+        workload
+            .owner()
+            .map(Owner::uid)
+            .or(
+                () ->
+                    workload.coOwners().stream()
+                        .filter(owner -> !isPod(owner))
+                        .map(Owner::uid)
+                        .findFirst())
+            .or(
+                () ->
+                    workload.coOwners().isEmpty()
+                        ? Optional.ofNullable(workload.labels().get(KueueConstants.JOB_UID))
+                        : Optional.empty())
+            .orElse(workload.id().uid());
+    return new Account(workload.id().namespace(), root);
+  }
+
+  private static boolean isPod(Owner owner) {
+    return owner.kind().equals("Pod") && owner.apiVersion().equals("v1");
+  }
+
+  /** The accounts of all Workloads. */
+  public Set<Account> all() {
+    Set<Account> all = new LinkedHashSet<>();
+    workloads.all().forEach(workload -> all.add(accountOf(workload)));
+    return all;
+  }
+
+  /** Nodes were lost, or are back: accounts of their pods are looked at. */
+  public void nodeChanged(String node) {
+    records.on(node).forEach(pod -> accountsOf(pod).forEach(listener));
+  }
+
+  /** The Workloads of an account. */
+  public List<CachedWorkload> workloadsOf(Account account) {
+    List<WorkloadId> ids;
+    lock.lock();
+    try {
+      ids = List.copyOf(members.getOrDefault(account, Map.of()).values());
+    } finally {
+      lock.unlock();
+    }
+    List<CachedWorkload> found = new ArrayList<>();
+    workloads.ownedBy(account.root()).stream()
+        .filter(workload -> workload.id().namespace().equals(account.namespace()))
+        .forEach(found::add);
+    for (WorkloadId id : ids) {
+      workloads
+          .get(id.namespace(), id.name())
+          .filter(workload -> workload.id().equals(id) && !found.contains(workload))
+          .ifPresent(found::add);
+    }
+    return found;
+  }
+
+  /** The pods of an account that run, or may run, on nodes that exist. */
+  public List<PodRecord> podsOf(Account account) {
+    Set<String> roots = new HashSet<>(Set.of(account.root()));
+    lock.lock();
+    try {
+      roots.addAll(podsOf.getOrDefault(account, Set.of()));
+    } finally {
+      lock.unlock();
+    }
+    return records.below(roots).stream()
+        .filter(pod -> pod.namespace().equals(account.namespace()))
+        .filter(PodRecord::runs)
+        .filter(pod -> pod.node().isEmpty() || !lostNodes.test(pod.node()))
+        .toList();
+  }
+
+  /** How many pods of a job run, or may run, on nodes that exist. */
+  public int running(String namespace, String uid) {
+    return podsOf(new Account(namespace, uid)).size();
+  }
+
+  /** What an account is charged for: its Workloads with quota, and those that pods hold. */
+  public Charge charge(Account account) {
+    List<CachedWorkload> charged = new ArrayList<>(reserving(account));
+    lock.lock();
+    try {
+      charged.addAll(held.getOrDefault(account, Map.of()).values());
+    } finally {
+      lock.unlock();
+    }
+    return charged.isEmpty() ? Charge.NOTHING : comparison.charge(charged);
+  }
+
+  /** Compares pods of an account with what it is charged for. */
+  AdmissionComparison.Finding find(Account account, Collection<PodRecord> pods, Instant now) {
+    return comparison.find(charge(account), pods, now);
+  }
+
+  /** The Workloads of an account that have quota. */
+  public List<CachedWorkload> reserving(Account account) {
+    return workloadsOf(account).stream().filter(PodAccounts::reserves).toList();
+  }
+
+  private static boolean reserves(CachedWorkload workload) {
+    return workload.quotaReserved()
+        && !workload.finished()
+        && workload.status().admission().isPresent();
+  }
+
+  /**
+   * Whether a Workload that has finished or was deleted is still charged, because pods of it run.
+   */
+  public boolean isHeld(WorkloadId workload) {
+    lock.lock();
+    try {
+      return heldUids.contains(workload.uid());
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    CachedWorkload workload = after == null ? before : after;
+    if (workload == null) {
+      return;
+    }
+    Account account = register(before, workload);
+    boolean ends = after == null || after.finished();
+    if (ends) {
+      charged(before, after).ifPresent(last -> hold(account, last));
+    } else if (after != null && reserves(after)) {
+      release(account, workload.id().uid());
+    }
+    if (after == null && !isHeld(workload.id())) {
+      forget(account, workload.id().uid());
+    }
+    listener.accept(account);
+  }
+
+  /** What was charged of a Workload that has just ended; empty if nothing was. */
+  private static Optional<CachedWorkload> charged(
+      @Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before != null) {
+      return Optional.of(before).filter(PodAccounts::reserves);
+    }
+    return Optional.ofNullable(after)
+        .filter(CachedWorkload::quotaReserved)
+        .filter(workload -> workload.status().admission().isPresent());
+  }
+
+  /** A Workload without controller is registered; it stays in the account of a former one. */
+  private Account register(@Nullable CachedWorkload before, CachedWorkload workload) {
+    lock.lock();
+    try {
+      String uid = workload.id().uid();
+      Account known = byWorkload.get(uid);
+      Account account =
+          known != null
+              ? known
+              : before != null && before.owner().isPresent() ? named(before) : named(workload);
+      if (workload.owner().isEmpty() || !account.equals(named(workload))) {
+        byWorkload.put(uid, account);
+        members.computeIfAbsent(account, any -> new HashMap<>(2)).put(uid, workload.id());
+        workload.coOwners().stream()
+            .filter(PodAccounts::isPod)
+            .forEach(
+                pod -> {
+                  byPod.computeIfAbsent(pod.uid(), any -> new HashSet<>(2)).add(account);
+                  podsOf.computeIfAbsent(account, any -> new HashSet<>()).add(pod.uid());
+                });
+      }
+      return account;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void forget(Account account, String workload) {
+    lock.lock();
+    try {
+      byWorkload.remove(workload);
+      Map<String, WorkloadId> left = members.get(account);
+      if (left == null) {
+        return;
+      }
+      left.remove(workload);
+      if (left.isEmpty()) {
+        members.remove(account);
+        Set<String> pods = podsOf.remove(account);
+        for (String pod : pods == null ? Set.<String>of() : pods) {
+          byPod.computeIfPresent(
+              pod,
+              (same, accounts) -> {
+                accounts.remove(account);
+                return accounts.isEmpty() ? null : accounts;
+              });
+        }
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Goes on charging a Workload if pods remain that nothing else is charged for. */
+  private void hold(Account account, CachedWorkload last) {
+    release(account, last.id().uid());
+    if (!comparison.within(charge(account), podsOf(account))) {
+      lock.lock();
+      try {
+        held.computeIfAbsent(account, any -> new HashMap<>(2)).put(last.id().uid(), last);
+        heldUids.add(last.id().uid());
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void release(Account account, String workload) {
+    lock.lock();
+    try {
+      heldUids.remove(workload);
+      held.computeIfPresent(
+          account,
+          (same, each) -> {
+            each.remove(workload);
+            return each.isEmpty() ? null : each;
+          });
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Ends the charge of Workloads of an account that no pods hold any more.
+   *
+   * @return these Workloads
+   */
+  public Collection<WorkloadId> settle(Account account) {
+    List<CachedWorkload> before;
+    lock.lock();
+    try {
+      before = List.copyOf(held.getOrDefault(account, Map.of()).values());
+    } finally {
+      lock.unlock();
+    }
+    List<WorkloadId> released = new ArrayList<>();
+    for (CachedWorkload workload : before) {
+      hold(account, workload);
+      if (!isHeld(workload.id())) {
+        released.add(workload.id());
+        boolean exists =
+            workloads
+                .get(workload.id().namespace(), workload.id().name())
+                .filter(found -> found.id().equals(workload.id()))
+                .isPresent();
+        if (!exists) {
+          forget(account, workload.id().uid());
+        }
+      }
+    }
+    return released;
+  }
+}

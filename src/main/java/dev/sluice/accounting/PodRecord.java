@@ -1,0 +1,94 @@
+package dev.sluice.accounting;
+
+import dev.sluice.workload.CachedWorkload.Owner;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.UUID;
+
+/**
+ * What is kept of a pod that has not ended. Values that pods of one job have in common are shared.
+ *
+ * @param uid the UID
+ * @param namespace the namespace
+ * @param name the name
+ * @param node the node that the pod is bound to; empty while it is bound to none
+ * @param amounts what it requests
+ * @param owners its controllers: as a rule one, or none; those that it named earlier, too
+ * @param eligibility whether it may run, and what held it
+ * @param deletion its deletion, if it is being deleted
+ */
+public record PodRecord(
+    UUID uid,
+    String namespace,
+    String name,
+    String node,
+    Amounts amounts,
+    List<Owner> owners,
+    PodEligibility eligibility,
+    Optional<Deletion> deletion) {
+
+  /**
+   * What a pod requests, by resource: in thousandths for cpu, in whole units otherwise.
+   *
+   * @param requested as it is written, as nodes count it, without the pod itself
+   * @param counted as quota counts it
+   */
+  public record Amounts(SortedMap<String, Long> requested, SortedMap<String, Long> counted) {}
+
+  /**
+   * Whether a pod may run.
+   *
+   * @param gated whether a scheduling gate keeps it from any node
+   * @param held whether it was to be held for a queue: it has, or had, the gate or the label of a
+   *     managed pod
+   * @param released whether it doesn't name a controller any more that it named once
+   * @param graceSeconds the grace period of its spec
+   */
+  public record PodEligibility(boolean gated, boolean held, boolean released, long graceSeconds) {}
+
+  /**
+   * The deletion of a pod.
+   *
+   * @param due the end of its grace period
+   * @param graceSeconds the grace period of the deletion
+   */
+  public record Deletion(Instant due, long graceSeconds) {}
+
+  /** Whether the pod runs, or may be bound to a node at any moment. */
+  public boolean runs() {
+    return !eligibility.gated();
+  }
+
+  /**
+   * Whether the pod runs although it was to be held for a queue, unless what made it has let it go:
+   * of those that make pods only a ReplicaSet never does.
+   */
+  boolean isStray() {
+    return runs()
+        && eligibility.held()
+        && owners.stream().allMatch(owner -> owner.kind().equals("ReplicaSet"));
+  }
+
+  /** This version of the pod, with what an earlier one said of owners and queues. */
+  PodRecord after(PodRecord earlier) {
+    boolean held = eligibility.held() || earlier.eligibility.held();
+    boolean released = !owners.containsAll(earlier.owners);
+    if (!released && held == eligibility.held()) {
+      return this;
+    }
+    List<Owner> all = new ArrayList<>(earlier.owners);
+    owners.stream().filter(owner -> !all.contains(owner)).forEach(all::add);
+    return new PodRecord(
+        uid,
+        namespace,
+        name,
+        node,
+        amounts,
+        List.copyOf(all),
+        new PodEligibility(eligibility.gated(), held, released, eligibility.graceSeconds()),
+        deletion);
+  }
+}

@@ -1,0 +1,114 @@
+package dev.sluice.accounting;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.json.WeakInterner;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload.Owner;
+import dev.sluice.workload.PodTemplateParser;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.UUID;
+
+/**
+ * Makes records of pods. Total: whatever a pod says, the result is a record. Values that many pods
+ * have in common are shared. Usable from any thread.
+ */
+public final class PodRecordParser {
+
+  /** The grace period of a pod that names none. */
+  private static final long DEFAULT_GRACE_SECONDS = 30;
+
+  private final AdmittedRequests requests;
+  private final WeakInterner<PodRecord.Amounts> amounts = new WeakInterner<>();
+  private final WeakInterner<String> names = new WeakInterner<>();
+  private final WeakInterner<List<Owner>> owners = new WeakInterner<>();
+  private final WeakInterner<PodRecord.PodEligibility> eligibilities = new WeakInterner<>();
+
+  /** A parser that counts requests as quota does. */
+  public PodRecordParser(AdmittedRequests requests) {
+    this.requests = requests;
+  }
+
+  /** The record of a pod of the API server. */
+  public PodRecord of(JsonNode pod) {
+    JsonNode metadata = pod.path("metadata");
+    JsonNode spec = pod.path("spec");
+    return new PodRecord(
+        uid(metadata.path("uid").asText()),
+        names.of(metadata.path("namespace").asText()),
+        metadata.path("name").asText(),
+        names.of(spec.path("nodeName").asText()),
+        amounts(spec),
+        owners.of(controllers(metadata)),
+        eligibility(metadata, spec),
+        deletion(metadata));
+  }
+
+  /** Whether a pod has ended: it uses nothing any more. */
+  public static boolean ended(JsonNode pod) {
+    String phase = pod.path("status").path("phase").asText();
+    return phase.equals("Succeeded") || phase.equals("Failed");
+  }
+
+  private PodRecord.Amounts amounts(JsonNode spec) {
+    SortedMap<String, Long> requested = PodTemplateParser.requests(spec);
+    return amounts.of(new PodRecord.Amounts(requested, requests.counted(requested)));
+  }
+
+  private static List<Owner> controllers(JsonNode metadata) {
+    return metadata
+        .path("ownerReferences")
+        .valueStream()
+        .filter(reference -> reference.path("controller").asBoolean())
+        .limit(1)
+        .map(
+            reference ->
+                new Owner(
+                    reference.path("apiVersion").asText(),
+                    reference.path("kind").asText(),
+                    reference.path("name").asText(),
+                    reference.path("uid").asText()))
+        .toList();
+  }
+
+  private PodRecord.PodEligibility eligibility(JsonNode metadata, JsonNode spec) {
+    JsonNode gates = spec.path("schedulingGates");
+    boolean held =
+        metadata.path("labels").path(KueueConstants.MANAGED).asText().equals("true")
+            || gates
+                .valueStream()
+                .anyMatch(gate -> gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE));
+    return eligibilities.of(
+        new PodRecord.PodEligibility(
+            !gates.isEmpty(),
+            held,
+            false,
+            spec.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS)));
+  }
+
+  private static Optional<PodRecord.Deletion> deletion(JsonNode metadata) {
+    if (!metadata.hasNonNull("deletionTimestamp")) {
+      return Optional.empty();
+    }
+    long grace = metadata.path("deletionGracePeriodSeconds").asLong(0);
+    try {
+      Instant due = Instant.parse(metadata.path("deletionTimestamp").asText());
+      return Optional.of(new PodRecord.Deletion(due, grace));
+    } catch (DateTimeParseException notATime) {
+      return Optional.of(new PodRecord.Deletion(Instant.EPOCH, grace));
+    }
+  }
+
+  private static UUID uid(String text) {
+    try {
+      return UUID.fromString(text);
+    } catch (IllegalArgumentException notAUuid) {
+      return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8));
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package dev.sluice.api.config;
+
+import java.util.Map;
+
+/** Whether the pods of Workloads are counted and compared with what these were admitted with. */
+public enum PodAccounting {
+  /** They aren't. */
+  OFF,
+  /** A Workload that runs more than it was admitted with is evicted. */
+  DETECT;
+
+  /** The words of the configuration. */
+  static final Map<String, PodAccounting> WORDS = Map.of("Off", OFF, "Detect", DETECT);
+}

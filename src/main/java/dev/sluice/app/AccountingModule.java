@@ -1,0 +1,228 @@
+package dev.sluice.app;
+
+import dev.sluice.accounting.Account;
+import dev.sluice.accounting.AdmissionComparison;
+import dev.sluice.accounting.ExceedingWorkloads;
+import dev.sluice.accounting.FreshPods;
+import dev.sluice.accounting.PodAccountant;
+import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodAdmissionLookup;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
+import dev.sluice.accounting.PodStopper;
+import dev.sluice.api.config.PodAccounting;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.jobs.BelievedOwners;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.metrics.PodAccountingMetrics;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Admission;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pod accounting: the records of pods, the accounts, and what is done about those that exceed. Pods
+ * are read by {@link TopologyModule}. Without accounting nothing is recorded but what topology
+ * needs.
+ */
+final class AccountingModule implements OperatorModule {
+
+  private static final int WRITES_AT_A_TIME = 16;
+
+  private final OperatorContext context;
+  private final PodRecordParser parser;
+  private final PodAccounts accounts;
+  private final PodAccountant accountant;
+  private final AttendedKinds attended;
+  private final PodAdmissionLookup lookup;
+  private final PodAccountingMetrics metrics;
+  private volatile Consumer<WorkloadId> released = workload -> {};
+  private volatile Consumer<CachedWorkload> emptied = workload -> {};
+  private volatile BooleanSupplier synced = () -> false;
+  private volatile boolean leading;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  AccountingModule(OperatorContext context, WorkloadModule workloads) {
+    this.context = context;
+    AdmittedRequests requests = context.options().jobs(namespace -> Map.of()).admittedRequests();
+    parser = new PodRecordParser(requests);
+    AdmissionComparison comparison = new AdmissionComparison(requests);
+    metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
+    accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
+    attended = new AttendedKinds(context);
+    accountant =
+        new PodAccountant(
+            new PodAccountant.Dependencies(
+                new FreshPods(context.requests(WRITES_AT_A_TIME), parser),
+                new PodStopper(context.requests(WRITES_AT_A_TIME), context.events()),
+                workloads.writer(),
+                attended,
+                workload -> attended.test(workload) && isStoppable(workload),
+                new Recorder(),
+                context.clock(),
+                () -> leading && context.leadership().leading() && synced.getAsBoolean()),
+            accounts,
+            workload -> released.accept(workload),
+            WorkQueueSettings.of(context.executor(), context::schedule));
+    lookup = new PodAdmissionLookup(accounts, parser, requests);
+    workloads.reflector().listen(accounts);
+  }
+
+  /** Compares pods that are to be changed with their admissions. */
+  PodAdmissionLookup lookup() {
+    return lookup;
+  }
+
+  /** Whether pods are counted. */
+  boolean enabled() {
+    return context.configuration().podAccounting() != PodAccounting.OFF;
+  }
+
+  /** Makes the records of pods. */
+  PodRecordParser parser() {
+    return parser;
+  }
+
+  /** The accounts. */
+  PodAccounts accounts() {
+    return accounts;
+  }
+
+  /** The records of pods; those of nobody's accounts if pods aren't counted. */
+  PodRecords records() {
+    return enabled() ? accounts.records() : new PodRecords(pod -> {}, uid -> false);
+  }
+
+  /**
+   * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
+   * which let pods go for a rollout, and not those of jobs that others start.
+   */
+  private boolean isStoppable(CachedWorkload workload) {
+    return workload.owner().stream().noneMatch(attended::isExternal)
+        && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
+  }
+
+  private void changed(Account account) {
+    if (enabled()) {
+      accountant.changed(account);
+    }
+  }
+
+  /** Whether pods hold the quota of a Workload that has finished or was deleted. */
+  boolean isHeld(WorkloadId workload) {
+    return enabled() && accounts.isHeld(workload);
+  }
+
+  /** How many pods of a job run; 0 if they aren't counted. */
+  int running(String namespace, String uid) {
+    return enabled() ? accounts.running(namespace, uid) : 0;
+  }
+
+  /** From now on this is called with each Workload whose quota pods have held, and hold no more. */
+  void whenReleased(Consumer<WorkloadId> listener) {
+    released = listener;
+  }
+
+  /** From now on this is called with the Workloads of jobs that have no pods any more. */
+  void whenEmpty(Consumer<CachedWorkload> listener) {
+    emptied = listener;
+  }
+
+  /** From now on pods are read as long as this holds. */
+  void readBy(BooleanSupplier readers) {
+    synced = readers;
+  }
+
+  /** From now on it is known which jobs are parts of others. */
+  void follow(IntegrationRegistry jobs, BelievedOwners believed) {
+    jobs.observe((before, after) -> jobChanged(before, after, believed));
+  }
+
+  private void jobChanged(
+      @Nullable CachedJob before, @Nullable CachedJob after, BelievedOwners believed) {
+    if (after != null) {
+      after
+          .controller()
+          .flatMap(owner -> believed.of(owner, after.ref().kind().kind(), after.labels()))
+          .filter(owner -> !owner.uid().isEmpty())
+          .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
+    }
+    if (before != null && (after == null || !after.ref().uid().equals(before.ref().uid()))) {
+      accounts.records().ownerGone(before.ref().uid());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    leading = true;
+    accounts.all().forEach(this::changed);
+  }
+
+  @Override
+  public void leadershipEnded() {
+    leading = false;
+  }
+
+  @Override
+  public void stop() {
+    accountant.close();
+  }
+
+  /** Tells people and metrics. */
+  private final class Recorder implements PodAccountant.Observer {
+
+    @Override
+    public void evicted(CachedWorkload workload, int beyond, String message) {
+      exceeds(workload, beyond, message);
+    }
+
+    @Override
+    public void exceeds(CachedWorkload workload, int beyond, String message) {
+      metrics.beyond(workload.status().admission().map(Admission::clusterQueue).orElse(""), beyond);
+      warn(
+          new ObjectReference(
+              "kueue.x-k8s.io/v1beta2",
+              "Workload",
+              workload.id().namespace(),
+              workload.id().name(),
+              workload.id().uid()),
+          message);
+      workload
+          .owner()
+          .ifPresent(
+              owner ->
+                  warn(
+                      new ObjectReference(
+                          owner.apiVersion(),
+                          owner.kind(),
+                          workload.id().namespace(),
+                          owner.name(),
+                          owner.uid()),
+                      message));
+    }
+
+    private void warn(ObjectReference about, String message) {
+      context
+          .events()
+          .record(about, EventRecorder.Type.WARNING, ExceedingWorkloads.CAUSE, "Eviction", message);
+    }
+
+    @Override
+    public void stopped(int pods) {
+      metrics.beyond("", pods);
+    }
+
+    @Override
+    public void empty(List<CachedWorkload> workloads) {
+      workloads.forEach(emptied);
+    }
+  }
+}

@@ -1,0 +1,432 @@
+package dev.sluice.accounting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedJobSet;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a tenant does to run more than was admitted, with the rights of a tenant: those of the roles
+ * edit and of users of queues, in one namespace. What runs is told by pods on nodes. Policies of
+ * the API server refuse some of the steps; they don't hold this tenant, who may write the status of
+ * Workloads, so that what is behind them is seen.
+ */
+@OperatorTest(
+    configuration = "integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset]}")
+class PodAccountingIT {
+
+  private static final String JOB = "batch/v1/Job";
+  private static final String SET = "jobset.x-k8s.io/v1alpha2/JobSet";
+  private static final String POD = "v1/Pod";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private TestCluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private QueuedJobs api;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private KubernetesClient tenant;
+
+  @BeforeEach
+  void look(TestCluster own) {
+    cluster = own;
+    api = new QueuedJobs(own);
+    own.createNodes(NodeGroup.plentiful(own.name("spot"), 1).withLabel("pool", "spot"));
+    own.applyText(
+        """
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: tenant-edits}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "tenant-${suffix}"}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: Role
+        metadata: {name: tenant-resizes}
+        rules:
+        - {apiGroups: [""], resources: [pods/resize], verbs: [patch]}
+        - {apiGroups: [kueue.x-k8s.io], resources: [workloads/status], verbs: [patch]}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: tenant-resizes}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: tenant-resizes}
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "tenant-${suffix}"}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: tenant-queues}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kueue-batch-user-role}
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: "tenant-${suffix}"}]
+        """);
+    Config config =
+        new ConfigBuilder(own.client().getConfiguration())
+            .withImpersonateUsername(own.name("tenant"))
+            .build();
+    tenant = new KubernetesClientBuilder().withConfig(config).build();
+    await("rights of the tenant")
+        .atMost(LIMIT)
+        .ignoreExceptions()
+        .until(() -> tenant.pods().inNamespace(own.namespace()).list() != null);
+  }
+
+  @AfterEach
+  void forget() {
+    tenant.close();
+  }
+
+  private Resource<GenericKubernetesResource> ofTenant(String kind, String name) {
+    int slash = kind.lastIndexOf('/');
+    return tenant
+        .genericKubernetesResources(kind.substring(0, slash), kind.substring(slash + 1))
+        .inNamespace(cluster.namespace())
+        .withName(name);
+  }
+
+  /** The tenant merges JSON, written with single quotes, into an object. */
+  private void patch(String kind, String name, String json) {
+    ofTenant(kind, name).patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
+  /** The same for a pod that may be gone by now. */
+  private void patchIfThere(String pod, String json) {
+    try {
+      patch(POD, pod, json);
+    } catch (KubernetesClientException gone) {
+      assertThat(gone.getCode()).isEqualTo(404);
+    }
+  }
+
+  private void submit(String name, int pods, String metadata, String spec) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: lq}, %s}
+        spec:
+          parallelism: %d
+          completions: 100
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "60m"}}
+            spec:
+              %s
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, metadata, pods, spec));
+  }
+
+  /** Pods that are bound to a node, and have not ended; terminating ones included. */
+  private List<JsonNode> bound() {
+    return api.pods().stream()
+        .filter(pod -> !pod.at("/spec/nodeName").asText().isEmpty())
+        .filter(pod -> !List.of("Succeeded", "Failed").contains(pod.at("/status/phase").asText()))
+        .toList();
+  }
+
+  private static String name(JsonNode object) {
+    return object.at("/metadata/name").asText();
+  }
+
+  private void awaitBound(int pods) {
+    await(pods + " pods on nodes")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(bound()).hasSize(pods));
+  }
+
+  private void awaitEvictedAsExceeding(String workload) {
+    await("eviction of " + workload)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              JsonNode found = api.get(QueuedJobs.WORKLOAD, workload);
+              assertThat(found.at("/status/schedulingStats/evictions").toString())
+                  .as(found::toPrettyString)
+                  .contains("ExceedsAdmission");
+            });
+  }
+
+  @Test
+  void podsWhoseGatesTheTenantTakesOffAreNotLeftRunning() {
+    api.givenQueues(2);
+    submit("elastic", 2, "annotations: {kueue.x-k8s.io/elastic-job: 'true'}", "");
+    awaitBound(2);
+    String workload = api.workloadOf(JOB, "elastic");
+
+    patch(JOB, "elastic", "{'spec': {'parallelism': 20}}");
+    await("pods at their gates")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(api.pods()).hasSize(20));
+    for (JsonNode pod : api.pods()) {
+      patchIfThere(name(pod), "{'spec': {'schedulingGates': null}}");
+    }
+
+    awaitEvictedAsExceeding(workload);
+    await("no more than the quota")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(bound().size()).isLessThanOrEqualTo(2));
+  }
+
+  @Test
+  void aPodThatTheJobControllerIsMadeToLetGoCounts() {
+    api.givenQueues(2);
+    submit("letting-go", 1, "", "");
+    awaitBound(1);
+    String workload = api.workloadOf(JOB, "letting-go");
+
+    patch(
+        POD,
+        name(bound().getFirst()),
+        "{'metadata': {'labels': {'batch.kubernetes.io/controller-uid': 'x', 'controller-uid': 'x'}}}");
+
+    awaitEvictedAsExceeding(workload);
+    await("the pod that was let go is gone")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(bound().size()).isLessThanOrEqualTo(1));
+  }
+
+  @Test
+  void podsThatAJobLeavesBehindKeepItsQuota() {
+    api.givenQueues(2);
+    submit("leaving", 2, "", "");
+    awaitBound(2);
+
+    ofTenant(JOB, "leaving").withPropagationPolicy(DeletionPropagation.ORPHAN).delete();
+    api.awaitGone(JOB, "leaving");
+    submit("next", 2, "", "");
+    String next = api.workloadOf(JOB, "next");
+    api.awaitCondition(QueuedJobs.WORKLOAD, next, "QuotaReserved", "False");
+    api.awaitUsage("2");
+    assertThat(bound()).hasSize(2);
+
+    bound().forEach(pod -> ofTenant(POD, name(pod)).delete());
+    api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
+  }
+
+  /**
+   * A node that nobody plays: its pods stay as they are, and terminate for as long as they may.
+   * Runs a test on it while it tells that it is well.
+   */
+  private void onASilentNode(Consumer<String> test) {
+    String node = cluster.name("silent");
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: Node
+        metadata: {name: "silent-${suffix}", labels: {pool: spot, silent: "${suffix}"}}
+        spec: {taints: [{key: silent, value: "${suffix}", effect: NoSchedule}]}
+        """);
+    try (ScheduledExecutorService beats = Executors.newSingleThreadScheduledExecutor()) {
+      beats.scheduleAtFixedRate(() -> beat(node), 0, 5, TimeUnit.SECONDS);
+      test.accept(
+          """
+          terminationGracePeriodSeconds: 86400
+                nodeSelector: {silent: "%1$s"}
+                tolerations: [{key: silent, operator: Equal, value: "%1$s"}]"""
+              .formatted(node.substring("silent-".length())));
+    } finally {
+      endPods();
+    }
+  }
+
+  private void beat(String node) {
+    cluster
+        .client()
+        .nodes()
+        .withName(node)
+        .subresource("status")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            """
+            {"status": {"allocatable": {"cpu": "100", "memory": "1Ti", "pods": "500"},
+             "capacity": {"cpu": "100", "memory": "1Ti", "pods": "500"},
+             "conditions": [{"type": "Ready", "status": "True", "reason": "Beats",
+              "lastHeartbeatTime": "%1$s", "lastTransitionTime": "%1$s"}]}}
+            """
+                .formatted(Instant.now().truncatedTo(ChronoUnit.SECONDS)));
+  }
+
+  /** What the kubelet of a silent node would do when its pods have ended. */
+  private void endPods() {
+    cluster.client().pods().inNamespace(cluster.namespace()).withGracePeriod(0).delete();
+  }
+
+  @Test
+  void quotaIsHeldUntilPodsWithALongGracePeriodAreGone() {
+    api.givenQueues(2);
+    onASilentNode(
+        place -> {
+          submit("slow", 2, "", place);
+          awaitBound(2);
+
+          ofTenant(JOB, "slow").delete();
+          await("pods terminate")
+              .atMost(LIMIT)
+              .untilAsserted(
+                  () ->
+                      assertThat(bound())
+                          .hasSize(2)
+                          .allMatch(pod -> pod.at("/metadata").has("deletionTimestamp")));
+          submit("next", 2, "", "");
+          String next = api.workloadOf(JOB, "next");
+          api.awaitCondition(QueuedJobs.WORKLOAD, next, "QuotaReserved", "False");
+          api.awaitUsage("2");
+          assertThat(bound()).hasSize(2);
+
+          endPods();
+          api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
+        });
+  }
+
+  @Test
+  void podsBeyondTheAdmissionMayNotTakeADayToEnd() {
+    api.givenQueues(2);
+    onASilentNode(
+        place -> {
+          submit("growing", 1, "", place);
+          awaitBound(1);
+
+          patch(JOB, "growing", "{'spec': {'parallelism': 20}}");
+          await("pods terminate soon")
+              .atMost(LIMIT)
+              .untilAsserted(
+                  () ->
+                      assertThat(bound())
+                          .hasSizeGreaterThan(1)
+                          .allMatch(
+                              pod ->
+                                  pod.at("/metadata/deletionGracePeriodSeconds").asInt(86400)
+                                      <= 30));
+        });
+  }
+
+  @Test
+  void aPodIsNotResizedWhileItsOwnerReferenceIsOff() {
+    api.givenQueues(2);
+    submit("sized", 1, "", "");
+    awaitBound(1);
+    JsonNode pod = bound().getFirst();
+    // What a kubelet that can resize pods reports; the API server asks for it.
+    await("status of the container")
+        .atMost(LIMIT)
+        .until(() -> api.get(POD, name(pod)).at("/status/containerStatuses").size() == 1);
+    JsonNode statuses = api.get(POD, name(pod)).at("/status/containerStatuses");
+    ((ObjectNode) statuses.get(0)).putObject("resources").putObject("requests").put("cpu", "1");
+    api.patchStatus(POD, name(pod), "{'status': {'containerStatuses': %s}}".formatted(statuses));
+
+    patch(POD, name(pod), "{'metadata': {'ownerReferences': null}}");
+    String resized =
+        """
+        {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "64"}}}]}}""";
+    assertThatThrownBy(
+            () ->
+                ofTenant(POD, name(pod))
+                    .subresource("resize")
+                    .patch(PatchContext.of(PatchType.STRATEGIC_MERGE), resized))
+        .hasMessageContaining("may not request more than it was admitted with");
+  }
+
+  @Test
+  void aPodWhoseGateAndLabelTheTenantTakesOffIsStopped() {
+    api.givenQueues(1);
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: sly
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {sluice.dev/run-for: "60m"}
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: none, resources: {requests: {cpu: "50"}}}]
+        """);
+    api.workloadOf("Pod", "sly");
+    patch(
+        POD,
+        "sly",
+        "{'metadata': {'labels': {'kueue.x-k8s.io/managed': null}}, 'spec': {'schedulingGates': null}}");
+    api.awaitGone(POD, "sly");
+  }
+
+  @Test
+  void aChildThatOutgrowsItsAncestorCounts() {
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+    api.givenQueues(50);
+    cluster.applyText(
+        """
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          replicatedJobs:
+          - name: main
+            template:
+              spec:
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    String workload = api.workloadOf(SET, "set");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
+    // What the controller of the set makes.
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: set-main-0
+          ownerReferences:
+          - {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: %s, controller: true}
+        spec:
+          parallelism: 1
+          completions: 100
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "60m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(api.get(SET, "set").at("/metadata/uid").asText()));
+    awaitBound(1);
+
+    api.patch(JOB, "set-main-0", "{'spec': {'parallelism': 50}}");
+
+    awaitEvictedAsExceeding(workload);
+    await("no more than was admitted")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(bound().size()).isLessThanOrEqualTo(1));
+  }
+}

@@ -1,0 +1,329 @@
+package dev.sluice.accounting;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static dev.sluice.jobs.GivenWorkload.workloadOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.accounting.AdmissionComparison.Charge;
+import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.jobs.GivenJob;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which pods belong to which Workloads, what these are charged for, and what is too much. */
+class PodAccountsTest {
+
+  private static final YAMLMapper YAML = new YAMLMapper();
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+  private static final String ROOT = GivenJob.UID;
+  private static final String CHILD = "uid-of-child";
+
+  private final Workloads workloads = new Workloads();
+  private final List<Account> changed = new ArrayList<>();
+  private final AdmissionComparison comparison = new AdmissionComparison(AdmittedRequests.PLAIN);
+  private final PodAccounts accounts = new PodAccounts(workloads, comparison, changed::add);
+  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final Account account = new Account("team", ROOT);
+
+  /** The Workloads of a test. */
+  private static final class Workloads implements WorkloadLister {
+
+    private final List<CachedWorkload> all = new ArrayList<>();
+
+    @Override
+    public Optional<CachedWorkload> get(String namespace, String name) {
+      return all.stream().filter(it -> it.id().name().equals(name)).findFirst();
+    }
+
+    @Override
+    public Collection<CachedWorkload> ownedBy(String uid) {
+      return all.stream()
+          .filter(it -> it.owner().filter(owner -> owner.uid().equals(uid)).isPresent())
+          .toList();
+    }
+
+    @Override
+    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
+      return List.of();
+    }
+
+    @Override
+    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
+      return List.of();
+    }
+
+    @Override
+    public Iterable<CachedWorkload> all() {
+      return all;
+    }
+
+    @Override
+    public int size() {
+      return all.size();
+    }
+  }
+
+  private static UUID uid(int number) {
+    return new UUID(7, number);
+  }
+
+  /** A pod of so many CPUs on a node. */
+  private PodRecord pod(int number, String owner, String cpu, String further) {
+    try {
+      return parser.of(
+          YAML.readTree(
+              """
+              metadata:
+                namespace: team
+                name: p%d
+                uid: %s
+                ownerReferences: [%s]
+                %s
+              spec:
+                nodeName: n1
+                %s
+                containers: [{name: c, resources: {requests: {cpu: "%s"}}}]
+              """
+                  .formatted(
+                      number,
+                      uid(number),
+                      owner.isEmpty()
+                          ? ""
+                          : "{apiVersion: batch/v1, kind: Job, name: j, controller: true, uid: "
+                              + owner
+                              + "}",
+                      further.startsWith("spec ") ? "" : further,
+                      further.startsWith("spec ") ? further.substring(5) : "",
+                      cpu)));
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  private PodRecord pod(int number) {
+    return pod(number, ROOT, "1", "");
+  }
+
+  private CachedWorkload admitted() {
+    CachedWorkload workload = workloadOf(job()).admitted("spot").get();
+    workloads.all.add(workload);
+    accounts.changed(null, workload);
+    return workload;
+  }
+
+  private CachedWorkload change(CachedWorkload before, CachedWorkload after) {
+    workloads.all.remove(before);
+    workloads.all.add(after);
+    accounts.changed(before, after);
+    return after;
+  }
+
+  private Finding find() {
+    return accounts.find(account, accounts.podsOf(account), NOW);
+  }
+
+  @Test
+  void podsWithinTheAdmissionAreFine() {
+    admitted();
+    for (int i = 0; i < 3; i++) {
+      accounts.records().seen(pod(i));
+    }
+    assertThat(find()).isEqualTo(new Finding(0, "", Optional.empty()));
+    accounts.records().seen(pod(3));
+    assertThat(find()).isEqualTo(new Finding(1, "pods: 4 of 3", Optional.empty()));
+    accounts.records().gone(uid(0));
+    assertThat(find().exceeds()).isFalse();
+    assertThat(changed).contains(account);
+  }
+
+  @Test
+  void amountsAreComparedTogether() {
+    admitted();
+    accounts.records().seen(pod(1, ROOT, "2500m", ""));
+    accounts.records().seen(pod(2, ROOT, "500m", ""));
+    assertThat(find().exceeds()).isFalse();
+    accounts.records().seen(pod(2, ROOT, "64", ""));
+    assertThat(find().excess()).isEqualTo("cpu: 66500 of 3000");
+  }
+
+  @Test
+  void gatedPodsAndThoseOfLostNodesDoNotCount() {
+    admitted();
+    for (int i = 0; i < 6; i++) {
+      accounts.records().seen(pod(i, ROOT, "1", "spec schedulingGates: [{name: any}]"));
+    }
+    assertThat(accounts.podsOf(account)).isEmpty();
+    for (int i = 0; i < 6; i++) {
+      accounts.records().seen(pod(i));
+    }
+    assertThat(find().beyond()).isEqualTo(3);
+    accounts.lostNodes(node -> node.equals("n1"));
+    assertThat(accounts.podsOf(account)).isEmpty();
+    assertThat(accounts.running("team", ROOT)).isZero();
+  }
+
+  @Test
+  void whatWasSeenOfAPodStaysForItsLife() {
+    admitted();
+    accounts.records().seen(pod(1));
+    accounts.records().seen(pod(1, "", "1", ""));
+    accounts.records().seen(pod(1, CHILD, "1", ""));
+    assertThat(accounts.podsOf(account)).hasSize(1);
+    PodRecord pod = accounts.records().find(uid(1)).orElseThrow();
+    assertThat(pod.owners()).hasSize(2);
+    assertThat(pod.eligibility().released()).isTrue();
+    accounts.records().gone(uid(1));
+    assertThat(accounts.podsOf(account)).isEmpty();
+    assertThat(accounts.records().size()).isZero();
+  }
+
+  @Test
+  void aChildBelongsToItsParentEvenAfterTheReferenceIsGone() {
+    admitted();
+    accounts.linked(CHILD, ROOT);
+    accounts.records().seen(pod(1, CHILD, "1", ""));
+    accounts.records().ownerGone(CHILD);
+    assertThat(accounts.podsOf(account)).hasSize(1);
+    assertThat(accounts.accountsOf(pod(1, CHILD, "1", ""))).containsExactly(account);
+    accounts.records().gone(uid(1));
+    accounts.records().seen(pod(2, CHILD, "1", ""));
+    assertThat(accounts.podsOf(account)).isEmpty();
+  }
+
+  @Test
+  void whatHasAWorkloadOfItsOwnIsNotCountedWithWhatIsAboveIt() {
+    admitted();
+    CachedWorkload own = workloadOf(job()).named("child").ofJob("child").admitted("spot").get();
+    workloads.all.add(own);
+    accounts.changed(null, own);
+    accounts.linked(CHILD, ROOT);
+    accounts.records().seen(pod(1, CHILD, "1", ""));
+    assertThat(accounts.podsOf(account)).isEmpty();
+    assertThat(accounts.podsOf(accounts.accountOf(own))).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    // grace of the spec, of the deletion, seconds until its end, pods that terminate, tolerated
+    "30, 30, 10, 3, true",
+    "30, 30, -9, 3, true",
+    "30, 30, -11, 3, false",
+    "31, 31, 31, 3, false",
+    "86400, 30, 30, 3, false",
+    "30, 86400, 9000, 3, false",
+    "30, 30, 30, 4, false",
+    "30, 0, 0, 1, true",
+  })
+  void podsThatEndSoonMayBeReplaced(
+      int spec, int grace, int left, int terminating, boolean tolerated) {
+    admitted();
+    for (int i = 0; i < 3; i++) {
+      accounts.records().seen(pod(i));
+    }
+    for (int i = 10; i < 10 + terminating; i++) {
+      PodRecord pod = pod(i, ROOT, "1", "");
+      accounts
+          .records()
+          .seen(
+              new PodRecord(
+                  pod.uid(),
+                  pod.namespace(),
+                  pod.name(),
+                  pod.node(),
+                  pod.amounts(),
+                  pod.owners(),
+                  new PodRecord.PodEligibility(false, false, false, spec),
+                  Optional.of(new PodRecord.Deletion(NOW.plusSeconds(left), grace))));
+    }
+    assertThat(find().exceeds()).isEqualTo(!tolerated);
+    assertThat(find().lookAgainAt().isPresent()).isEqualTo(tolerated);
+  }
+
+  @Test
+  void givenBackPodsAreNotCharged() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    accounts.records().seen(pod(2));
+    change(before, workloadOf(job()).admitted("spot").reclaimable(2).get());
+    Charge charge = accounts.charge(account);
+    assertThat(charge.pods()).isEqualTo(1);
+    assertThat(charge.amounts()).containsEntry("cpu", 1000L);
+    assertThat(find().excess()).isEqualTo("pods: 2 of 1");
+  }
+
+  @Test
+  void aFinishedWorkloadIsChargedUntilItsPodsAreGone() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    CachedWorkload after = change(before, workloadOf(job()).admitted("spot").finished().get());
+    assertThat(accounts.isHeld(after.id())).isTrue();
+    assertThat(accounts.charge(account).pods()).isEqualTo(3);
+    assertThat(accounts.settle(account)).isEmpty();
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).containsExactly(after.id());
+    assertThat(accounts.charge(account)).isEqualTo(Charge.NOTHING);
+  }
+
+  @Test
+  void aDeletedWorkloadIsChargedUntilItsPodsAreGone() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    workloads.all.remove(before);
+    accounts.changed(before, null);
+    assertThat(accounts.isHeld(before.id())).isTrue();
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).containsExactly(before.id());
+  }
+
+  @Test
+  void aWorkloadThatLosesItsOwnerStaysInItsAccount() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    CachedWorkload orphan = change(before, workloadOf(job()).unowned().admitted("spot").get());
+    assertThat(accounts.accountOf(orphan)).isEqualTo(account);
+    change(orphan, workloadOf(job()).unowned().admitted("spot").finished().get());
+    assertThat(accounts.isHeld(before.id())).isTrue();
+    assertThat(accounts.accountsOf(pod(1))).containsExactly(account);
+  }
+
+  @Test
+  void aSliceThatAnotherOneReplacesIsNotHeld() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    CachedWorkload next = workloadOf(job()).named("next").admitted("spot").get();
+    workloads.all.add(next);
+    accounts.changed(null, next);
+    change(before, workloadOf(job()).admitted("spot").finished().get());
+    assertThat(accounts.isHeld(before.id())).isFalse();
+    assertThat(accounts.charge(account).pods()).isEqualTo(3);
+  }
+
+  @Test
+  void whatAPodSaysOfItselfIsReadWhateverItIs() throws JsonProcessingException {
+    for (String text :
+        List.of(
+            "{}",
+            "{metadata: 7, spec: [], status: null}",
+            "{metadata: {ownerReferences: {a: b}, uid: x, deletionTimestamp: soon}}",
+            "{metadata: {ownerReferences: [7, {controller: true}]}, spec: {schedulingGates: 7}}",
+            "{spec: {containers: {a: b}, terminationGracePeriodSeconds: long, nodeName: [n]}}")) {
+      PodRecord pod = parser.of(YAML.readTree(text));
+      accounts.records().seen(pod);
+      assertThat(accounts.accountsOf(pod)).isEmpty();
+      accounts.records().gone(pod.uid());
+    }
+    assertThat(accounts.records().size()).isZero();
+  }
+}
