@@ -68,12 +68,12 @@ public abstract class TemplatedJob extends SuspendableJob {
     }
 
     private Optional<ObjectNode> requestOf(JsonNode template) {
-      Optional<ObjectNode> request = TopologyRequests.of(template, label);
-      if (!groupLabel.isEmpty()) {
-        request.ifPresent(
-            it -> it.put("subGroupIndexLabel", groupLabel).put("subGroupCount", groups));
-      }
-      return request;
+      return groupLabel.isEmpty()
+          ? TopologyRequests.of(template, label)
+          : Optional.of(
+              TopologyRequests.ranked(template, label)
+                  .put("subGroupIndexLabel", groupLabel)
+                  .put("subGroupCount", groups));
     }
   }
 

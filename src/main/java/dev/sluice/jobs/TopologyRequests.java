@@ -28,6 +28,28 @@ public final class TopologyRequests {
    * @param podIndexLabel the label by which pods of the kind tell their place; empty if none does
    */
   public static Optional<ObjectNode> of(JsonNode template, String podIndexLabel) {
+    ObjectNode request = wishes(template);
+    if (request.isEmpty()) {
+      return Optional.empty();
+    }
+    if (!podIndexLabel.isEmpty()) {
+      request.put("podIndexLabel", podIndexLabel);
+    }
+    return Optional.of(request);
+  }
+
+  /**
+   * The request of a template of pods that all have an index, even if it asks for nothing: where a
+   * topology is implied, pods are placed by their indexes, too.
+   *
+   * @param podIndexLabel the label by which pods tell their place
+   */
+  public static ObjectNode ranked(JsonNode template, String podIndexLabel) {
+    return wishes(template).put("podIndexLabel", podIndexLabel);
+  }
+
+  /** What the annotations ask for, without labels of indexes. */
+  private static ObjectNode wishes(JsonNode template) {
     JsonNode annotations = template.path("metadata").path("annotations");
     ObjectNode request = JsonNodeFactory.instance.objectNode();
     FIELDS.forEach(
@@ -49,13 +71,7 @@ public final class TopologyRequests {
     if (layers.isArray() && !layers.isEmpty()) {
       request.set("podsetSliceRequiredTopologyConstraints", layers);
     }
-    if (request.isEmpty()) {
-      return Optional.empty();
-    }
-    if (!podIndexLabel.isEmpty()) {
-      request.put("podIndexLabel", podIndexLabel);
-    }
-    return Optional.of(request);
+    return request;
   }
 
   private static JsonNode layers(String text) {

@@ -62,13 +62,17 @@ public final class WorkloadActions {
       ReconcileContext context, Function<PrioritySource.Found, JobAction> action) {
     return switch (PrioritySource.of(context.job(), context.priorities())) {
       case PrioritySource.Found found -> List.of(action.apply(found));
-      case PrioritySource.Missing missing ->
-          awaited(
-              context,
-              new Warn(
-                  "WorkloadPriorityClassNotFound",
-                  "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())));
+      case PrioritySource.Missing missing -> missing(context, missing);
     };
+  }
+
+  /** The warning for a priority class that doesn't exist; the job is looked at again. */
+  static List<JobAction> missing(ReconcileContext context, PrioritySource.Missing missing) {
+    return awaited(
+        context,
+        new Warn(
+            "WorkloadPriorityClassNotFound",
+            "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())));
   }
 
   /**

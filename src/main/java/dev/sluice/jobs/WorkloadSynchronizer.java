@@ -7,6 +7,7 @@ import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.PriorityClassRef;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -17,19 +18,22 @@ import java.util.Optional;
  */
 public final class WorkloadSynchronizer {
 
-  /** At most one patch, with all that differs. */
+  /**
+   * At most one patch, with all that differs; a warning if the job names a priority class now that
+   * doesn't exist.
+   */
   public List<JobAction> synchronize(ReconcileContext reconcileContext, CachedWorkload workload) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     CachedJob job = reconcileContext.job();
     queue(job, workload, patch);
-    priority(reconcileContext, workload, patch);
+    List<JobAction> actions = new ArrayList<>(priority(reconcileContext, workload, patch));
     gates(job, workload, patch);
     placement(job, workload, patch);
-    if (patch.isEmpty()) {
-      return List.of();
+    if (!patch.isEmpty()) {
+      actions.addFirst(
+          new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
     }
-    return List.of(
-        new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
+    return actions;
   }
 
   private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
@@ -41,7 +45,7 @@ public final class WorkloadSynchronizer {
     }
   }
 
-  private static void priority(
+  private static List<JobAction> priority(
       ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
     String wanted = reconcileContext.job().workloadPriorityClass();
     Optional<PriorityClassRef> present = workload.spec().priorityClass();
@@ -49,16 +53,19 @@ public final class WorkloadSynchronizer {
     String known = byLabel ? present.orElseThrow().name() : "";
     boolean mayChange = !workload.quotaReserved() || (byLabel && !wanted.isEmpty());
     if (wanted.equals(known) || !mayChange) {
-      return;
+      return List.of();
     }
-    if (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())
-        instanceof PrioritySource.Found found) {
-      ObjectNode spec = patch.withObjectProperty("spec");
-      spec.setAll(WorkloadFactory.priority(found));
-      if (!spec.has("priorityClassRef")) {
-        spec.putNull("priorityClassRef");
+    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
+      case PrioritySource.Missing missing -> WorkloadActions.missing(reconcileContext, missing);
+      case PrioritySource.Found found -> {
+        ObjectNode spec = patch.withObjectProperty("spec");
+        spec.setAll(WorkloadFactory.priority(found));
+        if (!spec.has("priorityClassRef")) {
+          spec.putNull("priorityClassRef");
+        }
+        yield List.of();
       }
-    }
+    };
   }
 
   private static void gates(CachedJob job, CachedWorkload workload, ObjectNode patch) {

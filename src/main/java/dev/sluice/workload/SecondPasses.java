@@ -46,12 +46,22 @@ final class SecondPasses {
         : Optional.empty();
   }
 
-  /** Whether the owner is a pod that is no part of a group: it is all that there will be. */
+  /**
+   * Whether a pod controls a Workload, or is the only owner of a Workload of one pod: it is all
+   * that there will be.
+   */
   private static boolean isOfOnePod(CachedWorkload workload) {
-    return workload
-        .owner()
-        .filter(owner -> owner.apiVersion().equals("v1") && owner.kind().equals("Pod"))
-        .isPresent();
+    int pods = workload.spec().podSets().stream().mapToInt(CachedWorkload.PodSet::count).sum();
+    boolean alone =
+        workload.owner().isEmpty()
+            && pods == 1
+            && workload.coOwners().size() == 1
+            && isPod(workload.coOwners().getFirst());
+    return alone || workload.owner().filter(SecondPasses::isPod).isPresent();
+  }
+
+  private static boolean isPod(CachedWorkload.Owner owner) {
+    return owner.apiVersion().equals("v1") && owner.kind().equals("Pod");
   }
 
   private static Set<String> lostNodes(CachedWorkload workload, List<Assignment> assignments) {

@@ -194,6 +194,19 @@ class JobPolicyTest {
     }
 
     @Test
+    void anotherPriorityClassThatDoesNotExistIsWarnedOf() {
+      given(workloadOf(job()));
+      List<JobAction> actions = decide(job().label(KueueConstants.PRIORITY_CLASS, "gone"));
+      assertThat(actions).hasSize(2);
+      assertThat(actions.get(0))
+          .isEqualTo(
+              new Warn(
+                  "WorkloadPriorityClassNotFound",
+                  "WorkloadPriorityClass \"gone\" does not exist"));
+      assertThat(actions.get(1)).isInstanceOf(Requeue.class);
+    }
+
+    @Test
     void aChangedPriorityClassIsPropagated() {
       cluster.workloadPriorityClass("urgent", 100);
       given(workloadOf(job()));

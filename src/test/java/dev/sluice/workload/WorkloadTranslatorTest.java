@@ -588,6 +588,9 @@ class WorkloadTranslatorTest {
 
     assertThat(reserving(pod.formatted("Pod")).secondPass()).isEmpty();
     assertThat(reserving(pod.formatted("ReplicationController")).secondPass()).isPresent();
+    String owned = pod.formatted("Pod").replace("controller: true", "controller: false");
+    assertThat(reserving(owned).secondPass()).as("two other pods may come").isPresent();
+    assertThat(reserving(owned.replace("count: 3", "count: 1")).secondPass()).isEmpty();
     assertThat(
             ((SchedulerEvent.WorkloadReserving) moving.of(workload(pod.formatted("Pod"))))
                 .workload()

@@ -183,13 +183,17 @@ public final class BatchJob implements JobIntegration {
 
   private static int done(JsonNode job) {
     JsonNode status = job.path("status");
-    if (!job.path("spec").path("completionMode").asText().equals("Indexed")) {
+    if (!isIndexed(job)) {
       return status.path("succeeded").asInt();
     }
     int completions = job.path("spec").path("completions").asInt(parallelism(job));
     return IndexSet.parse(status.path("completedIndexes").asText(), completions)
         .union(IndexSet.parse(status.path("failedIndexes").asText(), completions))
         .size();
+  }
+
+  private static boolean isIndexed(JsonNode job) {
+    return job.path("spec").path("completionMode").asText().equals("Indexed");
   }
 
   private static int parallelism(JsonNode job) {
@@ -220,7 +224,9 @@ public final class BatchJob implements JobIntegration {
             count(job),
             minCount(job),
             template,
-            TopologyRequests.of(template, INDEX_LABEL)));
+            isIndexed(job)
+                ? Optional.of(TopologyRequests.ranked(template, INDEX_LABEL))
+                : TopologyRequests.of(template, INDEX_LABEL)));
   }
 
   @Override

@@ -236,21 +236,22 @@ public final class RenderedJobSet {
 
   /**
    * The pods of the training: as many as there are nodes. With MPI these are the pods of the job of
-   * nodes, one fewer if the launcher is a node itself.
+   * nodes, one fewer if the launcher is a node itself. Every other step has one pod, whatever the
+   * runtime says of its parallelism.
    */
   private static void nodes(ObjectNode job, JsonNode trainJob, JsonNode runtime, boolean mpi) {
     JsonNode wanted = JsonFields.at(trainJob, "spec", TRAINER, "numNodes");
     JsonNode policy = runtime.path("mlPolicy");
-    if (!wanted.isNumber() && !policy.isObject()) {
+    boolean trains = mpi ? isNode(job) : isStep(job, TRAINER);
+    if (trains && !wanted.isNumber() && !policy.isObject()) {
       return;
     }
     int nodes = wanted.isNumber() ? wanted.asInt() : policy.path("numNodes").asInt(1);
-    if (mpi ? isNode(job) : isStep(job, TRAINER)) {
-      boolean launcherIsNode = mpi && policy.path("mpi").path("runLauncherAsNode").asBoolean();
-      int pods = launcherIsNode ? Math.max(1, nodes - 1) : nodes;
-      JsonFields.child(JsonFields.child(job, "template"), "spec")
-          .put("parallelism", pods)
-          .put("completions", pods);
-    }
+    boolean launcherIsNode = mpi && policy.path("mpi").path("runLauncherAsNode").asBoolean();
+    int training = launcherIsNode ? Math.max(1, nodes - 1) : nodes;
+    int pods = trains ? training : 1;
+    JsonFields.child(JsonFields.child(job, "template"), "spec")
+        .put("parallelism", pods)
+        .put("completions", pods);
   }
 }

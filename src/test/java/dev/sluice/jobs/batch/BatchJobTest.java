@@ -79,6 +79,14 @@ class BatchJobTest {
                       + " batch.kubernetes.io/job-completion-index}"));
     }
 
+    /** A topology may be implied, and then pods are placed by their indexes. */
+    @Test
+    void anIndexedJobTellsTheLabelOfTheIndexWhateverItAsksFor() throws JsonProcessingException {
+      GivenJob indexed = job().spec("completionMode", "Indexed");
+      assertThat(podSet(indexed).topologyRequest().orElseThrow())
+          .isEqualTo(yaml("{podIndexLabel: batch.kubernetes.io/job-completion-index}"));
+    }
+
     private PodSetTemplate podSet(GivenJob job) {
       return adapter.podSets(job.object()).getFirst();
     }

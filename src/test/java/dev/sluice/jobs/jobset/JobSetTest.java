@@ -73,7 +73,15 @@ class JobSetTest {
 
   @Test
   void theTopologyIsAskedForPerJob() {
-    assertThat(kind.podSets(SET).getFirst().topologyRequest()).isEmpty();
+    assertThat(kind.podSets(SET).getFirst().topologyRequest())
+        .as("it asks for no topology, which may be implied")
+        .contains(
+            yaml(
+                """
+                podIndexLabel: batch.kubernetes.io/job-completion-index
+                subGroupIndexLabel: jobset.sigs.k8s.io/job-index
+                subGroupCount: 1
+                """));
     assertThat(kind.podSets(SET).getLast().topologyRequest())
         .contains(
             yaml(

@@ -89,6 +89,18 @@ class TrainJobTest {
         .contains("\"subGroupIndexLabel\":\"jobset.sigs.k8s.io/job-index\"");
   }
 
+  /** The trainer sets it so, whatever the runtime says. */
+  @Test
+  void aStepThatIsNotTheTrainerIsOnePod() {
+    ObjectNode runtime = RUNTIME.deepCopy();
+    ((ObjectNode) runtime.at("/template/spec/replicatedJobs/0/template/spec"))
+        .put("parallelism", 4)
+        .put("completions", 4);
+    ObjectNode job = JOB.deepCopy();
+    JobReference.setSpec(job, runtime);
+    assertThat(podSets(KIND, job)).containsExactly("dataset-initializer=1", "node=2");
+  }
+
   @Test
   void theTrainerChangesTheContainerThatTrains() {
     ObjectNode job =
