@@ -135,8 +135,23 @@ public abstract class TemplatedJob extends SuspendableJob {
         .toList();
   }
 
+  /**
+   * Writes the templates that the kind's own controller would make, so that a start can give to them.
+   *
+   * @param job is changed in place
+   */
+  protected void writeTemplates(ObjectNode job) {}
+
+  /**
+   * Removes what {@link #writeTemplates} wrote, after a stop has restored it.
+   *
+   * @param job is changed in place
+   */
+  protected void removeTemplates(ObjectNode job) {}
+
   @Override
   protected final void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
+    writeTemplates(job);
     for (PodSetInfo start : starts) {
       PodSetSlot slot = partOf(slots(job), PodSetSlot::name, start);
       if (slot.template().isPresent()) {
@@ -162,6 +177,7 @@ public abstract class TemplatedJob extends SuspendableJob {
             .ifPresentOrElse(template -> restore(found, template), () -> unmark(found));
       }
     }
+    removeTemplates(job);
   }
 
   /** Metadata that a start added to a template without any goes, too. */

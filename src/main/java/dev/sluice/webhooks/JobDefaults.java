@@ -11,6 +11,7 @@ import dev.sluice.jobs.BelievedOwners;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.pod.SinglePod;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -152,15 +153,24 @@ final class JobDefaults {
 
   /**
    * Whether the object is a pod that names a controller of the cluster as its own, and that neither
-   * such a controller created nor the owner's counts.
+   * such a controller created nor the owner's counts; or one that names a pod as its controller, and
+   * that no service account of its namespace created, as which pods create pods.
    */
   static boolean hasMadeUpOwner(AdmissionRequest request) {
     return request.isCreate()
         && !isClusterController(request.user())
         && JsonFields.list(request.object(), "metadata", "ownerReferences").stream()
             .filter(owner -> JsonFields.at(owner, "controller").asBoolean())
+            .map(JobDefaults::controller)
             .anyMatch(
-                owner -> !BELIEVED.adopts(controller(owner), JsonFields.labels(request.object())));
+                owner ->
+                    SinglePod.KIND.is(owner.apiVersion(), owner.kind())
+                        ? !isServiceAccountOf(request.namespace(), request.user())
+                        : !BELIEVED.adopts(owner, JsonFields.labels(request.object())));
+  }
+
+  private static boolean isServiceAccountOf(String namespace, String user) {
+    return user.startsWith("system:serviceaccount:" + namespace + ":");
   }
 
   /** The controllers of built-in kinds, in one process or each with an account of its own. */

@@ -98,10 +98,10 @@ final class KindLife {
         spec:
           namespaceSelector: {}
           resourceGroups:
-          - coveredResources: [cpu]
+          - coveredResources: [cpu, memory]
             flavors:
             - name: "flavor-${suffix}"
-              resources: [{name: cpu, nominalQuota: "%d"}]
+              resources: [{name: cpu, nominalQuota: "%d"}, {name: memory, nominalQuota: 1Ti}]
         """
             .formatted(queue, cpus));
   }

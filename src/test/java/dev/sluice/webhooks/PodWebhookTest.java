@@ -136,6 +136,30 @@ class PodWebhookTest {
     assertThat(Reviews.patch(ofManaged.mutate(create(ofPod)))).contains(LABEL, GATES);
   }
 
+  /** A driver creates its executors with a service account of its namespace. */
+  @Test
+  void anExecutorThatNoPodCanHaveCreatedIsHeldBack() {
+    PodWebhook ofManaged = rules(new Reviews.Cluster(true, true, true, Map.of()));
+    JsonNode executor =
+        edited(
+            QUEUED,
+            set("/metadata/labels/spark-role", "executor"),
+            set("/metadata/labels/sparkoperator.k8s.io~1app-name", "pi"),
+            set(
+                "/metadata/ownerReferences",
+                "[{apiVersion: v1, kind: Pod, name: pi-driver, uid: u, controller: true}]"));
+    String namespace = executor.at("/metadata/namespace").asText();
+
+    for (String user : List.of("tenant", "system:serviceaccount:other:default")) {
+      assertThat(Reviews.patch(ofManaged.mutate(create(executor, user)))).contains(LABEL, GATES);
+    }
+    assertThat(
+            Reviews.patch(
+                ofManaged.mutate(
+                    create(executor, "system:serviceaccount:" + namespace + ":default"))))
+        .isEmpty();
+  }
+
   @Test
   void inAnUnmanagedNamespaceNothingIsDone() {
     PodWebhook elsewhere = rules(new Reviews.Cluster(true, true, false, Map.of("managed", "no")));

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobState;
@@ -86,9 +87,7 @@ public final class RayJob extends RayClusterOwner {
   protected JsonNode accounted(JsonNode object, PodSetSlot slot) {
     JsonNode template = super.accounted(object, slot);
     if (slot.template().isEmpty()) {
-      ObjectNode submitter = JsonNodeFactory.instance.objectNode();
-      RayPods.addContainer(submitter, pods().submitter(object));
-      return submitter;
+      return defaultSubmitter(object);
     }
     if (slot.name().equals(RayPods.HEAD)
         && submission(object).equals("SidecarMode")
@@ -97,6 +96,29 @@ public final class RayJob extends RayClusterOwner {
       return head;
     }
     return template;
+  }
+
+  /** The template of the pod that submits the Ray job, as KubeRay makes it. */
+  private ObjectNode defaultSubmitter(JsonNode object) {
+    ObjectNode submitter = JsonNodeFactory.instance.objectNode();
+    submitter.putObject("spec").put("restartPolicy", "Never");
+    RayPods.addContainer(submitter, pods().submitter(object));
+    return submitter;
+  }
+
+  /** Without a template of its own in the object, the submitter would run outside of its flavor. */
+  @Override
+  protected void writeTemplates(ObjectNode job) {
+    if (isSubmittedByJob(job) && !job.path("spec").path(SUBMITTER_TEMPLATE).isObject()) {
+      JsonFields.child(job, "spec").set(SUBMITTER_TEMPLATE, defaultSubmitter(job));
+    }
+  }
+
+  @Override
+  protected void removeTemplates(ObjectNode job) {
+    if (job.path("spec").path(SUBMITTER_TEMPLATE).equals(defaultSubmitter(job))) {
+      JsonFields.child(job, "spec").remove(SUBMITTER_TEMPLATE);
+    }
   }
 
   @Override

@@ -23,9 +23,13 @@ final class StatefulSetPods {
 
   private StatefulSetPods() {}
 
-  /** Whether this is a pod that the StatefulSet made and that is held back for it. */
+  /**
+   * Whether this is a pod that the StatefulSet made and that is held back for it. The controller of
+   * StatefulSets names pods by their place, so that no two pods have the same one.
+   */
   static boolean isOf(CachedStatefulSet set, CachedPod pod) {
-    return pod.job()
+    return pod.name().equals(set.job().ref().name() + "-" + index(pod))
+        && pod.job()
             .controller()
             .filter(owner -> owner.uid().equals(set.job().ref().uid()))
             .isPresent()

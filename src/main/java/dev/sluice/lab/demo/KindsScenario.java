@@ -113,10 +113,10 @@ public final class KindsScenario {
         spec:
           namespaceSelector: {}
           resourceGroups:
-          - coveredResources: [cpu]
+          - coveredResources: [cpu, memory]
             flavors:
             - name: any-node
-              resources: [{name: cpu, nominalQuota: 0}]
+              resources: [{name: cpu, nominalQuota: 0}, {name: memory, nominalQuota: 1Ti}]
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: LocalQueue

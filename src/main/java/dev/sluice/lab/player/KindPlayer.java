@@ -19,7 +19,10 @@ import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -30,6 +33,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +54,8 @@ public final class KindPlayer implements AutoCloseable {
       List.of("nodeSelector", "tolerations", "schedulingGates");
 
   private final PlayedKind played;
+  private final KubernetesClient client;
+  private final Map<String, KubernetesClient> accounts = new ConcurrentHashMap<>();
   private final ApiClient api;
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final WorkQueue<ObjectKey> queue;
@@ -60,6 +66,7 @@ public final class KindPlayer implements AutoCloseable {
   /** Plays from now on; the API server must serve the kind. */
   public KindPlayer(KubernetesClient client, PlayedKind played) {
     this.played = played;
+    this.client = client;
     this.api = new ApiClient(client, ApiClient.Options.atATime(REQUESTS_AT_A_TIME));
     this.queue =
         new WorkQueue<>(
@@ -253,7 +260,24 @@ public final class KindPlayer implements AutoCloseable {
     ArrayNode owners = metadata.putArray("ownerReferences");
     own(owners, played.kind().apiVersion(), object, creator.isEmpty());
     creator.ifPresent(pod -> own(owners, "v1", pod, true));
-    return send(ApiRequest.create(path(child).collection(), child));
+    ApiRequest request = ApiRequest.create(path(child).collection(), child);
+    return creator.isEmpty()
+        ? send(request)
+        : send(asAccountOf(metadata.path("namespace").asText()), request);
+  }
+
+  /** Pods that pods create are created by a service account of their namespace. */
+  private ApiClient asAccountOf(String namespace) {
+    KubernetesClient account =
+        accounts.computeIfAbsent(
+            namespace,
+            it -> {
+              Config config = new ConfigBuilder(client.getConfiguration()).build();
+              config.setImpersonateUsername("system:serviceaccount:" + it + ":default");
+              config.setImpersonateGroups("system:masters");
+              return new KubernetesClientBuilder().withConfig(config).build();
+            });
+    return new ApiClient(account, ApiClient.Options.atATime(REQUESTS_AT_A_TIME));
   }
 
   private static void own(ArrayNode owners, String apiVersion, JsonNode owner, boolean controls) {
@@ -370,7 +394,11 @@ public final class KindPlayer implements AutoCloseable {
 
   /** Whether the request did what it should, so that only an event brings more to do. */
   private boolean send(ApiRequest request) throws InterruptedException {
-    ApiOutcome outcome = Futures.forResult(api.send(request));
+    return send(api, request);
+  }
+
+  private static boolean send(ApiClient as, ApiRequest request) throws InterruptedException {
+    ApiOutcome outcome = Futures.forResult(as.send(request));
     return outcome instanceof ApiOutcome.Written || outcome instanceof ApiOutcome.Gone;
   }
 
@@ -381,5 +409,6 @@ public final class KindPlayer implements AutoCloseable {
     read.forEach(SharedIndexInformer::stop);
     queue.close();
     executor.shutdownNow();
+    accounts.values().forEach(KubernetesClient::close);
   }
 }

@@ -123,14 +123,23 @@ class RayJobTest {
   }
 
   @Test
-  void aSubmitterWithoutTemplateIsLeftToTheJobsController() throws StartConflictException {
+  void aSubmitterWithoutTemplateGetsTheOneThatKubeRayMakes() throws StartConflictException {
     ObjectNode started = started(kind, JOB);
 
-    assertThat(started.at("/spec/submitterPodTemplate").isMissingNode()).isTrue();
+    assertThat(started.at("/spec/submitterPodTemplate/spec/nodeSelector"))
+        .isEqualTo(yaml("{pool: of-submitter}"));
+    assertThat(started.at("/spec/submitterPodTemplate/spec/tolerations"))
+        .containsExactly(yaml("{key: spot, operator: Exists}"));
+    assertThat(started.at("/spec/submitterPodTemplate/spec/restartPolicy").asText())
+        .isEqualTo("Never");
+    assertThat(started.at("/spec/submitterPodTemplate/spec/containers"))
+        .containsExactly(DEFAULT_SUBMITTER);
+    assertThat(podSets(kind, started)).isEqualTo(podSets(kind, JOB));
     assertThat(started.at("/spec/rayClusterSpec/workerGroupSpecs/0/template/spec/nodeSelector"))
         .isEqualTo(yaml("{pool: of-small}"));
     assertThat(stopped(kind, started, Optional.of(kind.podSets(JOB)))).isEqualTo(JOB);
     ObjectNode sidecar = with(JOB, "{spec: {submissionMode: SidecarMode}}");
+    assertThat(started(kind, sidecar).at("/spec").has("submitterPodTemplate")).isFalse();
     assertThat(stopped(kind, started(kind, sidecar), Optional.of(kind.podSets(sidecar))))
         .isEqualTo(sidecar);
   }

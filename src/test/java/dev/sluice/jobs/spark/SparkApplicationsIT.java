@@ -33,6 +33,7 @@ class SparkApplicationsIT {
     PlayedDefinitions.install(cluster.client(), new PlayedSparkApplication().kind());
     try (KindPlayer player = new KindPlayer(cluster.client(), new PlayedSparkApplication())) {
       api.givenQueues(2);
+      coverMemory(cluster, 2);
       cluster.applyText(
           """
           apiVersion: kueue.x-k8s.io/v1beta2
@@ -58,7 +59,7 @@ class SparkApplicationsIT {
       assertThat(api.get(SPARK, "pi").at("/spec/suspend").asBoolean()).isTrue();
       assertThat(api.pods()).isEmpty();
 
-      api.setQuota(3);
+      coverMemory(cluster, 3);
       api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
       assertThat(api.workloads()).hasSize(1);
       assertThat(api.pods())
@@ -101,5 +102,23 @@ class SparkApplicationsIT {
         spec: {containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}
         """
             .formatted(driver.at("/metadata/uid").asText()));
+  }
+
+  /** Spark requests memory for each pod, whether the application says how much or not. */
+  private static void coverMemory(TestCluster cluster, int cpus) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "cq-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu, memory]
+            flavors:
+            - name: "flavor-${suffix}"
+              resources: [{name: cpu, nominalQuota: "%d"}, {name: memory, nominalQuota: 1Ti}]
+        """
+            .formatted(cpus));
   }
 }

@@ -156,6 +156,8 @@ class StatefulSetPodsTest {
   void onlyPodsThatTheSetMadeAndHoldsBackAreItsOwn() {
     assertThat(StatefulSetPods.isOf(set(), pod())).isTrue();
     assertThat(StatefulSetPods.isOf(set(with("/metadata/uid", "other")), pod())).isFalse();
+    assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/name", "other-0")))).isFalse();
+    assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/name", "web-00")))).isFalse();
     assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/ownerReferences", "[]")))).isFalse();
     assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/annotations", "{}")))).isFalse();
   }
