@@ -63,7 +63,8 @@ record OptionsMapper(Configuration configuration) {
             .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
         new OrderingRules(
             on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
-            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS)),
+            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS),
+            on(FeatureGate.RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP)),
         topology());
   }
 
@@ -78,7 +79,8 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+        on(FeatureGate.TAS_PARTIAL_SLICES));
   }
 
   private boolean preemptionGates() {

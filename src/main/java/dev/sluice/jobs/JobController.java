@@ -47,7 +47,10 @@ public final class JobController implements JobKindController, WorkloadListener 
   public JobController(JobIntegration integration, JobControllerContext context) {
     this.referenced =
         new ReferencedObjects(
-            integration, context.client(), context.dependencies().informerSupervisor());
+            integration,
+            context.client(),
+            context.dependencies().informerSupervisor(),
+            context.options().identifierAnnotations());
     JobReconciler.Dependencies dependencies =
         context.dependencies().with(referenced.resolving(context.dependencies().objects()));
     this.kind = integration.kind();

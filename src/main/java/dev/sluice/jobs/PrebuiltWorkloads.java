@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -19,6 +20,9 @@ import java.util.function.Predicate;
  */
 final class PrebuiltWorkloads {
 
+  /** The longest value of a label, in characters. */
+  private static final int LONGEST_LABEL = 63;
+
   private final Predicate<CachedWorkload.Owner> sharing;
 
   /**
@@ -28,6 +32,26 @@ final class PrebuiltWorkloads {
    */
   PrebuiltWorkloads(Predicate<CachedWorkload.Owner> sharing) {
     this.sharing = sharing;
+  }
+
+  /**
+   * A job without the annotation that names a prebuilt Workload, where a label could say the same:
+   * a name of more than 63 characters fits into an annotation only.
+   */
+  static JsonNode namedByLabel(JsonNode job) {
+    String name =
+        job.path("metadata")
+            .path("annotations")
+            .path(KueueConstants.PREBUILT_WORKLOAD_NAME)
+            .asText();
+    if (name.isEmpty() || name.length() > LONGEST_LABEL) {
+      return job;
+    }
+    JsonNode copy = job.deepCopy();
+    if (copy.path("metadata").path("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(KueueConstants.PREBUILT_WORKLOAD_NAME);
+    }
+    return copy;
   }
 
   /** Whether a job that names this Workload may become its controller. */

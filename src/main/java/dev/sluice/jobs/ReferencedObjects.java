@@ -24,14 +24,24 @@ import java.util.function.Predicate;
 final class ReferencedObjects implements AutoCloseable {
 
   private final JobIntegration integration;
+  private final boolean identifierAnnotations;
   private final Map<ReferencedKind, ObservableItemStore<JobObject>> stores = new LinkedHashMap<>();
   private final List<SharedIndexInformer<JobObject>> informers = new ArrayList<>();
   private final List<SharedIndexInformer<JobObject>> awaited = new ArrayList<>();
 
-  /** The objects that jobs of the integration's kind refer to; not watched yet. */
+  /**
+   * The objects that jobs of the integration's kind refer to; not watched yet.
+   *
+   * @param identifierAnnotations whether jobs name their prebuilt Workload by annotation
+   *     (WorkloadIdentifierAnnotations)
+   */
   ReferencedObjects(
-      JobIntegration integration, KubernetesClient client, InformerSupervisor supervisor) {
+      JobIntegration integration,
+      KubernetesClient client,
+      InformerSupervisor supervisor,
+      boolean identifierAnnotations) {
     this.integration = integration;
+    this.identifierAnnotations = identifierAnnotations;
     for (ReferencedKind referenced : integration.references()) {
       ObservableItemStore<JobObject> store = new ObservableItemStore<>();
       store.observe(
@@ -87,8 +97,12 @@ final class ReferencedObjects implements AutoCloseable {
     return CompletableFuture.allOf(listings.toArray(CompletableFuture[]::new));
   }
 
-  /** The job with the spec of the object that it refers to, if that exists. */
-  JsonNode resolved(JsonNode job) {
+  /**
+   * The job as it counts: with the spec of the object that it refers to, if that exists, and
+   * without the name of a prebuilt Workload that isn't followed.
+   */
+  JsonNode resolved(JsonNode source) {
+    JsonNode job = identifierAnnotations ? source : PrebuiltWorkloads.namedByLabel(source);
     if (stores.isEmpty() || !job.isObject()) {
       return job;
     }
@@ -129,7 +143,9 @@ final class ReferencedObjects implements AutoCloseable {
 
   /** Jobs at the API server, with the specs of what they refer to. */
   JobClient resolving(JobClient jobs) {
-    return stores.isEmpty() ? jobs : new ResolvingJobClient(jobs, this, integration.kind());
+    return stores.isEmpty() && identifierAnnotations
+        ? jobs
+        : new ResolvingJobClient(jobs, this, integration.kind());
   }
 
   @Override

@@ -88,6 +88,12 @@ public final class ExplanationText {
           level.isEmpty()
               ? "the Topology " + topology + " doesn't exist"
               : "the Topology " + topology + " has no fitting level " + level;
+      case FlavorRejection.UnevenSlices(var pods, var size) ->
+          pods
+              + " pods can't be cut into slices of "
+              + size
+              + ": a last slice with fewer pods is possible with one layer of slices and gate"
+              + " TASPartialSlices only";
       case FlavorRejection.NoPlacement(var shortage, var everEmpty) ->
           TopologyText.of(shortage, everEmpty);
       case FlavorRejection.ReplacedSliceFlavor(var flavor) ->

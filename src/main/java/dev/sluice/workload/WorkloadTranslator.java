@@ -285,15 +285,20 @@ public final class WorkloadTranslator {
     List<PodSetRequest> requests = new ArrayList<>(shapeKey.podSets().size());
     for (PodSet podSet : shapeKey.podSets()) {
       int count = remaining(podSet, shapeKey.reclaimable());
+      SortedMap<String, Long> requested =
+          PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod();
+      SortedMap<String, Long> onNode = new TreeMap<>(requested);
+      onNode.replaceAll((resource, amount) -> Math.max(0, amount));
       requests.add(
           new PodSetRequest(
               podSet.name(),
               count,
               options.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
-              transformer.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
+              transformer.of(requested),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group(),
-              options.topology() ? podSet.topology() : TopologyRequest.NONE));
+              options.topology() ? podSet.topology() : TopologyRequest.NONE,
+              onNode));
     }
     return new RequestShape(requests, shapeKey.guaranteed());
   }
@@ -389,9 +394,11 @@ public final class WorkloadTranslator {
     if (!options.elasticJobs() || !workload.elastic()) {
       return Optional.empty();
     }
-    return workload
-        .owner()
-        .map(owner -> new JobSlice(owner.uid(), workload.id().name(), workload.replacedSlice()));
+    return Optional.of(
+        new JobSlice(
+            workload.owner().map(CachedWorkload.Owner::uid).orElse(""),
+            workload.id().name(),
+            workload.replacedSlice()));
   }
 
   /** The assigned usage without the pods that are reclaimable. */
@@ -425,7 +432,7 @@ public final class WorkloadTranslator {
         resolve(workload).shape().podSets().stream()
             .filter(request -> request.name().equals(assignment.name()))
             .findFirst()
-            .map(PodSetRequest::perPod)
+            .map(PodSetRequest::nodeRequests)
             .orElseGet(TreeMap::new);
     return new PodSetTopology(delay, assignment.topology(), perPod);
   }

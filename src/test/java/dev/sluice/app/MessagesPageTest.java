@@ -154,6 +154,7 @@ class MessagesPageTest {
         new FlavorRejection.NoTopology(),
         new FlavorRejection.OnlyByTopology(),
         new FlavorRejection.GrowsByTopology(),
+        new FlavorRejection.UnevenSlices(10, 4),
         new FlavorRejection.OtherTopologyFlavor("gpu"),
         new FlavorRejection.TopologyLevelMissing("racks", ""),
         new FlavorRejection.TopologyLevelMissing("racks", "example.com/row"),

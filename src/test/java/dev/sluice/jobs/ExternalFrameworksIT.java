@@ -124,4 +124,65 @@ class ExternalFrameworksIT {
     api.delete(QueuedJobs.WORKLOAD, "line-outer");
     api.awaitCondition(JOB, "high", "Complete", "True");
   }
+
+  /** An elastic Workload of 1-CPU pods, of nobody. */
+  private static void slice(TestCluster cluster, String name, int pods, String replaced) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata:
+          name: %s
+          annotations: {kueue.x-k8s.io/elastic-job: "true"%s}
+        spec:
+          queueName: lq
+          priority: 10
+          podSets:
+          - name: main
+            count: %d
+            template: {spec: {restartPolicy: Never, containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}}
+        """
+            .formatted(
+                name,
+                replaced.isEmpty()
+                    ? ""
+                    : ", kueue.x-k8s.io/workload-slice-replacement-for: "
+                        + cluster.namespace()
+                        + "/"
+                        + replaced,
+                pods));
+  }
+
+  /** Whoever makes elastic Workloads without a Job replaces and shrinks them. */
+  @Test
+  void elasticWorkloadsOfNobodyGrowPreemptAndShrink(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
+    api.givenQueues(5);
+    slice(cluster, "small", 2, "");
+    api.awaitCondition(QueuedJobs.WORKLOAD, "small", "Admitted", "True");
+    cluster.applyText(job("low", SUBMITTED).replace("1s", "60m"));
+    String low = api.workloadOf(JOB, "low");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "Admitted", "True");
+    api.awaitUsage("3");
+
+    slice(cluster, "large", 5, "small");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "Preempted", "True");
+    api.awaitCondition(QueuedJobs.WORKLOAD, "large", "Admitted", "True");
+    api.awaitCondition(QueuedJobs.WORKLOAD, "small", "Finished", "True");
+    assertThat(api.message(QueuedJobs.WORKLOAD, "small", "Finished")).contains("large");
+    api.awaitUsage("5");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "QuotaReserved", "False");
+
+    api.replace(QueuedJobs.WORKLOAD, "large", "/spec/podSets/0/count", "4");
+    api.awaitCondition(QueuedJobs.WORKLOAD, low, "Admitted", "True");
+    api.awaitUsage("5");
+    api.patchStatus(
+        QueuedJobs.WORKLOAD,
+        "large",
+        "{\"reclaimablePods\": [{\"name\": \"main\", \"count\": 2}]}");
+    api.awaitUsage("3");
+    api.patchStatus(QueuedJobs.WORKLOAD, "large", "{\"reclaimablePods\": []}");
+    api.awaitUsage("5");
+  }
 }

@@ -113,7 +113,7 @@ final class ExhaustivePlaces {
     return room;
   }
 
-  /** Whether required domains hold all, and slices are whole. */
+  /** Whether required domains hold all, and slices are whole; of one layer, all but one. */
   private boolean isAllowed(int[] counts, int host) {
     if (asked.mode() == Mode.REQUIRED) {
       Map<String, Integer> sums = sums(counts, levels.indexOf(asked.level()));
@@ -124,9 +124,16 @@ final class ExhaustivePlaces {
         return false;
       }
     }
+    int pods = 0;
+    for (int count : counts) {
+      pods += count;
+    }
     for (TopologyRequest.Slice slice : asked.slices()) {
+      int left = asked.slices().size() == 1 ? pods % slice.size() : 0;
       for (int sum : sums(counts, levels.indexOf(slice.level())).values()) {
-        if (sum % slice.size() != 0) {
+        if (left > 0 && sum % slice.size() == left) {
+          left = 0;
+        } else if (sum % slice.size() != 0) {
           return false;
         }
       }

@@ -163,6 +163,10 @@ final class RandomNodes {
     }
     List<PodSetRequest> podSets = new ArrayList<>();
     SortedMap<String, Long> perPod = new TreeMap<>(Map.of("cpu", 1L + job % 2));
+    SortedMap<String, Long> onNode = new TreeMap<>(perPod);
+    if (job % 5 == 3) {
+      onNode.put("memory", 1L);
+    }
     boolean grouped = job % 7 == 6;
     for (int i = 0; i <= job % 3 / 2; i++) {
       podSets.add(
@@ -173,7 +177,8 @@ final class RandomNodes {
               perPod,
               NodeConstraints.ANYWHERE,
               grouped ? "group" : "",
-              ofSlice(job)));
+              ofSlice(job),
+              onNode));
     }
     return new RequestShape(podSets);
   }
@@ -202,7 +207,17 @@ final class RandomNodes {
     }
     int fewest =
         size.pods() == Pods.FEWER && dice.chance(70) && pods > 0 ? 1 + dice.below(pods) : 0;
-    return new PodSetRequest(name, pods, fewest, perPod, constraints(), group, request);
+    return new PodSetRequest(
+        name, pods, fewest, perPod, constraints(), group, request, onNode(perPod));
+  }
+
+  /** What pods ask of nodes: mostly what is charged; not credits, and what quota leaves out. */
+  private SortedMap<String, Long> onNode(SortedMap<String, Long> charged) {
+    SortedMap<String, Long> requests = new TreeMap<>(charged);
+    if (dice.chance(15) && requests.remove("memory") == null) {
+      requests.put("memory", 1L + dice.below(2));
+    }
+    return requests;
   }
 
   private NodeConstraints constraints() {

@@ -114,7 +114,7 @@ final class RandomTopology {
   int count(TopologyRequest request) {
     int size = request.slices().isEmpty() ? 1 : request.slices().getFirst().size();
     int count = size * (1 + dice.below(size == 1 ? 14 : 5));
-    return dice.chance(97) ? count : count + 1;
+    return dice.chance(75) ? count : count + dice.below(size) + (size == 1 ? 1 : 0);
   }
 
   SortedMap<String, Long> perPod() {

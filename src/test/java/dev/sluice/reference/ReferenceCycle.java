@@ -230,7 +230,8 @@ final class ReferenceCycle {
       asBefore(entry);
       return Optional.empty();
     }
-    if (first.victims().stream().anyMatch(victim -> gone.contains(victim.holder()))) {
+    if (rules.recomputing()
+        && first.victims().stream().anyMatch(victim -> gone.contains(victim.holder()))) {
       nominated =
           nominator.consider(
               entry, queue, planned.without(gone), Map.of(), first.result().flavors());

@@ -56,6 +56,7 @@ final class ReferenceEngine {
       int longestWalk,
       boolean preempting,
       boolean blocking,
+      boolean recomputing,
       Optional<FairSharing> sharing,
       ReferenceNodes nodes) {
 
@@ -132,6 +133,7 @@ final class ReferenceEngine {
             longestWalk,
             preempting,
             rules.blockAdmission(),
+            rules.order().recomputesTargets(),
             rules.fairSharing(),
             world.nodes);
   }

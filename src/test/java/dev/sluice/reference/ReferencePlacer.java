@@ -71,7 +71,7 @@ final class ReferencePlacer {
     if (!nodes.isTopologyFlavor(flavor)) {
       return nodes.flaw == TopologyFlaw.FLAVORS_WITHOUT_TOPOLOGY
           || !isPlaced(podSet)
-          || group.resources().stream().noneMatch(podSet.perPod()::containsKey);
+          || group.resources().stream().noneMatch(podSet.nodeRequests()::containsKey);
     }
     if (nodes.flaw == TopologyFlaw.TOPOLOGIES_FOR_EVERYBODY && !isPlaced(podSet)) {
       return true;
@@ -80,7 +80,16 @@ final class ReferencePlacer {
         && before.stream()
             .filter(nodes::isTopologyFlavor)
             .allMatch(other -> other.equals(flavor) || nodes.flaw == TopologyFlaw.TWO_TOPOLOGIES)
-        && nodes.topologyOf(flavor).filter(spec -> has(spec, podSet.topology())).isPresent();
+        && nodes.topologyOf(flavor).filter(spec -> has(spec, podSet.topology())).isPresent()
+        && isCut(podSet);
+  }
+
+  /** Whether all slices are whole, or the last one may be smaller: then there is one layer. */
+  private boolean isCut(PodSetRequest podSet) {
+    List<TopologyRequest.Slice> slices = podSet.topology().slices();
+    return slices.isEmpty()
+        || podSet.count() % slices.getFirst().size() == 0
+        || (nodes.options.partialSlices() && slices.size() == 1);
   }
 
   /** Whether a topology has the levels of a request, in order, with sizes that divide. */
@@ -212,7 +221,7 @@ final class ReferencePlacer {
             .filter(
                 each ->
                     !(places(each).levels().equals(levels)
-                        && each.topology().perPod().equals(podSet.perPod())
+                        && each.topology().perPod().equals(podSet.nodeRequests())
                         && each.flavors().containsValue(flavor)))
             .isEmpty();
     boolean hadNone =
@@ -328,10 +337,14 @@ final class ReferencePlacer {
       if (places.isEmpty()) {
         return false;
       }
-      assign(flavor, spec, index, places.get().pods());
+      assign(flavor, spec, index, places.get());
       String host = places.get().leader();
       if (host != null) {
-        assign(flavor, spec, leader, new TreeMap<>(Map.of(host, 1)));
+        assign(
+            flavor,
+            spec,
+            leader,
+            new ReferenceTopology.Places(new TreeMap<>(Map.of(host, 1)), null, ""));
       }
       return true;
     }
@@ -350,12 +363,13 @@ final class ReferencePlacer {
         Optional<ReferenceTopology.Places> found =
             topology.place(
                 podSet.topology(),
-                new ReferenceTopology.Pods((int) more, podSet.perPod(), podSet.nodeConstraints()),
+                new ReferenceTopology.Pods(
+                    (int) more, podSet.nodeRequests(), podSet.nodeConstraints()),
                 null);
         if (found.isEmpty()) {
           return false;
         }
-        added = assignment(spec, found.get().pods());
+        added = assignment(spec, found.get());
       }
       Map<List<String>, Integer> sums = new LinkedHashMap<>();
       running
@@ -372,8 +386,8 @@ final class ReferencePlacer {
               new PodSetTopology(
                   PodSetTopology.Delay.NONE,
                   Optional.of(new TopologyAssignment(running.levels(), all)),
-                  podSet.perPod()));
-      uses.addAll(nodes.uses(flavor, added, podSet.perPod()));
+                  podSet.nodeRequests()));
+      uses.addAll(nodes.uses(flavor, added, podSet.nodeRequests()));
       return true;
     }
 
@@ -392,7 +406,8 @@ final class ReferencePlacer {
 
     private ReferenceTopology.Pods pods(int index) {
       PodSetRequest podSet = shape.podSets().get(index);
-      return new ReferenceTopology.Pods(podSet.count(), podSet.perPod(), podSet.nodeConstraints());
+      return new ReferenceTopology.Pods(
+          podSet.count(), podSet.nodeRequests(), podSet.nodeConstraints());
     }
 
     private void delay(int index) {
@@ -402,9 +417,9 @@ final class ReferencePlacer {
     }
 
     private void assign(
-        String flavor, TopologySpec spec, int index, SortedMap<String, Integer> places) {
+        String flavor, TopologySpec spec, int index, ReferenceTopology.Places places) {
       TopologyAssignment assignment = assignment(spec, places);
-      SortedMap<String, Long> perPod = shape.podSets().get(index).perPod();
+      SortedMap<String, Long> perPod = shape.podSets().get(index).nodeRequests();
       result[index] =
           result[index].with(
               new PodSetTopology(PodSetTopology.Delay.NONE, Optional.of(assignment), perPod));
@@ -413,15 +428,15 @@ final class ReferencePlacer {
       }
     }
 
-    private TopologyAssignment assignment(TopologySpec spec, SortedMap<String, Integer> places) {
+    private TopologyAssignment assignment(TopologySpec spec, ReferenceTopology.Places places) {
       List<TopologyAssignment.Domain> domains = new ArrayList<>();
-      places.forEach(
-          (path, pods) -> {
-            List<String> values = List.of(path.substring(1).split("/"));
-            domains.add(
-                new TopologyAssignment.Domain(
-                    spec.endsAtNodes() ? List.of(values.getLast()) : values, pods));
-          });
+      for (String path : places.inOrder()) {
+        List<String> values = List.of(path.substring(1).split("/"));
+        domains.add(
+            new TopologyAssignment.Domain(
+                spec.endsAtNodes() ? List.of(values.getLast()) : values,
+                places.pods().getOrDefault(path, 0)));
+      }
       return new TopologyAssignment(
           spec.endsAtNodes() ? List.of(TopologySpec.HOSTNAME) : spec.levels(), domains);
     }

@@ -38,7 +38,8 @@ record ReferenceReduction(RequestShape shape) {
               set.perPod(),
               set.nodeConstraints(),
               set.group(),
-              set.topology()));
+              set.topology(),
+              set.nodeRequests()));
     }
     return shape.withPodSets(sets);
   }

@@ -25,8 +25,22 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReferenceTopology {
 
-  /** Pods with their places: number of pods by the path of the leaf. */
-  record Places(SortedMap<String, Integer> pods, @Nullable String leader) {}
+  /**
+   * Pods with their places: number of pods by the path of the leaf.
+   *
+   * @param last the path of the domain with the partial slice, whose leaves come last; empty
+   *     without
+   */
+  record Places(SortedMap<String, Integer> pods, @Nullable String leader, String last) {
+
+    /** The leaves in the order of the assignment. */
+    List<String> inOrder() {
+      List<String> paths = new ArrayList<>(pods.keySet());
+      paths.sort(
+          Comparator.comparing(path -> !last.isEmpty() && (path + "/").startsWith(last + "/")));
+      return paths;
+    }
+  }
 
   /** Equal pods to place. */
   record Pods(int count, SortedMap<String, Long> perPod, NodeConstraints constraints) {}
@@ -42,6 +56,9 @@ final class ReferenceTopology {
     long slicesWithLeader;
     int leaders;
 
+    /** Whether the partial slice fits beside all whole slices. */
+    boolean spare;
+
     /** The weight of the preferred node affinity that its best leaf with room meets. */
     long weight;
 
@@ -51,7 +68,7 @@ final class ReferenceTopology {
   }
 
   /** So many units in a domain. */
-  private record Chosen(Domain domain, long units, boolean leader) {}
+  private record Chosen(Domain domain, long units, boolean leader, boolean partial) {}
 
   private final List<String> levels;
   private final boolean mixed;
@@ -65,6 +82,11 @@ final class ReferenceTopology {
   private TopologyRequest request = TopologyRequest.NONE;
   private Pods pods = new Pods(0, new TreeMap<>(), NodeConstraints.ANYWHERE);
   private @Nullable Pods leader;
+
+  /** The pods of the last slice, if it is smaller than the others. */
+  private int partial;
+
+  private String last = "";
 
   /**
    * @param used what is used of each leaf, by path
@@ -130,27 +152,29 @@ final class ReferenceTopology {
       sizes.put(
           slice.level(), flaw == TopologyFlaw.SLICES_ARE_PODS ? Integer.valueOf(1) : slice.size());
     }
-    if (workers.count() % sliceSize() != 0) {
+    partial = workers.count() % sliceSize();
+    last = "";
+    if (partial > 0 && asked.slices().size() > 1) {
       return Optional.empty();
     }
     List<Domain> roots = tree();
     roots.forEach(root -> count(root, 0));
     int level = firstLevel();
-    long needed = workers.count() / sliceSize();
-    if (balanced
-        && flaw != TopologyFlaw.NOT_BALANCED
-        && asked.mode() == Mode.PREFERRED
-        && smallestSufficient(at(roots, level), needed, leader != null, level) == null) {
-      List<Chosen> even = even(roots, level, needed);
+    long needed = workers.count() / sliceSize() + (partial > 0 ? 1 : 0);
+    if (balanced && flaw != TopologyFlaw.NOT_BALANCED && asked.mode() == Mode.PREFERRED) {
+      boolean inOne =
+          smallestSufficient(at(roots, level), needed, leader != null, level, spared()) != null;
+      int spread = inOne ? level + 1 : level;
+      List<Chosen> even = spread > sliceLevel() ? List.of() : even(roots, level, inOne, needed);
       if (!even.isEmpty()) {
-        return Optional.of(down(level, even, needed, true));
+        return Optional.of(down(spread, even, needed, true));
       }
     }
     while (true) {
       List<Domain> here = at(roots, level);
-      Chosen one = smallestSufficient(here, needed, leader != null, level);
+      Chosen one = smallestSufficient(here, needed, leader != null, level, spared());
       if (one != null) {
-        return Optional.of(down(level, List.of(one), needed, false));
+        return Optional.of(down(level, List.of(withPartial(one)), needed, false));
       }
       boolean preferred =
           asked.mode() == Mode.PREFERRED
@@ -165,9 +189,18 @@ final class ReferenceTopology {
         level--;
         continue;
       }
-      List<Chosen> many = minimal(here, needed, leader != null, level);
+      List<Chosen> many = minimal(here, needed, leader != null, level, partial > 0);
       return many == null ? Optional.empty() : Optional.of(down(level, many, needed, false));
     }
+  }
+
+  /** Whether there is a partial slice that needs room for its own pods only. */
+  private boolean spared() {
+    return partial > 0 && leader == null;
+  }
+
+  private Chosen withPartial(Chosen chosen) {
+    return new Chosen(chosen.domain, chosen.units, chosen.leader, partial > 0);
   }
 
   private int firstLevel() {
@@ -271,6 +304,9 @@ final class ReferenceTopology {
     if (level == sliceLevel()) {
       domain.slices = domain.pods / sliceSize();
       domain.slicesWithLeader = domain.podsWithLeader / sliceSize();
+      domain.spare = spared() && domain.pods % sliceSize() >= partial;
+    } else if (level < sliceLevel()) {
+      domain.spare = domain.children.stream().anyMatch(child -> child.spare);
     }
     if (prefersNodes && levels.getLast().equals("kubernetes.io/hostname")) {
       domain.weight =
@@ -372,13 +408,18 @@ final class ReferenceTopology {
     return (withLeader ? domain.podsWithLeader : domain.pods) / unit(level);
   }
 
+  /** The units that fit, a partial slice beside whole ones included. */
+  private long room(Domain domain, boolean withLeader, int level, boolean withPartial) {
+    return units(domain, withLeader, level) + (withPartial && domain.spare ? 1 : 0);
+  }
+
   private boolean unconstrained() {
     return request.mode() != Mode.REQUIRED && request.mode() != Mode.PREFERRED;
   }
 
   /** Largest first, or smallest first; among equals that with fewer pods, then by values. */
-  private Comparator<Domain> order(boolean withLeader, int level) {
-    Comparator<Domain> bySize = Comparator.comparing(d -> units(d, withLeader, level));
+  private Comparator<Domain> order(boolean withLeader, int level, boolean withPartial) {
+    Comparator<Domain> bySize = Comparator.comparing(d -> room(d, withLeader, level, withPartial));
     if (!(unconstrained() && mixed) || flaw == TopologyFlaw.LARGEST_FIRST_FOR_ALL) {
       bySize = bySize.reversed();
     }
@@ -392,39 +433,54 @@ final class ReferenceTopology {
     return Comparator.<Domain, Long>comparing(d -> d.weight).reversed();
   }
 
+  private Comparator<Domain> smallest(boolean withLeader, int level, boolean withPartial) {
+    return byWeight()
+        .thenComparing(d -> room(d, withLeader, level, withPartial))
+        .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
+        .thenComparing(d -> d.path);
+  }
+
+  private boolean suffices(
+      Domain domain, long needed, boolean withLeader, int level, boolean withPartial) {
+    return (!withLeader || domain.leaders > 0)
+        && room(domain, withLeader, level, withPartial) >= needed;
+  }
+
   private @Nullable Chosen smallestSufficient(
-      List<Domain> among, long needed, boolean withLeader, int level) {
-    Comparator<Domain> smallest =
-        byWeight()
-            .thenComparing(d -> units(d, withLeader, level))
-            .thenComparing(d -> withLeader ? d.podsWithLeader : d.pods)
-            .thenComparing(d -> d.path);
+      List<Domain> among, long needed, boolean withLeader, int level, boolean withPartial) {
     return among.stream()
-        .filter(d -> !withLeader || d.leaders > 0)
-        .filter(d -> units(d, withLeader, level) >= needed)
-        .min(flaw == TopologyFlaw.FIRST_SUFFICIENT ? Comparator.comparing(d -> d.path) : smallest)
-        .map(d -> new Chosen(d, needed, withLeader))
+        .filter(d -> suffices(d, needed, withLeader, level, withPartial))
+        .min(
+            flaw == TopologyFlaw.FIRST_SUFFICIENT
+                ? Comparator.comparing(d -> d.path)
+                : smallest(withLeader, level, withPartial))
+        .map(d -> new Chosen(d, needed, withLeader, withPartial))
         .orElse(null);
   }
 
-  /** Takes few domains; the leader's first, which is the first with which all others suffice. */
+  /**
+   * Takes few domains; the leader's first, which is the first with which all others suffice.
+   *
+   * @param withPartial whether one of the units is the partial slice
+   */
   private @Nullable List<Chosen> minimal(
-      List<Domain> among, long needed, boolean withLeader, int level) {
-    Chosen one = smallestSufficient(among, needed, withLeader, level);
+      List<Domain> among, long needed, boolean withLeader, int level, boolean withPartial) {
+    boolean small = withPartial && leader == null;
+    Chosen one = smallestSufficient(among, needed, withLeader, level, small);
     if (one != null) {
-      return List.of(one);
+      return List.of(new Chosen(one.domain, one.units, one.leader, withPartial));
     }
     if (!withLeader) {
-      return fill(among, needed, level);
+      return fill(among, needed, level, withPartial);
     }
     for (Domain host :
-        among.stream().filter(d -> d.leaders > 0).sorted(order(true, level)).toList()) {
+        among.stream().filter(d -> d.leaders > 0).sorted(order(true, level, false)).toList()) {
       List<Domain> others = new ArrayList<>(among);
       others.remove(host);
       long units = units(host, true, level);
-      List<Chosen> rest = fill(others, needed - units, level);
+      List<Chosen> rest = fill(others, needed - units, level, withPartial);
       if (rest != null) {
-        List<Chosen> all = new ArrayList<>(List.of(new Chosen(host, units, true)));
+        List<Chosen> all = new ArrayList<>(List.of(new Chosen(host, units, true, false)));
         all.addAll(rest);
         return all;
       }
@@ -432,71 +488,133 @@ final class ReferenceTopology {
     return null;
   }
 
-  private @Nullable List<Chosen> fill(List<Domain> among, long needed, int level) {
-    List<Domain> left = new ArrayList<>(among.stream().sorted(order(false, level)).toList());
+  private @Nullable List<Chosen> fill(
+      List<Domain> among, long needed, int level, boolean withPartial) {
+    boolean small = withPartial && leader == null;
+    boolean pending = small;
+    List<Domain> left = new ArrayList<>(among.stream().sorted(order(false, level, small)).toList());
     List<Chosen> chosen = new ArrayList<>();
     long rest = needed;
     while (rest > 0) {
-      Chosen last = smallestSufficient(left, rest, false, level);
+      Chosen end = smallestSufficient(left, rest, false, level, pending);
       if (flaw == TopologyFlaw.LAST_IS_NOT_THE_SMALLEST
           && !left.isEmpty()
-          && units(left.getFirst(), false, level) >= rest) {
-        last = new Chosen(left.getFirst(), rest, false);
+          && room(left.getFirst(), false, level, pending) >= rest) {
+        end = new Chosen(left.getFirst(), rest, false, pending);
       }
-      if (last != null) {
-        chosen.add(last);
+      if (end != null) {
+        boolean has = small ? pending : withPartial;
+        chosen.add(new Chosen(end.domain, end.units, false, has));
         return chosen;
       }
       if (left.isEmpty()) {
         return null;
       }
       Domain next = left.removeFirst();
-      long units = units(next, false, level);
+      boolean takes = pending && next.spare;
+      long units = room(next, false, level, takes);
       if (units > 0) {
-        chosen.add(new Chosen(next, units, false));
+        chosen.add(new Chosen(next, units, false, takes));
         rest -= units;
+        pending &= !takes;
       }
     }
     return chosen;
   }
 
+  /** The first domains in order; with a leader, its domain first. */
+  private @Nullable List<Chosen> first(List<Domain> family, long needed, int level) {
+    Chosen one = smallestSufficient(family, needed, leader != null, level, false);
+    if (one != null) {
+      return List.of(one);
+    }
+    List<Domain> hosts = new ArrayList<>();
+    if (leader != null) {
+      hosts.addAll(
+          family.stream().filter(d -> d.leaders > 0).sorted(order(true, level, false)).toList());
+    }
+    for (int i = 0; i < (leader == null ? 1 : hosts.size()); i++) {
+      List<Chosen> chosen = new ArrayList<>();
+      List<Domain> others = new ArrayList<>(family);
+      long rest = needed;
+      if (leader != null) {
+        others.remove(hosts.get(i));
+        rest -= units(hosts.get(i), true, level);
+        chosen.add(new Chosen(hosts.get(i), units(hosts.get(i), true, level), true, false));
+      }
+      for (Domain next : others.stream().sorted(order(false, level, false)).toList()) {
+        if (rest > 0 && units(next, false, level) > 0) {
+          rest -= units(next, false, level);
+          chosen.add(new Chosen(next, units(next, false, level), false, false));
+        }
+      }
+      if (rest <= 0) {
+        return chosen;
+      }
+    }
+    return null;
+  }
+
   /**
    * Siblings of which the one with the fewest slices has most, then as few of them as possible:
    * each gets as much as all can have, and the first get the rest. Empty if there are none.
+   *
+   * @param inOne whether a domain of the level has room for everything: its children are siblings
    */
-  private List<Chosen> even(List<Domain> roots, int level, long needed) {
+  private List<Chosen> even(List<Domain> roots, int level, boolean inOne, long needed) {
+    int spread = inOne ? level + 1 : level;
     List<List<Domain>> families =
-        level == 0
-            ? List.of(roots)
-            : at(roots, level - 1).stream()
-                .sorted(Comparator.comparing(parent -> parent.path))
+        inOne
+            ? at(roots, level).stream()
+                .filter(d -> suffices(d, needed, leader != null, level, spared()))
+                .sorted(smallest(leader != null, level, spared()))
                 .map(parent -> parent.children)
-                .toList();
+                .toList()
+            : level == 0
+                ? List.of(roots)
+                : at(roots, level - 1).stream()
+                    .sorted(Comparator.comparing(parent -> parent.path))
+                    .map(parent -> parent.children)
+                    .toList();
     List<Chosen> best = List.of();
     long most = 0;
+    long fewest = 0;
     for (List<Domain> family : families) {
-      List<Chosen> chosen = minimal(family, needed, leader != null, level);
-      if (chosen == null || chosen.isEmpty()) {
+      List<Chosen> chosen = first(family, needed, spread);
+      long sharing =
+          chosen == null
+              ? 0
+              : chosen.stream().filter(each -> units(each.domain, each.leader, spread) > 0).count();
+      if (chosen == null || sharing == 0) {
         continue;
       }
       long least =
           chosen.stream()
-              .mapToLong(each -> units(each.domain, each.leader, level))
+              .mapToLong(each -> units(each.domain, each.leader, spread))
+              .filter(units -> units > 0)
               .min()
               .orElseThrow();
-      long threshold = Math.min(needed / chosen.size(), least);
-      if (threshold > most || (threshold == most && chosen.size() < best.size())) {
+      long threshold = Math.min(needed / sharing, least);
+      if (threshold > most || (threshold == most && sharing < fewest)) {
         most = threshold;
+        fewest = sharing;
         best = chosen;
       }
     }
     List<Chosen> result = new ArrayList<>();
-    long rest = needed - most * best.size();
+    long rest = needed - most * fewest;
     for (Chosen each : flaw == TopologyFlaw.EXTRAS_GO_LAST ? best.reversed() : best) {
-      long room = units(each.domain, each.leader, level);
-      long extra = Math.min(rest, room - most);
+      long room = units(each.domain, each.leader, spread);
+      long extra = room == 0 ? 0 : Math.min(rest, room - most);
       rest -= extra;
-      result.add(new Chosen(each.domain, most + extra, each.leader));
+      result.add(new Chosen(each.domain, room == 0 ? 0 : most + extra, each.leader, false));
+    }
+    for (int i = result.size() - 1; partial > 0 && i >= 0; i--) {
+      Chosen each = result.get(i);
+      if (each.units > 0) {
+        result.set(i, new Chosen(each.domain, each.units, each.leader, true));
+        break;
+      }
     }
     return result;
   }
@@ -507,11 +625,12 @@ final class ReferenceTopology {
       List<Chosen> below = new ArrayList<>();
       if (level < sliceLevel() && !apart && flaw != TopologyFlaw.NO_POOLING) {
         List<Domain> pooled = here.stream().flatMap(each -> each.domain.children.stream()).toList();
-        below.addAll(orFail(minimal(pooled, needed, leader != null, level + 1)));
+        below.addAll(orFail(minimal(pooled, needed, leader != null, level + 1, partial > 0)));
       } else {
         for (Chosen each : here) {
-          long count = each.units * unit(level) / unit(level + 1);
-          below.addAll(orFail(minimal(each.domain.children, count, each.leader, level + 1)));
+          long count = each.units * unit(level) / unit(level + 1) - lacking(each, level);
+          boolean keeps = each.partial && level < sliceLevel();
+          below.addAll(orFail(minimal(each.domain.children, count, each.leader, level + 1, keeps)));
         }
       }
       here = below;
@@ -519,12 +638,22 @@ final class ReferenceTopology {
     SortedMap<String, Integer> result = new TreeMap<>();
     String place = null;
     for (Chosen each : here) {
+      long count = each.units * unit(levels.size() - 1) - lacking(each, levels.size() - 1);
       if (each.units > 0) {
-        result.merge(each.domain.path, (int) (each.units * unit(levels.size() - 1)), Integer::sum);
+        result.merge(each.domain.path, (int) count, Integer::sum);
       }
       place = each.leader ? each.domain.path : place;
     }
-    return new Places(result, place);
+    return new Places(result, place, last);
+  }
+
+  /** The pods that the partial slice has less than a whole one, where slices are cut. */
+  private int lacking(Chosen chosen, int level) {
+    if (!chosen.partial || level != sliceLevel()) {
+      return 0;
+    }
+    last = chosen.domain.path;
+    return sliceSize() - partial;
   }
 
   private static <T> T orFail(@Nullable T value) {

@@ -69,7 +69,8 @@ class TopologyAgainstReferenceTest {
       prefers = evenly > 0 && !balanced && dice.chance(40);
       cache =
           new TopologyCache(
-              new TopologyOptions(true, mixed, balanced, prefers, true, true, true, true, false));
+              new TopologyOptions(
+                  true, mixed, balanced, prefers, true, true, true, true, false, true));
       if (dice.chanceOfHalf()) {
         declare();
         random.nodes.forEach(cache::set);

@@ -7,6 +7,7 @@ import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
@@ -70,7 +71,7 @@ class TopologyEnginesTest {
                   sharing.apply(dice),
                   false,
                   Optional.empty(),
-                  EngineOptions.DEFAULT.order(),
+                  new OrderingRules(true, false, dice.chance(80)),
                   topology(dice));
           PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe(options)), options);
           rerun.play(world);
@@ -105,6 +106,7 @@ class TopologyEnginesTest {
         dice.chance(80),
         true,
         true,
-        dice.chance(80));
+        dice.chance(80),
+        dice.chance(70));
   }
 }

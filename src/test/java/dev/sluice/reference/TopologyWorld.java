@@ -368,7 +368,7 @@ final class TopologyWorld {
       for (TopologyAssignment.Domain domain : places.domains()) {
         String leaf = leaf(flavor, domain);
         assertThat(leaf).as(what).isNotEmpty();
-        count(used, leaf, asked.perPod(), domain.count());
+        count(used, leaf, asked.nodeRequests(), domain.count());
         int level = spec.levels().indexOf(asked.topology().level());
         racks.add(cut(leaf, level));
         for (TopologyRequest.Slice slice : asked.topology().slices()) {
@@ -450,7 +450,11 @@ final class TopologyWorld {
       for (int i = 0; i < job.places.size(); i++) {
         for (TopologyAssignment.Domain domain :
             job.places.get(i).topology().assignment().orElseThrow().domains()) {
-          count(used, leaf(flavor, domain), job.shape.podSets().get(i).perPod(), domain.count());
+          count(
+              used,
+              leaf(flavor, domain),
+              job.shape.podSets().get(i).nodeRequests(),
+              domain.count());
         }
       }
     }
@@ -479,7 +483,8 @@ final class TopologyWorld {
   }
 
   private static ReferenceTopology.Pods pods(PodSetRequest podSet) {
-    return new ReferenceTopology.Pods(podSet.count(), podSet.perPod(), podSet.nodeConstraints());
+    return new ReferenceTopology.Pods(
+        podSet.count(), podSet.nodeRequests(), podSet.nodeConstraints());
   }
 
   private void mustWait(Job job) {

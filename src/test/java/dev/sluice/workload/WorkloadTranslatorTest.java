@@ -3,6 +3,7 @@ package dev.sluice.workload;
 import static dev.sluice.workload.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.Resources.Transformation;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.LabelRequirement;
@@ -15,6 +16,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.workload.NamespaceLimits.ItemRules;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -622,5 +624,39 @@ class WorkloadTranslatorTest {
                 .secondPass())
         .as("the worker places it")
         .isEmpty();
+  }
+
+  /** A node must have what quota leaves out, and has no credits. */
+  @Test
+  void nodesAreAskedForWhatPodsRequestThemselves() {
+    WorkloadTranslator counting =
+        new WorkloadTranslator(
+            context,
+            new TranslationOptions(
+                List.of("example.com/license"),
+                List.of(
+                    new Transformation(
+                        "example.com/gpu",
+                        true,
+                        "",
+                        Map.of("example.com/credits", BigDecimal.valueOf(10)))),
+                false,
+                true,
+                true,
+                true,
+                false));
+    String template =
+        PENDING.replace(
+            "requests: {cpu: 500m}",
+            "requests: {cpu: 500m, example.com/gpu: 2, example.com/license-x: 1}");
+    PodSetRequest request =
+        ((SchedulerEvent.WorkloadPending) counting.of(workload(template)))
+            .workload()
+            .shape()
+            .podSets()
+            .getFirst();
+    assertThat(request.perPod()).isEqualTo(Map.of("cpu", 500L, "example.com/credits", 20L));
+    assertThat(request.nodeRequests())
+        .isEqualTo(Map.of("cpu", 500L, "example.com/gpu", 2L, "example.com/license-x", 1L));
   }
 }

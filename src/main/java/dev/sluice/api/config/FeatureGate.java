@@ -78,7 +78,7 @@ public enum FeatureGate {
   QUOTA_CHECK_STRATEGY("QuotaCheckStrategy", true, BETA, EITHER),
   RECLAIMABLE_PODS("ReclaimablePods", true, BETA, EITHER),
   RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP(
-      "RecomputeAssignmentUponPreemptionTargetsOverlap", true, BETA, ON),
+      "RecomputeAssignmentUponPreemptionTargetsOverlap", true, BETA, EITHER),
   REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS(
       "RejectUpdatesToCQWithInvalidOnFlavors", false, ALPHA, EITHER),
   REMOVE_FINALIZERS_WITH_STRICT_PATCH("RemoveFinalizersWithStrictPatch", true, BETA, EITHER),
@@ -110,6 +110,7 @@ public enum FeatureGate {
   TAS_HANDLE_OVERLAPPING_FLAVORS(
       "TASHandleOverlappingFlavors", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, EITHER, "TopologyAwareScheduling"),
+  TAS_PARTIAL_SLICES("TASPartialSlices", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_PROFILE_MIXED("TASProfileMixed", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE(
       "TASRecomputeAssignmentWithinSchedulingCycle", true, BETA, EITHER, "TopologyAwareScheduling"),

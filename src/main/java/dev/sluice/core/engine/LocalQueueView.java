@@ -14,7 +14,7 @@ import java.util.Optional;
  *     ClusterQueueIsInactive)
  * @param pendingActive number of Workloads that the next cycles will evaluate
  * @param pendingInadmissible number of Workloads that wait for a change
- * @param reserving number of Workloads with quota reserved
+ * @param reserving number of Workloads with quota reserved; 0 if the ClusterQueue doesn't exist
  * @param admitted number of those Workloads that are admitted
  * @param usage usage by flavor and resource of the ClusterQueue; the limits are the ClusterQueue's
  * @param usageOverTime usage over time; empty if admission fair sharing is not configured

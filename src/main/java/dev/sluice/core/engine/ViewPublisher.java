@@ -158,14 +158,16 @@ final class ViewPublisher implements SchedulerViews {
         clusterQueue == null ? PendingCount.NONE : clusterQueue.pending.count(id);
     boolean active = clusterQueue != null && clusterQueue.active() && !queue.stopped();
     int unqueued = queue.unqueued.size();
+    // What still has quota of a ClusterQueue that is gone has quota of nothing.
+    boolean gone = cache == null;
     return new LocalQueueView(
         id,
         spec.clusterQueue(),
         problems(queue, spec, clusterQueue),
         active ? pending.active() : 0,
         (active ? pending.inadmissible() : pending.active() + pending.inadmissible()) + unqueued,
-        queue.reserving,
-        queue.admittedCount,
+        gone ? 0 : queue.reserving,
+        gone ? 0 : queue.admittedCount,
         cache == null ? List.of() : usage(specRegistry, cache, queue.reserved, queue.admitted),
         UsageLedger.view(queue));
   }

@@ -68,6 +68,9 @@ public sealed interface FlavorRejection {
   /** The flavor's topology doesn't exist, or lacks the level. */
   record TopologyLevelMissing(String topology, String level) implements FlavorRejection {}
 
+  /** The pods can't be cut into slices of this size, since it doesn't divide their number. */
+  record UnevenSlices(int pods, int sliceSize) implements FlavorRejection {}
+
   /**
    * The quota is there, and the nodes have no room for the pods as they are asked for.
    *

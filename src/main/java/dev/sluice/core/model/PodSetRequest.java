@@ -10,10 +10,13 @@ import java.util.TreeMap;
  * @param name name of the pod set in the Workload
  * @param count pods that still need quota; reclaimable pods are already subtracted
  * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
- * @param perPod the request of one pod, by resource (thousandths for cpu, whole units otherwise)
+ * @param perPod what quota counts of one pod, by resource (thousandths for cpu, whole units
+ *     otherwise)
  * @param nodeConstraints the nodes that the pods may run on
  * @param group pod sets with the same non-empty group get the same flavors, and are placed together
  * @param topology what the pod set asks of the topology of its nodes
+ * @param nodeRequests what one pod requests of its node, by resource: its own requests, before
+ *     resources are excluded from quota and before resource transformations
  */
 public record PodSetRequest(
     String name,
@@ -22,10 +25,25 @@ public record PodSetRequest(
     SortedMap<String, Long> perPod,
     NodeConstraints nodeConstraints,
     String group,
-    TopologyRequest topology) {
+    TopologyRequest topology,
+    SortedMap<String, Long> nodeRequests) {
 
   public PodSetRequest {
+    boolean same = nodeRequests.equals(perPod);
     perPod = Collections.unmodifiableSortedMap(new TreeMap<>(perPod));
+    nodeRequests = same ? perPod : Collections.unmodifiableSortedMap(new TreeMap<>(nodeRequests));
+  }
+
+  /** A request of pods of which quota counts what they request of their nodes. */
+  public PodSetRequest(
+      String name,
+      int count,
+      int minCount,
+      SortedMap<String, Long> perPod,
+      NodeConstraints nodeConstraints,
+      String group,
+      TopologyRequest topology) {
+    this(name, count, minCount, perPod, nodeConstraints, group, topology, perPod);
   }
 
   /** A request that asks for no topology. */
@@ -46,11 +64,12 @@ public record PodSetRequest(
 
   /** The same request of pods that may run on other nodes. */
   public PodSetRequest with(NodeConstraints constraints) {
-    return new PodSetRequest(name, count, minCount, perPod, constraints, group, topology);
+    return new PodSetRequest(
+        name, count, minCount, perPod, constraints, group, topology, nodeRequests);
   }
 
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
-    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology);
+    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology, nodeRequests);
   }
 }

@@ -10,7 +10,7 @@ import java.util.TreeMap;
  *
  * @param delay whether the places are found later than the quota
  * @param assignment the places; empty while they are delayed, and without topology
- * @param perPod the request of one pod, by resource: what each pod uses of its place
+ * @param perPod what one pod requests of its node, by resource: what each pod uses of its place
  */
 public record PodSetTopology(
     Delay delay, Optional<TopologyAssignment> assignment, SortedMap<String, Long> perPod) {

@@ -19,6 +19,8 @@ package dev.sluice.core.model;
  *     (TASFailedNodeReplacementFailFast)
  * @param grows whether a running elastic job may grow where pods are placed by topology
  *     (ElasticJobsViaWorkloadSlices)
+ * @param partialSlices whether the size of slices may be one that doesn't divide the number of pods
+ *     (TASPartialSlices)
  */
 public record TopologyOptions(
     boolean enabled,
@@ -29,9 +31,10 @@ public record TopologyOptions(
     boolean recomputes,
     boolean replacesNodes,
     boolean failsFast,
-    boolean grows) {
+    boolean grows,
+    boolean partialSlices) {
 
   /** The defaults of the gates. */
   public static final TopologyOptions DEFAULT =
-      new TopologyOptions(true, true, false, false, true, true, true, true, false);
+      new TopologyOptions(true, true, false, false, true, true, true, true, false, true);
 }

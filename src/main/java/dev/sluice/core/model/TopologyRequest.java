@@ -47,6 +47,20 @@ public record TopologyRequest(Mode mode, String level, List<Slice> slices) {
     return mode != Mode.NONE;
   }
 
+  /**
+   * Whether so many pods can be cut into the slices. Their size divides the number; or the last
+   * slice is a partial one, if there is one layer of slices.
+   *
+   * @param partial whether a slice may be partial
+   */
+  public boolean cuts(int pods, boolean partial) {
+    if (slices.isEmpty()) {
+      return true;
+    }
+    int size = slices.getFirst().size();
+    return size > 0 && (pods % size == 0 || (partial && slices.size() == 1));
+  }
+
   /** All pods in one domain of a level. */
   public static TopologyRequest required(String level, Slice... slices) {
     return new TopologyRequest(Mode.REQUIRED, level, List.of(slices));

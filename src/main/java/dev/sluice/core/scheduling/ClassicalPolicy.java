@@ -36,6 +36,11 @@ public final class ClassicalPolicy implements SchedulingPolicy {
   }
 
   @Override
+  public boolean recomputesTargets() {
+    return rules.recomputesTargets();
+  }
+
+  @Override
   public PreemptionStrategy preemption() {
     return preemption;
   }

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The policy of fair sharing: the lowest share first, and preemption of the highest share. */
 public final class FairSharingPolicy implements SchedulingPolicy {
 
+  private final OrderingRules rules;
   private final FairShareCalculator shares;
   private final WorkloadOrdering ordering;
   private final PreemptionStrategy preemption;
@@ -33,6 +34,7 @@ public final class FairSharingPolicy implements SchedulingPolicy {
       OrderingRules rules,
       FlavorResourceIndex pairs,
       Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+    this.rules = rules;
     this.shares = new FairShareCalculator(pairs);
     this.ordering = new FairSharingOrdering(shares, parameters.nonBorrowingFirst(), rules);
     this.preemption = new FairPreemption(parameters, shares, queues);
@@ -41,6 +43,11 @@ public final class FairSharingPolicy implements SchedulingPolicy {
   @Override
   public WorkloadOrdering ordering() {
     return ordering;
+  }
+
+  @Override
+  public boolean recomputesTargets() {
+    return rules.recomputesTargets();
   }
 
   @Override

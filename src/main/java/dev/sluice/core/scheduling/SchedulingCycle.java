@@ -103,6 +103,7 @@ public final class SchedulingCycle {
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
+  private final boolean recomputesTargets;
   private List<PlainCandidate> skipped = List.of();
   private Set<PlainCandidate> notSkipped = Set.of();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
@@ -130,6 +131,7 @@ public final class SchedulingCycle {
       Admissions admissions) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
     this.nominator = new Nominator(flavors, topologies, policy.preemption(), number);
+    this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;
     this.number = number;
@@ -219,7 +221,7 @@ public final class SchedulingCycle {
     if (!entry.succeeds()) {
       return noFit(entry);
     }
-    if (cycleReservations.overlaps(node, entry.preemptionTargets())) {
+    if (recomputesTargets && cycleReservations.overlaps(node, entry.preemptionTargets())) {
       NominatedWorkload renominated = cycleReservations.renominate(node, nominator, entry);
       recomputations.add(
           new CycleStatistics.Recomputation(entry.queue().name(), recomputed(renominated)));

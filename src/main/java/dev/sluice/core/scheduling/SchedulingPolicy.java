@@ -21,6 +21,12 @@ public interface SchedulingPolicy {
   /** The order in which a cycle processes nominated Workloads. */
   WorkloadOrdering ordering();
 
+  /**
+   * Whether a Workload with a preemption target that an earlier one of the cycle has is assigned
+   * again within the cycle.
+   */
+  boolean recomputesTargets();
+
   /** Selects preemption targets, and bounds the quota that preemption can free. */
   PreemptionStrategy preemption();
 

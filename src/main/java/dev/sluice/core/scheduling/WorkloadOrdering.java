@@ -16,11 +16,14 @@ public interface WorkloadOrdering {
    *     PrioritySortingWithinCohort)
    * @param preemptorsFirst whether Workloads for which others were preempted come before all others
    *     (gate PrioritizePreemptorWorkloads)
+   * @param recomputesTargets whether a Workload with a preemption target that an earlier one has is
+   *     assigned again within the cycle, and otherwise waits for the next one (gate
+   *     RecomputeAssignmentUponPreemptionTargetsOverlap)
    */
-  record OrderingRules(boolean byPriority, boolean preemptorsFirst) {
+  record OrderingRules(boolean byPriority, boolean preemptorsFirst, boolean recomputesTargets) {
 
     /** The defaults of the gates. */
-    public static final OrderingRules DEFAULT = new OrderingRules(true, false);
+    public static final OrderingRules DEFAULT = new OrderingRules(true, false, true);
 
     private static final Comparator<NominatedWorkload> BY_AGE =
         Comparator.<NominatedWorkload>comparingLong(entry -> entry.item().queuedAtMicros())

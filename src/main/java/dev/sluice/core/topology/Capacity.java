@@ -33,6 +33,12 @@ final class Capacity {
   /** Whether the leader fits. */
   boolean[][] leads;
 
+  /**
+   * Whether the partial slice fits beside as many whole slices as fit; empty unless there is one.
+   * Only down to the level of the slices.
+   */
+  boolean[][] sparePartial = {};
+
   /** Scores by preferred node affinity; empty unless they count. */
   long[][] scores = {};
 
@@ -97,6 +103,8 @@ final class Capacity {
         }
       }
     }
+    int partial = leader == null ? request.pods().count() % levels.sliceSize() : 0;
+    sparePartial = partial > 0 ? new boolean[levels.sliceLevel() + 1][] : new boolean[0][];
     for (int level = last; level >= 0; level--) {
       if (level < last) {
         sum(level, leader != null);
@@ -109,6 +117,9 @@ final class Capacity {
       }
       if (level <= levels.sliceLevel()) {
         sumSlices(level, levels, leader != null);
+        if (partial > 0) {
+          spare(level, levels, partial);
+        }
       }
     }
     scores = scored ? scores(request.pods().constraints().preferred(), last) : new long[0][];
@@ -122,6 +133,35 @@ final class Capacity {
     long fit = besideLeader ? podsBesideLeader[level][domain] : pods[level][domain];
     int unit = levels.units()[level];
     return unit == 1 ? fit : fit / unit;
+  }
+
+  /**
+   * The units that fit into a domain, of which the last one is a partial slice: that counts beside
+   * whole slices where it fits there.
+   */
+  long unitsWithPartial(Levels levels, int level, int domain) {
+    long whole = units(levels, level, domain, false);
+    return hasSpare(level, domain) ? whole + 1 : whole;
+  }
+
+  /** Whether the partial slice fits beside as many whole slices as fit. */
+  boolean hasSpare(int level, int domain) {
+    return level < sparePartial.length && sparePartial[level][domain];
+  }
+
+  /** Where the partial slice fits beside whole ones. */
+  private void spare(int level, Levels levels, int partial) {
+    boolean[] spare = new boolean[tree.size(level)];
+    if (level == levels.sliceLevel()) {
+      for (int d = 0; d < spare.length; d++) {
+        spare[d] = pods[level][d] % levels.sliceSize() >= partial;
+      }
+    } else {
+      for (int c = 0; c < sparePartial[level + 1].length; c++) {
+        spare[tree.parent(level + 1, c)] |= sparePartial[level + 1][c];
+      }
+    }
+    sparePartial[level] = spare;
   }
 
   private void sum(int level, boolean withLeader) {

@@ -19,14 +19,14 @@ public record PlacementRequest(Pods pods, @Nullable Pods leader, TopologyRequest
    * Equal pods.
    *
    * @param count the number of pods
-   * @param perPod the request of one pod, by resource
+   * @param perPod what one pod requests of its node, by resource
    * @param constraints the nodes that the pods may run on
    */
   public record Pods(int count, SortedMap<String, Long> perPod, NodeConstraints constraints) {
 
     /** The pods of a pod set. */
     public static Pods of(PodSetRequest podSet) {
-      return new Pods(podSet.count(), podSet.perPod(), podSet.nodeConstraints());
+      return new Pods(podSet.count(), podSet.nodeRequests(), podSet.nodeConstraints());
     }
   }
 }

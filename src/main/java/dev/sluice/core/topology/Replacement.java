@@ -23,12 +23,16 @@ final class Replacement {
   private final TopologyTree tree;
   private final Set<String> lost;
 
+  /** The pods of the partial slice; 0 without. */
+  private final int partial;
+
   /** Pods that stay, by leaf. */
   private final Map<Integer, Integer> kept = new TreeMap<>();
 
-  private Replacement(TopologyTree tree, Set<String> lost) {
+  private Replacement(TopologyTree tree, Set<String> lost, int partial) {
     this.tree = tree;
     this.lost = lost;
+    this.partial = partial;
   }
 
   /**
@@ -51,7 +55,11 @@ final class Replacement {
       TopologyAssignment current,
       @Nullable TopologyAssignment together,
       Set<String> lost) {
-    Replacement replacement = new Replacement(tree, lost);
+    int partial =
+        request.slices().size() == 1
+            ? (int) (current.pods() % request.slices().getFirst().size())
+            : 0;
+    Replacement replacement = new Replacement(tree, lost, partial);
     int missing = 0;
     for (TopologyAssignment.Domain domain : current.domains()) {
       String name = domain.values().getLast();
@@ -70,7 +78,7 @@ final class Replacement {
     int anchor = replacement.anchor(together);
     Placement placement = replacement.place(options, resources, pods, request, missing, anchor);
     return placement instanceof Placement.Placed(var found, var leader)
-        ? new Placement.Placed(replacement.merged(current, found), leader)
+        ? new Placement.Placed(replacement.merged(current, found, request), leader)
         : placement;
   }
 
@@ -103,7 +111,14 @@ final class Replacement {
       level = tree.spec().levels().indexOf(request.level());
     }
     List<TopologyRequest.Slice> layers = request.slices();
-    while (!layers.isEmpty() && missing % layers.getFirst().size() != 0) {
+    if (partial > 0) {
+      int slices = tree.spec().levels().indexOf(layers.getFirst().level());
+      int beside = incomplete(slices, layers.getFirst().size());
+      level = beside < 0 ? level : slices;
+      leaf = beside < 0 ? leaf : beside;
+      layers = beside < 0 ? layers : List.of();
+    }
+    while (partial == 0 && !layers.isEmpty() && missing % layers.getFirst().size() != 0) {
       level = tree.spec().levels().indexOf(layers.getFirst().level());
       leaf = incomplete(level, layers.getFirst().size());
       layers = layers.subList(1, layers.size());
@@ -123,26 +138,50 @@ final class Replacement {
         tree, options, resources, new PlacementRequest(lostPods, null, rest), false, closed);
   }
 
-  /** A leaf of the domain that lacks pods of a slice; -1 if no pod of that slice stays. */
+  /**
+   * A leaf of the domain that lacks pods of a slice; -1 if no pod of that slice stays. A domain
+   * that has all of the partial slice lacks nothing.
+   */
   private int incomplete(int level, int size) {
     Map<Integer, Integer> sums = new HashMap<>();
     kept.forEach((leaf, pods) -> sums.merge(tree.ancestor(level, leaf), pods, Integer::sum));
+    int whole = partial > 0 ? withPartial(sums, size) : -1;
     for (int leaf : kept.keySet()) {
-      if (sums.getOrDefault(tree.ancestor(level, leaf), 0) % size != 0) {
+      int domain = tree.ancestor(level, leaf);
+      if (domain != whole && sums.getOrDefault(domain, 0) % size != 0) {
         return leaf;
       }
     }
     return -1;
   }
 
-  private TopologyAssignment merged(TopologyAssignment current, TopologyAssignment found) {
+  /** The last domain that has just the pods of the partial slice beside whole ones; -1 without. */
+  private int withPartial(Map<Integer, Integer> sums, int size) {
+    int found = -1;
+    for (Map.Entry<Integer, Integer> each : sums.entrySet()) {
+      found = each.getValue() % size == partial ? Math.max(found, each.getKey()) : found;
+    }
+    return found;
+  }
+
+  /** All places; those in the domain of the partial slice come last. */
+  private TopologyAssignment merged(
+      TopologyAssignment current, TopologyAssignment found, TopologyRequest request) {
     Map<Integer, Integer> pods = new TreeMap<>(kept);
     for (TopologyAssignment.Domain domain : found.domains()) {
       pods.merge(tree.leafOfHost(domain.values().getLast()), domain.count(), Integer::sum);
     }
     List<TopologyAssignment.Domain> domains = new ArrayList<>(pods.size());
+    List<TopologyAssignment.Domain> last = new ArrayList<>(0);
+    int level = partial > 0 ? tree.spec().levels().indexOf(request.slices().getFirst().level()) : 0;
+    Map<Integer, Integer> sums = new HashMap<>();
+    pods.forEach((leaf, count) -> sums.merge(tree.ancestor(level, leaf), count, Integer::sum));
+    int domain = partial > 0 ? withPartial(sums, request.slices().getFirst().size()) : -1;
     pods.forEach(
-        (leaf, count) -> domains.add(new TopologyAssignment.Domain(tree.idOf(leaf), count)));
+        (leaf, count) ->
+            (tree.ancestor(level, leaf) == domain ? last : domains)
+                .add(new TopologyAssignment.Domain(tree.idOf(leaf), count)));
+    domains.addAll(last);
     return new TopologyAssignment(current.levels(), domains);
   }
 }

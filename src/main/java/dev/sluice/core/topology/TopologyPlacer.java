@@ -6,6 +6,8 @@ import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.model.TopologyShortage;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.topology.BalancedSelector.Balanced;
+import dev.sluice.core.topology.DomainSelector.Need;
 import dev.sluice.core.topology.DomainSelector.Selected;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -26,8 +28,14 @@ final class TopologyPlacer {
   private final Levels levels;
   private final Capacity capacity;
   private final DomainSelector selector;
-  private final long needed;
+  private final Need need;
   private final boolean leader;
+
+  /** The pods of the partial slice; 0 without. */
+  private final int partial;
+
+  /** The domain of the slices' level that has the partial slice; -1 without. */
+  private int partialDomain = -1;
 
   private TopologyPlacer(
       TopologyTree tree,
@@ -43,8 +51,10 @@ final class TopologyPlacer {
     this.capacity = tree.scratch();
     this.selector =
         new DomainSelector(capacity, levels, isUnconstrained() && options.mixedProfile());
-    this.needed = request.pods().count() / levels.sliceSize();
     this.leader = request.leader() != null;
+    this.partial = request.pods().count() % levels.sliceSize();
+    long whole = request.pods().count() / levels.sliceSize();
+    this.need = new Need(partial > 0 ? whole + 1 : whole, leader, partial > 0);
   }
 
   /** Whether a topology has the levels that a request names, in the right order. */
@@ -97,30 +107,27 @@ final class TopologyPlacer {
             && tree.spec().endsAtNodes()
             && !request.pods().constraints().preferred().isEmpty();
     capacity.count(request, levels, resources, empty, scored, closed);
-    if (request.pods().count() % levels.sliceSize() != 0) {
+    if (!request.topology().cuts(request.pods().count(), options.partialSlices())) {
       return failed();
     }
     int level = levels.level();
     List<Selected> selected = null;
-    Selected one = selector.single(level, all(level), needed, leader);
-    if (one == null
-        && options.balanced()
-        && request.topology().mode() == Mode.PREFERRED
-        && closed.length == 0) {
-      List<Selected> balanced =
-          new BalancedSelector(tree, capacity, levels, selector).select(level, needed, leader);
+    if (options.balanced() && request.topology().mode() == Mode.PREFERRED && closed.length == 0) {
+      Balanced balanced =
+          new BalancedSelector(tree, capacity, levels, selector).select(level, all(level), need);
       if (balanced != null) {
-        return placed(descend(level, balanced, true));
+        return placed(descend(balanced.level(), balanced.domains(), true));
       }
     }
+    Selected one = selector.single(level, all(level), need);
     while (one == null && level > 0 && request.topology().mode() == Mode.PREFERRED) {
       level--;
-      one = selector.single(level, all(level), needed, leader);
+      one = selector.single(level, all(level), need);
     }
     if (one != null) {
       selected = List.of(one);
     } else if (request.topology().mode() != Mode.REQUIRED) {
-      selected = selector.several(level, all(level), needed, leader);
+      selected = selector.several(level, all(level), need);
     }
     return selected == null ? failed() : placed(descend(level, selected, false));
   }
@@ -144,20 +151,32 @@ final class TopologyPlacer {
     for (int level = from; level < tree.levels() - 1; level++) {
       List<Selected> below = new ArrayList<>();
       if (level < levels.sliceLevel() && !apart) {
-        below.addAll(
-            required(selector.several(level + 1, children(level, domains), needed, leader)));
+        below.addAll(required(selector.several(level + 1, children(level, domains), need)));
       } else {
         for (Selected each : domains) {
-          long units = each.units() * levels.units()[level] / levels.units()[level + 1];
+          long units = unitsBelow(level, each);
           if (units > 0 || each.leader()) {
             int[] children = children(level, List.of(each));
-            below.addAll(required(selector.several(level + 1, children, units, each.leader())));
+            boolean keeps = each.partial() && level < levels.sliceLevel();
+            below.addAll(
+                required(
+                    selector.several(level + 1, children, new Need(units, each.leader(), keeps))));
           }
         }
       }
       domains = below;
     }
     return domains;
+  }
+
+  /** The units of the level below that are in a selected domain. */
+  private long unitsBelow(int level, Selected each) {
+    long units = each.units() * levels.units()[level] / levels.units()[level + 1];
+    if (each.partial() && level == levels.sliceLevel()) {
+      partialDomain = each.domain();
+      return units - (levels.sliceSize() - partial);
+    }
+    return units;
   }
 
   private static List<Selected> required(@Nullable List<Selected> selected) {
@@ -184,15 +203,25 @@ final class TopologyPlacer {
   }
 
   private Placement.Placed placed(List<Selected> leaves) {
-    List<Selected> sorted = new ArrayList<>(leaves);
-    sorted.sort(Comparator.comparingInt(Selected::domain));
     int unit = levels.units()[tree.levels() - 1];
+    int missing = 0;
+    for (Selected each : leaves) {
+      if (each.partial()) {
+        partialDomain = each.domain();
+        missing = levels.sliceSize() - partial;
+      }
+    }
+    List<Selected> sorted = new ArrayList<>(leaves);
+    sorted.sort(
+        Comparator.<Selected, Boolean>comparing(each -> isWithPartial(each.domain()))
+            .thenComparingInt(Selected::domain));
     List<TopologyAssignment.Domain> pods = new ArrayList<>(sorted.size());
     List<TopologyAssignment.Domain> leaders = new ArrayList<>(1);
     for (Selected each : sorted) {
       List<String> id = tree.idOf(each.domain());
       if (each.units() > 0) {
-        pods.add(new TopologyAssignment.Domain(id, Math.toIntExact(each.units() * unit)));
+        long count = each.units() * unit - (each.partial() ? missing : 0);
+        pods.add(new TopologyAssignment.Domain(id, Math.toIntExact(count)));
       }
       if (each.leader()) {
         leaders.add(new TopologyAssignment.Domain(id, 1));
@@ -204,21 +233,32 @@ final class TopologyPlacer {
         leaders.isEmpty() ? null : new TopologyAssignment(keys, leaders));
   }
 
+  /**
+   * Whether a leaf is in the domain with the partial slice: that comes last, so that the pods with
+   * the highest ranks are the partial slice.
+   */
+  private boolean isWithPartial(int leaf) {
+    return partialDomain >= 0 && tree.ancestor(levels.sliceLevel(), leaf) == partialDomain;
+  }
+
   private Placement.Failed failed() {
     int level = levels.level();
+    int size = levels.sliceSize();
     int best = -1;
-    long bestUnits = -1;
+    long bestRoom = -1;
     long total = 0;
+    boolean spare = false;
     for (int i = 0; i < tree.size(level); i++) {
       boolean leads = leader && capacity.leads[level][i];
       long units = leader && !leads ? 0 : capacity.units(levels, level, i, leads);
-      if (units > bestUnits) {
+      long room = units * size + (capacity.hasSpare(level, i) ? partial : 0);
+      if (room > bestRoom) {
         best = i;
-        bestUnits = units;
+        bestRoom = room;
       }
+      spare |= capacity.hasSpare(level, i);
       total += capacity.units(levels, level, i, false);
     }
-    int size = levels.sliceSize();
     boolean single = request.topology().mode() == Mode.REQUIRED;
     boolean around = single && best >= 0 && level > 0;
     return new Placement.Failed(
@@ -228,10 +268,10 @@ final class TopologyPlacer {
             size,
             tree.spec().levels().get(levels.sliceLevel()),
             best < 0 ? "" : tree.value(level, best),
-            Math.max(0, bestUnits) * size,
+            Math.max(0, bestRoom),
             around ? tree.spec().levels().get(level - 1) : "",
             around ? size * capacity.units(levels, level - 1, tree.parent(level, best), false) : 0,
-            total * size,
+            total * size + (spare ? partial : 0),
             tree.size(level),
             capacity.excluded(request.pods()),
             leader));

@@ -766,7 +766,10 @@ class ConfigurationLoaderTest {
 
   @ParameterizedTest
   @CsvSource({
+    "RecomputeAssignmentUponPreemptionTargetsOverlap, false",
     "RecomputeAssignmentUponPreemptionTargetsOverlap, true",
+    "TASPartialSlices, false",
+    "TASPartialSlices, true",
     "SkipReassignmentForPodOwnedWorkloads, false",
     "SkipReassignmentForPodOwnedWorkloads, true",
     "PrioritizePreemptorWorkloads, false",
@@ -806,7 +809,7 @@ class ConfigurationLoaderTest {
           .as(flag)
           .isEqualTo(defaults.featureGates());
     }
-    assertThat(FeatureGate.values()).hasSize(80);
+    assertThat(FeatureGate.values()).hasSize(81);
   }
 
   private static Configuration load(String yaml) throws ConfigurationException {

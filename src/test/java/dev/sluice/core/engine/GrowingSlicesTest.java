@@ -52,7 +52,7 @@ class GrowingSlicesTest {
 
   static SchedulerFixture withGrowth(boolean grows) {
     return SchedulerFixture.withTopology(
-        new TopologyOptions(true, true, false, false, true, true, true, true, grows));
+        new TopologyOptions(true, true, false, false, true, true, true, true, grows, true));
   }
 
   @BeforeEach

@@ -4,6 +4,7 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
@@ -37,7 +38,7 @@ class HeadOrderTest {
   @ParameterizedTest
   @CsvSource({"false, true, high", "false, false, early", "true, true, high", "true, false, early"})
   void priorityComesBeforeAgeUnlessTheGateIsOff(boolean fair, boolean byPriority, String first) {
-    SchedulerFixture fixture = fixture(fair, new OrderingRules(byPriority, false));
+    SchedulerFixture fixture = fixture(fair, new OrderingRules(byPriority, false, true));
     fixture.queue("owner", "co", quota("f", 10));
     fixture.queue("a", "co", quota("f", 0));
     fixture.queue("b", "co", quota("f", 0));
@@ -47,10 +48,41 @@ class HeadOrderTest {
     assertThat(fixture.admitted()).containsExactly(first);
   }
 
+  /**
+   * Two queues take back what one Workload borrows: the second one waits for its end, or is
+   * skipped.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "false, true, WAITING_FOR_PREEMPTED_WORKLOADS",
+    "false, false, WAITING_FOR_QUOTA",
+    "true, true, WAITING_FOR_PREEMPTED_WORKLOADS",
+    "true, false, WAITING_FOR_QUOTA"
+  })
+  void aTargetOfAnEarlierHeadIsAssumedGoneUnlessTheGateIsOff(
+      boolean fair, boolean recomputes, PendingReason reason) {
+    SchedulerFixture fixture = fixture(fair, new OrderingRules(true, false, recomputes));
+    PreemptionPolicies reclaims =
+        new PreemptionPolicies(
+            WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+    fixture.queue("a", "co", reclaims, quota("f", 5));
+    fixture.queue("b", "co", reclaims, quota("f", 5));
+    fixture.queue("borrower", "co", quota("f", 0));
+    fixture.submit("borrows", "borrower", 10, 0, 0);
+    assertThat(fixture.admitted()).containsExactly("borrows");
+    fixture.submit("first", "a", 5, 0, 1);
+    fixture.submit("second", "b", 5, 0, 2);
+    assertThat(fixture.admitted()).isEmpty();
+
+    assertThat(fixture.waitsFor("second")).contains(reason);
+    fixture.finish("borrows");
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("first", "second");
+  }
+
   @ParameterizedTest
   @CsvSource({"false, false, other", "false, true, preemptor", "true, true, preemptor"})
   void preemptorsComeFirstWithTheGate(boolean fair, boolean preemptorsFirst, String first) {
-    SchedulerFixture fixture = fixture(fair, new OrderingRules(true, preemptorsFirst));
+    SchedulerFixture fixture = fixture(fair, new OrderingRules(true, preemptorsFirst, true));
     fixture.queue("a", "co", LOWER_PRIORITY, quota("f", 10));
     fixture.queue("b", "co", quota("f", 5));
     fixture.queue("borrower", "co", quota("f", 0));

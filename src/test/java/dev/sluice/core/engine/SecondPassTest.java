@@ -218,7 +218,7 @@ class SecondPassTest {
 
   private static SchedulerFixture withOptions(boolean replaces, boolean failsFast) {
     return SchedulerFixture.withTopology(
-        new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true));
+        new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true, true));
   }
 
   @Test

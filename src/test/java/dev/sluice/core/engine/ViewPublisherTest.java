@@ -58,6 +58,26 @@ class ViewPublisherTest {
   }
 
   @Test
+  void aLocalQueueWhoseClusterQueueIsGoneHasNothingReservedOrAdmitted() {
+    SchedulerFixture schedulerFixture = new SchedulerFixture();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("a", "q", 7);
+    assertThat(schedulerFixture.admitted()).containsExactly("a");
+    LocalQueueId queue = new LocalQueueId("ns", "q");
+    assertThat(published(schedulerFixture).localQueue(queue).orElseThrow().reserving()).isOne();
+
+    schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueRemoved("q"));
+
+    LocalQueueView view = published(schedulerFixture).localQueue(queue).orElseThrow();
+    assertThat(view.reserving()).isZero();
+    assertThat(view.admitted()).isZero();
+    assertThat(view.problems())
+        .extracting(problem -> problem.reason())
+        .containsExactly("ClusterQueueDoesNotExist");
+  }
+
+  @Test
   void usageOverTimeIsShownWithoutAnAdmissionScopeAndOrdersNothing() {
     SchedulerFixture schedulerFixture =
         new SchedulerFixture(

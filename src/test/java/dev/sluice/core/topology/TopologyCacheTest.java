@@ -102,7 +102,7 @@ class TopologyCacheTest {
   void preferredNodeAffinityDecidesBetweenDomainsIfItsGateIsOn(boolean gate) {
     TopologyCache affine =
         new TopologyCache(
-            new TopologyOptions(true, true, false, gate, true, true, true, true, false));
+            new TopologyOptions(true, true, false, gate, true, true, true, true, false, true));
     affine.set(new TopologySpec("t", List.of("rack", HOST)));
     affine.set(new Flavor("a", Map.of("pool", "a"), List.of(), List.of(), "t"));
     affine.set(node("n1", Map.of("rack", "r1"), 2, List.of(), true));

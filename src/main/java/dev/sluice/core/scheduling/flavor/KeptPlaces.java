@@ -80,7 +80,7 @@ final class KeptPlaces {
           && kept != null
           && !(kept.levels().equals(spec.assignedLevels())
               && before.flavors().containsValue(flavor.name())
-              && before.topology().perPod().equals(podSet.perPod()))) {
+              && before.topology().perPod().equals(podSet.nodeRequests()))) {
         return false;
       }
       boolean later = before != null && before.topology().delay() != PodSetTopology.Delay.NONE;

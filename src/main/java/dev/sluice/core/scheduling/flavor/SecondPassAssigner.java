@@ -184,7 +184,7 @@ public final class SecondPassAssigner {
         new PodSetTopology(
             delay,
             Optional.of(places),
-            request == null ? assignment.topology().perPod() : request.perPod());
+            request == null ? assignment.topology().perPod() : request.nodeRequests());
     podSets.set(podSet, assignment.with(topology));
     TopologyUsage usage =
         TopologyUsage.beyond(

@@ -215,7 +215,7 @@ public final class TopologyAssigner {
         new PodSetTopology(
             PodSetTopology.Delay.NONE,
             Optional.of(assignment),
-            demand.podSets().get(podSet).perPod());
+            demand.podSets().get(podSet).nodeRequests());
     result[podSet] = topology;
     TopologyUsage usage = topologies.usage(flavor, assignment, topology.perPod());
     whole.add(usage);

@@ -57,7 +57,10 @@ final class TopologyEligibility {
     }
     TopologyRequest request = podSet.topology();
     if (TopologyCache.hasLevels(request, spec)) {
-      return Optional.empty();
+      return request.cuts(podSet.count(), topologies.options().partialSlices())
+          ? Optional.empty()
+          : Optional.of(
+              new FlavorRejection.UnevenSlices(podSet.count(), request.slices().getFirst().size()));
     }
     String level = request.level();
     for (TopologyRequest.Slice slice : request.slices()) {
@@ -66,9 +69,10 @@ final class TopologyEligibility {
     return Optional.of(new FlavorRejection.TopologyLevelMissing(flavor.topology(), level));
   }
 
+  /** Whether the pods themselves request a resource of a group; what quota adds doesn't count. */
   private static boolean requestsAny(PodSetRequest podSet, ClusterQueueCache.Group group) {
     for (String resource : group.resources()) {
-      if (podSet.perPod().containsKey(resource)) {
+      if (podSet.nodeRequests().containsKey(resource)) {
         return true;
       }
     }

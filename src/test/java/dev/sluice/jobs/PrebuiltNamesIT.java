@@ -1,0 +1,72 @@
+package dev.sluice.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Test;
+
+/** Jobs name prebuilt Workloads by label alone where the gate of annotations is off. */
+@OperatorTest(
+    configuration =
+        """
+        integrations: {frameworks: [batch/job]}
+        featureGates:
+          WorkloadIdentifierAnnotations: false
+          RecomputeAssignmentUponPreemptionTargetsOverlap: false
+        """)
+class PrebuiltNamesIT {
+
+  private static final String JOB = "batch/v1/Job";
+  private static final String NAMED = "kueue.x-k8s.io/prebuilt-workload-name: made";
+
+  private static void job(TestCluster cluster, String name, String labels, String annotations) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels: {kueue.x-k8s.io/queue-name: lq%s}
+          annotations: {%s}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 60m}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, labels, annotations));
+  }
+
+  @Test
+  void theAnnotationIsNotFollowedAndTheLabelIs(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
+    api.givenQueues(5);
+    job(cluster, "by-annotation", "", NAMED);
+    String own = api.workloadOf(JOB, "by-annotation");
+    assertThat(own).isNotEqualTo("made");
+    api.awaitCondition(QueuedJobs.WORKLOAD, own, "Admitted", "True");
+
+    job(cluster, "by-label", ", " + NAMED, "");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: made}
+        spec:
+          queueName: lq
+          podSets:
+          - name: main
+            template:
+              spec:
+                restartPolicy: Never
+                containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    api.awaitCondition(QueuedJobs.WORKLOAD, "made", "Admitted", "True");
+    assertThat(api.workloadOf(JOB, "by-label")).isEqualTo("made");
+  }
+}
