@@ -27,6 +27,9 @@ import java.util.stream.Stream;
  */
 final class AttendedKinds implements Predicate<CachedWorkload> {
 
+  private static final List<JobKind> BUILT_IN =
+      BuiltInIntegrations.descriptions().stream().map(JobKindDescription::kind).toList();
+
   private static final List<JobKind> RESIZABLE =
       BuiltInIntegrations.descriptions().stream()
           .filter(JobKindDescription::canBeElastic)
@@ -96,14 +99,29 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
   }
 
   /**
-   * Whether a Workload belongs to a job whose size may change while it runs. The job of one that a
-   * manager cluster sent comes when the Workload is admitted; the manager has judged its kind.
+   * Whether a Workload belongs to a job whose size may change while it runs: of a kind with an
+   * integration that knows how, or of no such kind. In that case, and without an owner, whoever
+   * made the Workload resizes it.
    */
   static boolean isResizable(CachedWorkload workload) {
     return workload
         .owner()
-        .map(owner -> isOneOf(RESIZABLE, owner))
-        .orElseGet(() -> workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN));
+        .map(owner -> isOneOf(RESIZABLE, owner) || !isBuiltIn(owner))
+        .orElse(true);
+  }
+
+  /**
+   * Whether no integration replaces the slices of an elastic job: it is of another kind, or the
+   * Workload has no owner. The slices that a manager cluster sent are replaced with their jobs.
+   */
+  static boolean isSliceOfOthers(CachedWorkload workload) {
+    return workload.elastic()
+        && !workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)
+        && workload.owner().map(owner -> !isBuiltIn(owner)).orElse(true);
+  }
+
+  private static boolean isBuiltIn(Owner owner) {
+    return isOneOf(BUILT_IN, owner);
   }
 
   private static boolean isOneOf(List<JobKind> kinds, Owner owner) {

@@ -50,7 +50,7 @@ final class DashboardModule implements OperatorModule {
     this.keys = keys;
     sources =
         new DashboardSources(
-            new ExistingQueueViews(scheduler.engine().views(), informers.caches()),
+            ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
             informers.caches(),
             workloads.cache(),
             scheduler.engine(),

@@ -8,14 +8,36 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.queues.cache.InformerCaches;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The published views of queues whose objects exist: a deleted queue has no view from the moment
  * its deletion is known, not only when the scheduler has published again. A cohort has a view as
- * long as its object exists or another object names it.
+ * long as its object exists or another object names it; a cohort whose object was deleted has none
+ * while others name it.
+ *
+ * @param deletedCohorts the cohorts whose objects were deleted and which others may still name
  */
-record ExistingQueueViews(SchedulerViews published, InformerCaches caches)
+record ExistingQueueViews(
+    SchedulerViews published, InformerCaches caches, Set<String> deletedCohorts)
     implements SchedulerViews {
+
+  /** The views of what exists according to the caches, which are observed from now on. */
+  static ExistingQueueViews of(SchedulerViews published, InformerCaches caches) {
+    Set<String> deleted = ConcurrentHashMap.newKeySet();
+    caches
+        .cohorts()
+        .observe(
+            (before, after) -> {
+              if (after != null) {
+                deleted.remove(after.getMetadata().getName());
+              } else if (before != null) {
+                deleted.add(before.getMetadata().getName());
+              }
+            });
+    return new ExistingQueueViews(published, caches, deleted);
+  }
 
   @Override
   public Optional<ClusterQueueView> clusterQueue(String name) {
@@ -56,7 +78,14 @@ record ExistingQueueViews(SchedulerViews published, InformerCaches caches)
   }
 
   private boolean exists(CohortView cohort) {
-    return caches.cohorts().find(cohort.name()).isPresent() || isNamed(cohort.name());
+    if (caches.cohorts().find(cohort.name()).isPresent()) {
+      return true;
+    }
+    if (!isNamed(cohort.name())) {
+      deletedCohorts.remove(cohort.name());
+      return false;
+    }
+    return !deletedCohorts.contains(cohort.name());
   }
 
   private boolean isNamed(String cohort) {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ends the series of queues and cohorts when their objects are deleted. One that is created again
- * under the same name begins at 0, even if nobody has scraped in between. The same holds for one
- * whose custom labels change.
+ * under the same name begins at 0, even if nobody has scraped in between. The same holds for a
+ * queue whose custom labels change; a Cohort is counted on with the new labels beside the old ones.
  */
 final class RemovedQueueObserver {
 
@@ -60,7 +60,7 @@ final class RemovedQueueObserver {
                 ifGone(
                     before,
                     after,
-                    sameLabels(customLabels, SourceKind.COHORT),
+                    (one, two) -> true,
                     gone -> metrics.cohortRemoved(gone.getName())));
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.queues.cache.CachedQueues;
 import dev.sluice.queues.cache.QueueStateNotifier;
 import dev.sluice.workload.lifecycle.WorkloadLifecycle;
@@ -20,7 +21,14 @@ final class WorkloadLifecycleModule implements OperatorModule {
             workloads.cache(),
             workloads.writer(),
             new CachedQueues(informers.caches()),
-            context.options().lifecycle().evicting(new AttendedKinds(context)),
+            context
+                .options()
+                .lifecycle()
+                .evicting(new AttendedKinds(context))
+                .replacing(
+                    slice ->
+                        context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+                            && AttendedKinds.isSliceOfOthers(slice)),
             scheduler.events(),
             context.leadership()::leading,
             context.clock(),

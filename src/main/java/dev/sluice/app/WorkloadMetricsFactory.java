@@ -45,7 +45,7 @@ record WorkloadMetricsFactory(
     RemovedQueueObserver.connect(informerCaches, workloads, podGates, customLabels);
     metrics.include(
         new QueueGauges(
-            new ExistingQueueViews(schedulerViews, informerCaches),
+            ExistingQueueViews.of(schedulerViews, informerCaches),
             census,
             role,
             reported,

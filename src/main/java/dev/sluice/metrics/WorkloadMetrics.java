@@ -13,6 +13,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -229,11 +230,11 @@ public final class WorkloadMetrics {
   /**
    * A Workload finished.
    *
-   * @param executed total time that it was admitted
+   * @param executed total time that it was admitted; empty if it never was
    */
-  public void finished(QueueRef queue, Duration executed) {
+  public void finished(QueueRef queue, Optional<Duration> executed) {
     count(finished, queue, queue.priorityClass());
-    observe(execution, queue, executed);
+    executed.ifPresent(time -> observe(execution, queue, time));
   }
 
   /**

@@ -65,7 +65,9 @@ public final class WorkloadTransitions implements WorkloadListener {
       metrics.admitted(queue, Duration.between(queued, now), sinceReserved);
     }
     if (turnedTrue(before, after, "Finished")) {
-      metrics.finished(queue, executed(before, now));
+      boolean ran =
+          before.admitted() || after.admitted() || before.status().history().executionSeconds() > 0;
+      metrics.finished(queue, ran ? Optional.of(executed(before, now)) : Optional.empty());
       if (reasonOf(after, "Finished").equals("WorkloadSliceReplaced")) {
         metrics.sliceReplaced(queue);
       }

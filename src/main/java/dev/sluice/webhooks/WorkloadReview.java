@@ -42,6 +42,14 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
     return counts;
   }
 
+  /** Pod counts that quota was reserved for, by pod set. */
+  Map<String, Long> admittedCounts() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    JsonFields.list(JsonFields.at(status(), "admission"), "podSetAssignments")
+        .forEach(it -> counts.put(nameOf(it), JsonFields.at(it, "count").asLong()));
+    return counts;
+  }
+
   /** Counts of reclaimable pods, by pod set. */
   Map<String, Long> reclaimable() {
     Map<String, Long> counts = new LinkedHashMap<>();

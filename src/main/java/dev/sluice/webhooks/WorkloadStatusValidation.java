@@ -132,7 +132,7 @@ final class WorkloadStatusValidation {
       long count = JsonFields.at(entries.get(i), "count").asLong();
       Long max = counts.get(name);
       Long oldCount = old.get(name);
-      boolean stale = now.isElastic() && oldCount != null && oldCount == count;
+      boolean stale = (now.isElastic() || now.hasQuota()) && oldCount != null && oldCount == count;
       if (max == null) {
         bad.notSupported(path.child("name"), name, counts.keySet());
       } else if (count > max && !stale) {

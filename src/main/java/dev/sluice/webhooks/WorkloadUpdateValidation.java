@@ -37,13 +37,13 @@ final class WorkloadUpdateValidation {
     }
   }
 
-  private static void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     List<JsonNode> is = now.podSets();
     List<JsonNode> was = before.podSets();
     if (same(is, was)) {
       return;
     }
-    if (!now.isElastic() || is.size() != was.size()) {
+    if (!settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) || is.size() != was.size()) {
       bad.immutable(
           POD_SETS, JsonFields.at(now.object(), "spec", "podSets"), "while quota is reserved");
       return;
@@ -69,16 +69,23 @@ final class WorkloadUpdateValidation {
             .allMatch(i -> SemanticEquality.same(one.get(i), other.get(i)));
   }
 
-  private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     Map<String, Long> is = now.reclaimable();
+    Map<String, Long> counts = now.counts();
+    Map<String, Long> admitted = now.admittedCounts();
     before
         .reclaimable()
         .forEach(
             (name, was) -> {
               long count = is.getOrDefault(name, 0L);
+              long pods = counts.getOrDefault(name, 0L);
+              boolean scaledDown =
+                  settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+                      && (pods < before.counts().getOrDefault(name, 0L)
+                          || pods < admitted.getOrDefault(name, 0L));
               boolean gone = !is.containsKey(name);
               // An elastic job needs quota again for pods that were reclaimed before it shrinks.
-              if ((count < was || gone) && !now.isElastic()) {
+              if ((count < was || gone) && !now.isElastic() && !scaledDown) {
                 bad.invalid(
                     STATUS.child("reclaimablePods").key(name).child("count"),
                     JsonFields.at(now.status(), "reclaimablePods"),

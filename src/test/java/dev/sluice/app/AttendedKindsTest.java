@@ -80,9 +80,10 @@ class AttendedKindsTest {
     "ray.io/v1,              RayJob,     '',              true",
     "jobset.x-k8s.io/v1,     JobSet,     from a manager,  false",
     "'',                     '',         from a manager,  true",
-    "'',                     '',         '',              false"
+    "'',                     '',         '',              true",
+    "example.test/v1,        Line,       '',              true"
   })
-  void jobsOfSomeKindsAndOfAManagerMayBeResized(
+  void jobsOfSomeKindsAndThoseThatNobodyHereHandlesMayBeResized(
       String apiVersion, String kind, String origin, boolean resizable) throws Exception {
     String json =
         "{'metadata': {'name': 'w', 'namespace': 'team', 'labels': {%s}, 'ownerReferences': [%s]}}"

@@ -195,12 +195,23 @@ class RemovedQueuesTest {
   }
 
   @Test
-  void aCohortThatQueuesStillNameIsCountedAnewAndOneThatNobodyNamesIsGone() {
+  void nothingIsToldOfADeletedCohortThatQueuesStillNameUntilItExistsAgain() throws IOException {
     caches.cohorts().remove("co");
+    assertThat(text()).doesNotContain("kueue_cohort_");
+
+    put("2");
     assertThat(text()).doesNotContain(BELOW).contains("kueue_cohort_subtree_quota{cohort=\"co\"");
 
+    caches.cohorts().remove("co");
     caches.clusterQueues().remove("cq");
     assertThat(text()).doesNotContain("cohort=\"co\"");
+    put(
+        caches.clusterQueues(),
+        ClusterQueue.class,
+        "{metadata: {name: cq, uid: q3}, spec: {cohortName: co}}");
+    assertThat(text())
+        .as("a cohort without an object, which nobody named in between")
+        .contains("kueue_cohort_subtree_quota{cohort=\"co\"");
   }
 
   @Test

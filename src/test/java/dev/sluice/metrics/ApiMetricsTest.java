@@ -267,7 +267,7 @@ class ApiMetricsTest {
     metrics.quotaReserved(queue, Duration.ZERO);
     metrics.admitted(queue, Duration.ZERO, Duration.ZERO);
     metrics.podsReady(queue, Duration.ZERO, Duration.ZERO);
-    metrics.finished(queue, Duration.ZERO);
+    metrics.finished(queue, Optional.of(Duration.ZERO));
     metrics.evicted(queue, "Preempted", "", true);
     metrics.evictedAfterReady(queue, "Preempted", "", Duration.ZERO);
     metrics.quotaReleased(queue, "Preempted", Duration.ZERO);

@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -236,7 +237,8 @@ class MetricsTest {
     metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
     metrics.admitted(other, Duration.ZERO, Duration.ZERO);
     metrics.finished(
-        new QueueRef("other", new LocalQueueId("lab", "lq"), "high"), Duration.ofSeconds(1));
+        new QueueRef("other", new LocalQueueId("lab", "lq"), "high"),
+        Optional.of(Duration.ofSeconds(1)));
     metrics.preempted("cq", "InClusterQueue");
 
     metrics.clusterQueueRemoved("cq");
@@ -301,6 +303,20 @@ class MetricsTest {
             "kueue_admission_checks_wait_time_seconds_sum" + labels + " 10.0",
             "kueue_finished_workloads_total" + labels + " 1.0",
             "kueue_execution_time_seconds_sum" + labels + " 10.0");
+  }
+
+  @Test
+  void whoeverFinishesWithoutHavingBeenAdmittedLeavesNoExecutionTime() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var finished = is("Finished", "OutOfSync", CREATED.plusSeconds(20));
+    var reserved = is("QuotaReserved", "QuotaReserved", CREATED.plusSeconds(10));
+
+    transitions.changed(admittedBy("cq", reserved), admittedBy("cq", reserved, finished));
+
+    String labels = "{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}";
+    assertThat(lines())
+        .contains("kueue_finished_workloads_total" + labels + " 1.0")
+        .noneMatch(line -> line.contains("execution_time_seconds"));
   }
 
   @Test
@@ -408,7 +424,7 @@ class MetricsTest {
     gauges(all -> true, new QueueGauges.Options(true, true));
     WorkloadMetrics metrics = workloadMetrics(all -> true);
     metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
-    metrics.finished(QUEUE, Duration.ZERO);
+    metrics.finished(QUEUE, Optional.of(Duration.ZERO));
     census.changed(null, admittedBy("cq", is("Finished", "Succeeded", CREATED)));
 
     assertThat(lines().filter(line -> line.startsWith("# TYPE"))).doesNotHaveDuplicates();

@@ -186,8 +186,8 @@ class WorkloadWebhookTest {
       quoteCharacter = '\0',
       textBlock =
           """
-          /spec/podSets/0/count | 2 | spec.podSets: Invalid value:
-          /spec/podSets/0/template/spec/containers/0/name | d | spec.podSets: Invalid value:
+          /spec/podSets/0/count | 4 | spec.podSets[0].count: Invalid value: 4: may only be lowered
+          /spec/podSets/0/template/spec/containers/0/name | d | spec.podSets[0]: Invalid value:
           /status/admission/clusterQueue | other | status.admission: Invalid value:
           /status/admission/podSetAssignments/0/flavors/cpu | ondemand | status.admission: Invalid value:
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: a.b/c} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Forbidden: may be given only at creation
@@ -262,6 +262,40 @@ class WorkloadWebhookTest {
             messages(
                 rules::validate, update(before, edited(before, set("/spec/podSets/0/name", "x")))))
         .anySatisfy(it -> assertThat(it).startsWith("spec.podSets[0]: Invalid value"));
+  }
+
+  /**
+   * Whoever runs the pods of a Workload gives quota back, elastic or not, if the gate allows it.
+   */
+  @Test
+  void countsMayBeLoweredWithoutTheAnnotationWhereTheGateIsOn() {
+    JsonNode fewer = edited(ADMITTED, set("/spec/podSets/0/count", "2"));
+    assertThat(messages(rules::validate, update(ADMITTED, fewer))).isEmpty();
+    WorkloadWebhook off = new WorkloadWebhook(settings("-ElasticJobsViaWorkloadSlices"));
+    assertThat(messages(off::validate, update(ADMITTED, fewer)))
+        .singleElement()
+        .asString()
+        .startsWith("spec.podSets: Invalid value")
+        .endsWith("while quota is reserved");
+  }
+
+  @Test
+  void reclaimablePodsShrinkWhereThePodSetIsSmallerThanWhatWasAdmitted() {
+    JsonNode two = edited(ADMITTED, set("/status/reclaimablePods", "[{name: main, count: 2}]"));
+    JsonNode shrunk = edited(two, set("/spec/podSets/0/count", "2"));
+    JsonNode none = edited(shrunk, set("/status/reclaimablePods", "[{name: main, count: 0}]"));
+    assertThat(messages(rules::validate, update(two, shrunk))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(shrunk, none))).isEmpty();
+    assertThat(
+            messages(
+                rules::validate,
+                updateStatus(shrunk, edited(shrunk, set("/status/reclaimablePods", "[]")))))
+        .isEmpty();
+    assertThat(
+            messages(
+                new WorkloadWebhook(settings("-ElasticJobsViaWorkloadSlices"))::validate,
+                updateStatus(shrunk, none)))
+        .hasSize(1);
   }
 
   @Test

@@ -19,6 +19,8 @@ import java.util.function.Predicate;
  *     ConcurrentAdmission)
  * @param evictable whether somebody stops the pods of a Workload when it is evicted; no eviction of
  *     another Workload that runs is started, because nobody would finish it
+ * @param ownerlessSlices whether a slice of an elastic job belongs to no integration, which would
+ *     finish it when another slice has replaced it
  */
 public record LifecycleOptions(
     Optional<WaitForPodsReady> podsReady,
@@ -26,7 +28,8 @@ public record LifecycleOptions(
     boolean finishOrphans,
     boolean explicitStatus,
     boolean preemptionGates,
-    Predicate<CachedWorkload> evictable) {
+    Predicate<CachedWorkload> evictable,
+    Predicate<CachedWorkload> ownerlessSlices) {
 
   /** Options where every Workload may be evicted. */
   public LifecycleOptions(
@@ -36,7 +39,13 @@ public record LifecycleOptions(
       boolean explicitStatus,
       boolean preemptionGates) {
     this(
-        podsReady, afterFinished, finishOrphans, explicitStatus, preemptionGates, workload -> true);
+        podsReady,
+        afterFinished,
+        finishOrphans,
+        explicitStatus,
+        preemptionGates,
+        workload -> true,
+        workload -> false);
   }
 
   /** Options without preemption gates, where every Workload may be evicted. */
@@ -51,7 +60,25 @@ public record LifecycleOptions(
   /** The same options, with these Workloads evictable. */
   public LifecycleOptions evicting(Predicate<CachedWorkload> workloads) {
     return new LifecycleOptions(
-        podsReady, afterFinished, finishOrphans, explicitStatus, preemptionGates, workloads);
+        podsReady,
+        afterFinished,
+        finishOrphans,
+        explicitStatus,
+        preemptionGates,
+        workloads,
+        ownerlessSlices);
+  }
+
+  /** The same options, with these slices finished when others have replaced them. */
+  public LifecycleOptions replacing(Predicate<CachedWorkload> slices) {
+    return new LifecycleOptions(
+        podsReady,
+        afterFinished,
+        finishOrphans,
+        explicitStatus,
+        preemptionGates,
+        evictable,
+        slices);
   }
 
   /** What may be done to a Workload that has to go. */

@@ -27,6 +27,7 @@ import java.util.Optional;
 public final class LifecyclePolicy {
 
   private static final String TARGET = "DeactivationTarget";
+  private static final String SLICE_REPLACED = "WorkloadSliceReplaced";
   private static final String DUE_TO_TIME =
       Evictions.conditionReason(Evictions.DEACTIVATED, ReservedWorkloadPolicy.TIME_EXCEEDED);
 
@@ -61,6 +62,39 @@ public final class LifecyclePolicy {
     return workload.quotaReserved()
         ? ReservedWorkloadPolicy.decide(workload, queueLookup, rules, now)
         : PendingWorkloadPolicy.decide(workload, queueLookup, rules, now);
+  }
+
+  /**
+   * Whether a slice of an elastic job was replaced by another Workload: that is admitted, names the
+   * slice, and belongs to the same owner and LocalQueue (docs/elastic-jobs.md#slices-of-others).
+   */
+  static boolean isReplaced(CachedWorkload slice, CachedWorkload other, LifecycleOptions rules) {
+    return slice.elastic()
+        && other.elastic()
+        && !slice.deleting()
+        && !slice.finished()
+        && other.replacedSlice().equals(slice.id().name())
+        && !other.id().equals(slice.id())
+        && other.id().namespace().equals(slice.id().namespace())
+        && other.spec().queueName().equals(slice.spec().queueName())
+        && ownerOf(other).equals(ownerOf(slice))
+        && other.admitted()
+        && !other.evicted()
+        && !other.finished()
+        && rules.ownerlessSlices().test(slice);
+  }
+
+  private static String ownerOf(CachedWorkload workload) {
+    return workload.owner().map(CachedWorkload.Owner::uid).orElse("");
+  }
+
+  /** Finishes a slice that another one has replaced. */
+  static LifecycleAction replaced(CachedWorkload slice, CachedWorkload other, Instant now) {
+    String message = "Slice " + other.id().name() + " took its place";
+    return action(
+        StatusPatch.of(slice, now).condition("Finished", true, SLICE_REPLACED, message),
+        "finished, reason=" + SLICE_REPLACED,
+        List.of(new EventSpec(false, SLICE_REPLACED, message)));
   }
 
   /** Writes the states of the gates that the spec names; new gates are closed. */

@@ -50,6 +50,10 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   private final Executor executor;
   private final Delays delays;
   private final Set<String> writing = ConcurrentHashMap.newKeySet();
+
+  /** The Workloads that have replaced slices of elastic jobs, by the UID of the slice. */
+  private final Map<String, WorkloadId> replacements = new ConcurrentHashMap<>();
+
   private final Map<String, Instant> scheduled = new ConcurrentHashMap<>();
   private volatile boolean started;
 
@@ -108,6 +112,21 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
       reconcileIfNeeded(after);
     } else if (before != null) {
       scheduled.remove(before.id().uid());
+      replacements.remove(before.id().uid());
+    }
+  }
+
+  /** Records the slice that a Workload has replaced, which is then finished. */
+  private void replaces(CachedWorkload workload) {
+    if (workload.elastic() && !workload.replacedSlice().isEmpty()) {
+      store
+          .get(workload.id().namespace(), workload.replacedSlice())
+          .filter(slice -> LifecyclePolicy.isReplaced(slice, workload, rules))
+          .ifPresent(
+              slice -> {
+                replacements.put(slice.id().uid(), workload.id());
+                executor.execute(() -> reconcile(slice.id()));
+              });
     }
   }
 
@@ -123,12 +142,26 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
 
   /** Reconciles a Workload on the executor, unless the policy has no result for it. */
   private void reconcileIfNeeded(CachedWorkload workload) {
-    if (mayAct() && !decide(workload).isNothing()) {
+    if (!mayAct()) {
+      return;
+    }
+    replaces(workload);
+    if (!decide(workload).isNothing()) {
       executor.execute(() -> reconcile(workload.id()));
     }
   }
 
   private LifecycleAction decide(CachedWorkload workload) {
+    WorkloadId id = replacements.get(workload.id().uid());
+    Optional<CachedWorkload> replacement =
+        id == null
+            ? Optional.empty()
+            : store
+                .get(id.namespace(), id.name())
+                .filter(other -> LifecyclePolicy.isReplaced(workload, other, rules));
+    if (replacement.isPresent()) {
+      return LifecyclePolicy.replaced(workload, replacement.get(), clock.instant());
+    }
     return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
   }
 

@@ -118,6 +118,18 @@ final class GivenWorkload {
     return unowned();
   }
 
+  /** A slice of an elastic job, which replaces another one unless that is empty. */
+  GivenWorkload slice(String name, String replaced) {
+    ObjectNode metadata = object.withObjectProperty("metadata");
+    metadata.put("name", name).put("uid", "uid-" + name);
+    ObjectNode annotations = metadata.withObjectProperty("annotations");
+    annotations.put("kueue.x-k8s.io/elastic-job", "true");
+    if (!replaced.isEmpty()) {
+      annotations.put("kueue.x-k8s.io/workload-slice-replacement-for", "team/" + replaced);
+    }
+    return this;
+  }
+
   GivenWorkload deleting() {
     object.withObjectProperty("metadata").put("deletionTimestamp", SINCE.toString());
     return this;

@@ -58,7 +58,7 @@ class WorkloadLifecycleTest {
         new Store(),
         new Writer(),
         new CachedQueues(informerCaches),
-        LifecycleOptions.WITHOUT_LIMITS,
+        LifecycleOptions.WITHOUT_LIMITS.replacing(slice -> slice.owner().isEmpty()),
         (id, eventSpec) -> events.add(eventSpec.reason()),
         () -> leading,
         () -> now,
@@ -168,6 +168,37 @@ class WorkloadLifecycleTest {
     pending();
     ring(Duration.ofSeconds(10));
     assertThat(written).hasSize(2);
+  }
+
+  /** Slices of an elastic job that no integration knows are finished here. */
+  @Test
+  void finishesTheSliceThatAnAdmittedOneHasReplaced() {
+    lifecycle.leadershipStarted();
+    seen(workload().neverOwned().slice("a", "").admitted());
+    seen(
+        workload()
+            .neverOwned()
+            .slice("b", "a")
+            .condition("QuotaReserved", "False", "PendingEvaluation", ""));
+    seen(workload().neverOwned().slice("c", "x").admitted());
+    seen(workload().slice("d", "a").admitted());
+    assertThat(written).as("not admitted, of another slice, of another owner").isEmpty();
+
+    var outcome = pending();
+    seen(workload().neverOwned().slice("b", "a").admitted());
+    assertThat(written).singleElement().asString().contains("WorkloadSliceReplaced");
+    pending();
+    outcome.complete(new WorkloadWriter.Outcome.Conflict());
+    assertThat(written).as("tried again").hasSize(2);
+    assertThat(events).isEmpty();
+  }
+
+  @Test
+  void leavesSlicesToTheIntegrationThatKnowsThem() {
+    lifecycle.leadershipStarted();
+    seen(workload().slice("a", "").admitted());
+    seen(workload().slice("b", "a").admitted());
+    assertThat(written).isEmpty();
   }
 
   @Test
