@@ -7,6 +7,7 @@ import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.ReviewMetrics;
 import dev.sluice.server.AccessReviews;
 import dev.sluice.server.CachingRequestAuthorizer;
 import dev.sluice.server.ClientAuthority;
@@ -49,6 +50,7 @@ final class ServerModule implements OperatorModule {
   private final ClusterLookup clusterLookup;
   private final WorkloadLister workloads;
   private final SchedulerQueries queries;
+  private final ReviewMetrics reviewMetrics;
   private final ServerKeys keys;
   private final List<AutoCloseable> open = new ArrayList<>();
   private final List<HealthEndpoint.Check> liveness = new ArrayList<>();
@@ -69,6 +71,7 @@ final class ServerModule implements OperatorModule {
       SchedulerQueries queries) {
     this.context = context;
     this.configuration = context.configuration();
+    this.reviewMetrics = new ReviewMetrics(context.metrics().registry(), context::role);
     this.keys =
         configuration.internalCertManagement().enable()
             ? ServerKeys.shared()
@@ -137,7 +140,8 @@ final class ServerModule implements OperatorModule {
                 new WebhookRouter(
                     Webhooks.functions(WebhookSettings.of(configuration), clusterLookup)),
                 new ConversionWebhook(new HubConverter()),
-                clientAuthority.isPresent()),
+                clientAuthority.isPresent(),
+                reviewMetrics::givenUp),
             GRACE));
   }
 

@@ -102,6 +102,10 @@ final class HttpExchangeHandler implements AutoCloseable {
       throws IOException {
     share.transfers(false);
     Request request = head.with(requestBody);
+    if (httpHandler.bounds(head.known().path())) {
+      send(exchange, share, answer(request));
+      return;
+    }
     long cost = httpHandler.cost(request);
     boolean streamed = httpHandler.isStreamed(head.known().path());
     ConcurrencyLimiter gate = streamed ? streams : answers;

@@ -46,6 +46,14 @@ public interface HttpHandler {
   }
 
   /**
+   * Whether the handler itself bounds how many requests for this path are answered at a time, and
+   * with how much memory.
+   */
+  default boolean bounds(String path) {
+    return false;
+  }
+
+  /**
    * Whether responses for this path are computed while they are sent. Such requests have a limiter
    * of their own, so that clients that read slowly do not block other clients.
    */

@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.webhooks.WebhookRouter;
 import java.io.IOException;
@@ -7,6 +8,8 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Passes admission reviews to the router, and conversion reviews to the conversion webhook. */
 public final class WebhookEndpoint implements HttpHandler {
@@ -17,30 +20,69 @@ public final class WebhookEndpoint implements HttpHandler {
   /** The API server converts a whole page of a list with one request. */
   private static final int MAX_CONVERSION = 64 * 1024 * 1024;
 
+  private static final int MOST_SHOWN = 253;
   private static final String TEXT = "text/plain; charset=utf-8";
   private static final String JSON = "application/json";
+
+  private static final Logger log = LoggerFactory.getLogger(WebhookEndpoint.class);
 
   private final WebhookRouter router;
   private final ConversionWebhook conversions;
   private final boolean clientsAreKnown;
+  private final GivenUpListener listener;
+  private final ReviewExecutor reviews;
+
+  /** Hears of reviews that were not computed, and so were refused. */
+  @FunctionalInterface
+  public interface GivenUpListener {
+    /**
+     * A review was refused.
+     *
+     * @param path of the webhook
+     * @param reason {@code Deadline} if it took too long, {@code Overload} if others were in the
+     *     way
+     */
+    void givenUp(String path, String reason);
+  }
 
   /** Creates an endpoint that answers all clients. */
   public WebhookEndpoint(WebhookRouter router, ConversionWebhook conversions) {
-    this(router, conversions, false);
+    this(router, conversions, false, (path, reason) -> {});
   }
 
   /**
    * Creates an endpoint.
    *
+   * @param listener hears of reviews that are given up
    * @param clientsAreKnown whether admission reviews are answered only for clients with a
    *     certificate. Conversion reviews always are answered: API servers have no client certificate
    *     for conversion.
    */
   public WebhookEndpoint(
-      WebhookRouter router, ConversionWebhook conversions, boolean clientsAreKnown) {
+      WebhookRouter router,
+      ConversionWebhook conversions,
+      boolean clientsAreKnown,
+      GivenUpListener listener) {
+    this(
+        router,
+        conversions,
+        clientsAreKnown,
+        listener,
+        new ReviewExecutor(ReviewExecutor.Limits.ofThisProcess()));
+  }
+
+  /** Creates an endpoint with an executor of its own. */
+  WebhookEndpoint(
+      WebhookRouter router,
+      ConversionWebhook conversions,
+      boolean clientsAreKnown,
+      GivenUpListener listener,
+      ReviewExecutor reviews) {
     this.router = router;
     this.conversions = conversions;
     this.clientsAreKnown = clientsAreKnown;
+    this.listener = listener;
+    this.reviews = reviews;
   }
 
   @Override
@@ -74,10 +116,15 @@ public final class WebhookEndpoint implements HttpHandler {
     return path.equals(CONVERSION_PATH);
   }
 
+  /** Reviews are bounded by the namespace and the user that they are for. */
+  @Override
+  public boolean bounds(String path) {
+    return !path.equals(CONVERSION_PATH);
+  }
+
   @Override
   public long cost(Request request) {
-    JsonMemoryEstimate cost = JsonMemoryEstimate.of(request.requestBody());
-    return request.path().equals(CONVERSION_PATH) ? 3 * cost.largestElement() : cost.whole();
+    return 3 * JsonMemoryEstimate.of(request.requestBody()).largestElement();
   }
 
   @Override
@@ -85,12 +132,54 @@ public final class WebhookEndpoint implements HttpHandler {
     if (request.path().equals(CONVERSION_PATH)) {
       return converted(request.requestBody());
     }
+    WebhookRouter.Head head = WebhookRouter.head(request.requestBody().open());
+    long cost = JsonMemoryEstimate.of(request.requestBody()).whole();
+    if (!reviews.fits(cost)) {
+      return Response.text(413, "the body would take " + cost + " bytes of memory");
+    }
+    try {
+      return reviews.answer(
+          new ReviewExecutor.Requester(head.namespace(), head.user()),
+          request.requestBody().length(),
+          cost,
+          () -> reviewed(request));
+    } catch (ReviewExecutor.GivenUpException e) {
+      return unanswered(request.path(), head, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Response.text(503, "the server is closing");
+    }
+  }
+
+  private Response reviewed(Request request) {
     try (InputStream in = request.requestBody().open()) {
-      WebhookRouter.Reply reply = router.answer(request.path(), in);
-      return new Response(reply.status(), reply.isJson() ? JSON : TEXT, reply.body());
+      return response(router.answer(request.path(), in));
     } catch (IOException e) {
       throw new UncheckedIOException("a body in memory", e);
     }
+  }
+
+  private Response unanswered(
+      String path, WebhookRouter.Head head, ReviewExecutor.GivenUpException e) {
+    log.warn(
+        "review path={} kind={} object=\"{}/{}\" user=\"{}\" result=refused reason=\"{}\"",
+        path,
+        shown(head.kind()),
+        shown(head.namespace()),
+        shown(head.name()),
+        shown(head.user()),
+        e.getMessage());
+    boolean overloaded = e.reason() == ReviewExecutor.Reason.OVERLOAD;
+    listener.givenUp(path, overloaded ? "Overload" : "Deadline");
+    return response(WebhookRouter.unanswered(head, overloaded, String.valueOf(e.getMessage())));
+  }
+
+  private static String shown(String text) {
+    return TextLimits.shown(text, MOST_SHOWN);
+  }
+
+  private static Response response(WebhookRouter.Reply reply) {
+    return new Response(reply.status(), reply.isJson() ? JSON : TEXT, reply.body());
   }
 
   private Response converted(RequestBody requestBody) {

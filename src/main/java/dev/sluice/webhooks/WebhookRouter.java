@@ -1,7 +1,9 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -9,6 +11,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -24,6 +27,12 @@ public final class WebhookRouter {
   private static final int MAX_DEPTH = 200;
   private static final int MAX_TOKENS = 1_000_000;
   private static final int FORBIDDEN = 403;
+  private static final int UNAVAILABLE = 503;
+  private static final int TIMEOUT = 504;
+
+  /** Objects in the head of a review, and the field of each that is read. */
+  private static final Map<String, String> NESTED = Map.of("kind", "kind", "userInfo", "username");
+
   private static final ObjectMapper JSON =
       new ObjectMapper(
           JsonFactory.builder()
@@ -48,6 +57,21 @@ public final class WebhookRouter {
   public record Reply(int status, boolean isJson, byte[] body) {}
 
   /**
+   * What a review says before the object that it is about: who asks, and for what.
+   *
+   * @param uid identifier to repeat in the response; empty if the body is no review
+   * @param kind kind of the object
+   * @param namespace empty for objects without one, or if it isn't known
+   * @param name empty if the API server is to generate one, or if it isn't known
+   * @param user name of the requesting user; empty if it isn't known
+   */
+  public record Head(String uid, String kind, String namespace, String name, String user) {
+
+    /** Of a body that is no review. */
+    public static final Head NONE = new Head("", "", "", "", "");
+  }
+
+  /**
    * Creates a router.
    *
    * @param functions functions by path
@@ -59,6 +83,91 @@ public final class WebhookRouter {
   /** Whether a webhook exists at this path. */
   public boolean knows(String path) {
     return functions.containsKey(path);
+  }
+
+  /**
+   * Reads the head of a review, which API servers write before the object; nothing that comes after
+   * the object is read.
+   */
+  public static Head head(InputStream body) {
+    try (JsonParser parser = JSON.getFactory().createParser(body)) {
+      if (parser.nextToken() != JsonToken.START_OBJECT) {
+        return Head.NONE;
+      }
+      while (parser.nextToken() == JsonToken.FIELD_NAME) {
+        boolean found = parser.currentName().equals("request");
+        if (parser.nextToken() == JsonToken.START_OBJECT && found) {
+          return request(parser);
+        }
+        parser.skipChildren();
+      }
+    } catch (IOException noReview) {
+      return Head.NONE;
+    }
+    return Head.NONE;
+  }
+
+  private static Head request(JsonParser parser) throws IOException {
+    Map<String, String> found = new HashMap<>();
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      String field = parser.currentName();
+      JsonToken value = parser.nextToken();
+      if (field.equals("object") || field.equals("oldObject")) {
+        break;
+      } else if (value == JsonToken.START_OBJECT && NESTED.containsKey(field)) {
+        found.put(field, text(parser, NESTED.getOrDefault(field, "")));
+      } else if (value == JsonToken.VALUE_STRING) {
+        found.put(field, parser.getText());
+      } else {
+        parser.skipChildren();
+      }
+    }
+    return new Head(
+        found.getOrDefault("uid", ""),
+        found.getOrDefault("kind", ""),
+        found.getOrDefault("namespace", ""),
+        found.getOrDefault("name", ""),
+        found.getOrDefault("userInfo", ""));
+  }
+
+  /** The text of one field of an object, which is read to its end. */
+  private static String text(JsonParser parser, String wanted) throws IOException {
+    String found = "";
+    while (parser.nextToken() == JsonToken.FIELD_NAME) {
+      boolean matches = parser.currentName().equals(wanted);
+      if (parser.nextToken() == JsonToken.VALUE_STRING && matches) {
+        found = parser.getText();
+      }
+      parser.skipChildren();
+    }
+    return found;
+  }
+
+  /**
+   * The response to a review that was not computed: the request is refused, whatever the
+   * registration says about failures, since an object that must be held would pass otherwise.
+   *
+   * @param overloaded whether the client may try again at once, as others were in the way
+   * @param why what the user is told
+   */
+  public static Reply unanswered(Head head, boolean overloaded, String why) {
+    if (head.uid().isEmpty()) {
+      return text(UNAVAILABLE, why);
+    }
+    ObjectNode answer = JSON.createObjectNode();
+    answer.put("apiVersion", "admission.k8s.io/v1").put("kind", "AdmissionReview");
+    ObjectNode response = answer.putObject("response");
+    response.put("uid", head.uid()).put("allowed", false);
+    ObjectNode status = response.putObject("status");
+    status
+        .put("status", "Failure")
+        .put("message", "the request was not reviewed, and so is refused: " + why)
+        .put("reason", overloaded ? "ServiceUnavailable" : "Timeout")
+        .put("code", overloaded ? UNAVAILABLE : TIMEOUT);
+    if (overloaded) {
+      status.putObject("details").put("retryAfterSeconds", 1);
+    }
+    return json(answer);
   }
 
   /** Handles the body posted to a path. */
@@ -78,7 +187,7 @@ public final class WebhookRouter {
     } catch (IOException | IllegalArgumentException e) {
       return text(400, "the body is not a review: " + e.getMessage());
     } catch (ClusterNotListedException e) {
-      return text(503, String.valueOf(e.getMessage()));
+      return text(UNAVAILABLE, String.valueOf(e.getMessage()));
     }
   }
 

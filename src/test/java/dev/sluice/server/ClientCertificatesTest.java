@@ -70,7 +70,8 @@ class ClientCertificatesTest {
         new BindAddress("127.0.0.1", 0),
         keys.context(ClientAuthority.of(file, keys)),
         TlsSettings.STRICT,
-        new WebhookEndpoint(router, new ConversionWebhook(new HubConverter()), true),
+        new WebhookEndpoint(
+            router, new ConversionWebhook(new HubConverter()), true, (path, reason) -> {}),
         Duration.ZERO);
   }
 
