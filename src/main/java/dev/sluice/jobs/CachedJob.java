@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
@@ -52,8 +53,8 @@ public record CachedJob(
 
   public CachedJob {
     finalizers = List.copyOf(finalizers);
-    labels = Map.copyOf(labels);
-    annotations = Map.copyOf(annotations);
+    labels = MapCopies.of(labels);
+    annotations = MapCopies.of(annotations);
     podSets = List.copyOf(podSets);
   }
 

@@ -6,6 +6,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -117,6 +118,7 @@ public final class CachedJobParser {
 
   private static List<CachedJob.PodSet> podSets(JobIntegration adapter, JsonNode object) {
     List<CachedJob.PodSet> result = new ArrayList<>();
+    Map<JsonNode, PodTemplateHash> hashes = new IdentityHashMap<>();
     for (PodSetTemplate podSet : adapter.podSets(object)) {
       JsonNode spec = podSet.template().path("spec");
       result.add(
@@ -124,7 +126,7 @@ public final class CachedJobParser {
               podSet.name(),
               podSet.count(),
               podSet.minCount(),
-              PodTemplateHash.of(spec),
+              hashes.computeIfAbsent(spec, PodTemplateHash::of),
               spec.path("priorityClassName").asText()));
     }
     return result;

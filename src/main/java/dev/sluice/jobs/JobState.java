@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.core.model.MapCopies;
 import java.util.Map;
 import java.util.Optional;
 
@@ -27,7 +28,7 @@ public record JobState(
     Handling handling) {
 
   public JobState {
-    reclaimable = Map.copyOf(reclaimable);
+    reclaimable = MapCopies.of(reclaimable);
   }
 
   /** The state of a job that is handled as any other. */

@@ -17,4 +17,8 @@ public record PodSetTemplate(
     int count,
     int minCount,
     ObjectNode template,
-    Optional<ObjectNode> topologyRequest) {}
+    Optional<ObjectNode> topologyRequest) {
+
+  /** The most pod sets that a Workload can have. */
+  public static final int MOST = 18;
+}

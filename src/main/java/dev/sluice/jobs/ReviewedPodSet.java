@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import java.util.Map;
@@ -15,7 +16,7 @@ public record ReviewedPodSet(String path, int count, Map<String, String> annotat
 
   /** Copies the map. */
   public ReviewedPodSet {
-    annotations = Map.copyOf(annotations);
+    annotations = MapCopies.of(annotations);
   }
 
   /** Of a pod template at a path. */

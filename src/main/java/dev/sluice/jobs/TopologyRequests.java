@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonMappers;
 import java.util.Map;
 import java.util.Optional;
@@ -76,7 +77,8 @@ public final class TopologyRequests {
 
   private static JsonNode layers(String text) {
     try {
-      return text.isEmpty() ? JsonMappers.JSON.missingNode() : JsonMappers.JSON.readTree(text);
+      return text.isEmpty() || !TextLimits.fits(text)
+          ? JsonMappers.JSON.missingNode() : JsonMappers.JSON.readTree(text);
     } catch (JsonProcessingException refusedByTheWebhook) {
       return JsonMappers.JSON.missingNode();
     }

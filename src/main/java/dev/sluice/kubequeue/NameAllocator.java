@@ -107,10 +107,14 @@ final class NameAllocator {
         && (object == null ? !implicit : object.mark().filter(replaceable).isPresent());
   }
 
+  /** How much of a name is read: the expressions below take the square of its length. */
+  private static final int MOST_READ = 1024;
+
   /** The name of a ClusterQueue or Cohort of a quota, as far as nobody else has it. */
   static String baseName(SourceMark mark, String fullName) {
+    String cut = fullName.substring(0, Math.min(fullName.length(), MOST_READ));
     String text =
-        fullName.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9.]", "-").replaceAll("\\.+", ".");
+        cut.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9.]", "-").replaceAll("\\.+", ".");
     String trimmed =
         text.replaceAll("-*\\.-*", ".").replaceAll("^[-.]+", "").replaceAll("[-.]+$", "");
     if (trimmed.isEmpty()) {

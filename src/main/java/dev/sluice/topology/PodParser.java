@@ -1,5 +1,6 @@
 package dev.sluice.topology;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.accounting.PodRecord;
@@ -81,7 +82,7 @@ final class PodParser {
     spec.path("nodeSelector")
         .properties()
         .forEach(label -> selector.put(names.of(label.getKey()), label.getValue().asText()));
-    return selectors.of(Map.copyOf(selector));
+    return selectors.of(MapCopies.of(selector));
   }
 
   private Map<String, Integer> indexes(JsonNode labels) {

@@ -1,5 +1,6 @@
 package dev.sluice.topology;
 
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyAssignment.Domain;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ public final class PodPlacement {
 
     /** Copies the map. */
     public Placed {
-      nodeSelector = Map.copyOf(nodeSelector);
+      nodeSelector = MapCopies.of(nodeSelector);
     }
   }
 

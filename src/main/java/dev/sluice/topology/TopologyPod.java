@@ -1,5 +1,6 @@
 package dev.sluice.topology;
 
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.api.KueueConstants;
 import java.util.HashMap;
 import java.util.List;
@@ -40,7 +41,7 @@ public record TopologyPod(
   public TopologyPod {
     indexes = Map.copyOf(indexes);
     gates = List.copyOf(gates);
-    nodeSelector = Map.copyOf(nodeSelector);
+    nodeSelector = MapCopies.of(nodeSelector);
   }
 
   /** Whether the pod waits for its domain. */

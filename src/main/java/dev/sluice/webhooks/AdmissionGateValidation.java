@@ -1,10 +1,11 @@
 package dev.sluice.webhooks;
 
 import dev.sluice.api.KueueConstants;
-import java.util.ArrayList;
+import dev.sluice.api.TextLimits;
 import java.util.HashSet;
-import java.util.List;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** Validates the annotation that names the admission gates of a job or Workload. */
@@ -21,10 +22,16 @@ final class AdmissionGateValidation {
     if (value == null) {
       return;
     }
+    Optional<String> length = TextLimits.fault(value);
+    if (length.isPresent()) {
+      bad.invalid(PATH, value, length.get());
+      return;
+    }
     Set<String> seen = new HashSet<>();
-    for (String item : items(value)) {
+    for (String item : TextLimits.items(value)) {
       if (item.isEmpty()) {
         bad.invalid(PATH, value, "must be names separated by commas, none of them empty");
+        return;
       } else if (!seen.add(item)) {
         bad.duplicate(PATH, item, "a name may appear only once");
       } else if (item.length() > MAX_LENGTH) {
@@ -46,14 +53,10 @@ final class AdmissionGateValidation {
       bad.forbidden(PATH, "may be given only at creation, now \"" + value + "\"");
       return;
     }
-    List<String> added = new ArrayList<>(items(value));
-    added.removeAll(items(old));
+    Set<String> added = new LinkedHashSet<>(TextLimits.items(value));
+    TextLimits.items(old).forEach(added::remove);
     if (!value.isEmpty() && !added.isEmpty()) {
       bad.invalid(PATH, value, "names may only be removed, not added: " + String.join(", ", added));
     }
-  }
-
-  private static List<String> items(String value) {
-    return List.of(value.split(",", -1));
   }
 }

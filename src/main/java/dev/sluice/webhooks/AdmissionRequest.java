@@ -3,7 +3,9 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -83,14 +85,15 @@ public record AdmissionRequest(
 
   /**
    * The errors of the object, without those that the old object already had: these do not block an
-   * update.
+   * update. Errors beyond {@link FieldErrors#MOST_KEPT} can't be compared, and do.
    *
    * @return a new list, which the caller may change
    */
   List<FieldError> newErrors(Function<JsonNode, List<FieldError>> validateObject) {
     List<FieldError> errors = new ArrayList<>(validateObject.apply(object));
     if (isUpdate() && !errors.isEmpty()) {
-      errors.removeAll(validateObject.apply(oldObject));
+      Set<FieldError> known = new HashSet<>(validateObject.apply(oldObject));
+      errors.removeIf(error -> !error.isFurther() && known.contains(error));
     }
     return errors;
   }

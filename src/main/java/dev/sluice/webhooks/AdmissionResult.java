@@ -18,7 +18,7 @@ public sealed interface AdmissionResult {
   /**
    * The request is rejected.
    *
-   * @param errors the errors, at least one
+   * @param errors the errors, at least one and no more than people are shown
    */
   record Rejected(List<FieldError> errors) implements AdmissionResult {}
 
@@ -41,6 +41,6 @@ public sealed interface AdmissionResult {
   static AdmissionResult of(List<FieldError> errors, List<String> warnings) {
     return errors.isEmpty()
         ? new Allowed(JsonNodeFactory.instance.arrayNode(), warnings)
-        : new Rejected(errors);
+        : new Rejected(FieldError.shown(errors));
   }
 }

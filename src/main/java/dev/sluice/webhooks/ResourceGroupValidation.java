@@ -26,9 +26,8 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
     boolean hasParent = !JsonFields.text(spec, parentField).isEmpty();
     Set<String> resources = new HashSet<>();
     Set<String> flavors = new HashSet<>();
-    int resourceCount = 0;
-    int flavorCount = 0;
     List<JsonNode> groups = JsonFields.list(spec, "resourceGroups");
+    totals(groups, bad);
     for (int i = 0; i < groups.size(); i++) {
       List<String> covered = JsonFields.texts(groups.get(i), "coveredResources");
       List<JsonNode> groupFlavors = JsonFields.list(groups.get(i), "flavors");
@@ -42,14 +41,19 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
       if (cells > MAX_CELLS) {
         bad.tooMany(GROUPS.index(i), cells, MAX_CELLS, "pairs of flavor and resource");
       }
-      resourceCount += covered.size();
-      flavorCount += groupFlavors.size();
     }
-    if (flavorCount > MAX_FLAVORS) {
-      bad.tooMany(GROUPS, flavorCount, MAX_FLAVORS, "flavors over all groups");
+  }
+
+  /** Comes first: what is too large has more errors than are shown. */
+  private static void totals(List<JsonNode> groups, FieldErrors bad) {
+    int flavors = groups.stream().mapToInt(it -> JsonFields.list(it, "flavors").size()).sum();
+    int resources =
+        groups.stream().mapToInt(it -> JsonFields.list(it, "coveredResources").size()).sum();
+    if (flavors > MAX_FLAVORS) {
+      bad.tooMany(GROUPS, flavors, MAX_FLAVORS, "flavors over all groups");
     }
-    if (resourceCount > MAX_RESOURCES) {
-      bad.tooMany(GROUPS, resourceCount, MAX_RESOURCES, "covered resources over all groups");
+    if (resources > MAX_RESOURCES) {
+      bad.tooMany(GROUPS, resources, MAX_RESOURCES, "covered resources over all groups");
     }
   }
 

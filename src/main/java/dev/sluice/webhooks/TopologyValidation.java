@@ -4,11 +4,13 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Booleans;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -131,6 +133,11 @@ final class TopologyValidation {
               + " or "
               + KueueConstants.PODSET_SLICE_SIZE);
     }
+    Optional<String> length = TextLimits.fault(text);
+    if (length.isPresent()) {
+      bad.invalid(path, text, length.get());
+      return;
+    }
     Optional<JsonNode> layers = layers(text);
     if (layers.isEmpty()) {
       bad.invalid(
@@ -213,23 +220,14 @@ final class TopologyValidation {
   }
 
   private static void groups(List<PodSetShape> podSets, FieldErrors bad) {
-    Set<String> seen = new HashSet<>();
+    Map<String, List<PodSetShape>> members = new LinkedHashMap<>();
     for (PodSetShape podSet : podSets) {
       String name = podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME);
-      if (name != null && seen.add(name)) {
-        group(name, podSet, members(podSets, name), bad);
+      if (name != null) {
+        members.computeIfAbsent(name, each -> new ArrayList<>()).add(podSet);
       }
     }
-  }
-
-  private static List<PodSetShape> members(List<PodSetShape> podSets, String name) {
-    List<PodSetShape> members = new ArrayList<>();
-    for (PodSetShape podSet : podSets) {
-      if (name.equals(podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME))) {
-        members.add(podSet);
-      }
-    }
-    return members;
+    members.forEach((name, group) -> group(name, group.getFirst(), group, bad));
   }
 
   private static void group(

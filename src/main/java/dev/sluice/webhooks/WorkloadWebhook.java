@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.PodSetTemplate;
 import java.util.List;
 import java.util.Map;
 
@@ -74,6 +75,10 @@ final class WorkloadWebhook {
 
   private void spec(WorkloadReview workload, FieldErrors bad) {
     List<JsonNode> podSets = workload.podSets();
+    if (podSets.size() > PodSetTemplate.MOST) {
+      bad.tooMany(POD_SETS, podSets.size(), PodSetTemplate.MOST, "items");
+      return;
+    }
     int partial = 0;
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);

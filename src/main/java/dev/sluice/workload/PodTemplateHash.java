@@ -36,9 +36,9 @@ public record PodTemplateHash(String full, String withoutTolerations) {
     ObjectNode pods = JsonNodeFactory.instance.objectNode();
     pods.set("initContainers", containers(podSpec.path("initContainers")));
     pods.set("containers", containers(podSpec.path("containers")));
-    String withoutTolerations = digest(canonical("", pods));
+    String withoutTolerations = digest(canonical(pods));
     pods.set("tolerations", podSpec.path("tolerations").deepCopy());
-    return new PodTemplateHash(digest(canonical("", pods)), withoutTolerations);
+    return new PodTemplateHash(digest(canonical(pods)), withoutTolerations);
   }
 
   private static ArrayNode containers(JsonNode containers) {
@@ -80,37 +80,61 @@ public record PodTemplateHash(String full, String withoutTolerations) {
     return latest ? "Always" : "IfNotPresent";
   }
 
-  private static String canonical(String key, JsonNode node) {
-    return switch (node.getNodeType()) {
-      case OBJECT -> canonicalObject(key, node);
-      case ARRAY -> {
-        StringBuilder text = new StringBuilder("[");
-        for (JsonNode item : node) {
-          text.append(canonical("", item)).append(',');
-        }
-        yield text.append(']').toString();
-      }
-      case NUMBER -> plainNumber(node);
-      default -> node.toString();
-    };
+  private static String canonical(JsonNode node) {
+    StringBuilder text = new StringBuilder();
+    write("", node, text);
+    return text.toString();
   }
 
-  private static String canonicalObject(String key, JsonNode node) {
-    boolean quantities = key.equals("requests") || key.equals("limits");
-    Map<String, String> fields = new TreeMap<>();
-    for (Map.Entry<String, JsonNode> field : node.properties()) {
-      JsonNode value = field.getValue();
-      if (isAbsent(value) || value.asText().equals(DEFAULTS.get(field.getKey()))) {
-        continue;
+  /** Appends a value to a text that all values share: nested ones are not copied at each depth. */
+  private static void write(String key, JsonNode node, StringBuilder text) {
+    switch (node.getNodeType()) {
+      case OBJECT -> writeObject(key, node, text);
+      case ARRAY -> {
+        text.append('[');
+        for (JsonNode item : node) {
+          write("", item, text);
+          text.append(',');
+        }
+        text.append(']');
       }
-      String text = quantities ? quantity(value) : canonical(field.getKey(), value);
-      if (!text.equals("{}") && !text.equals("[]")) {
-        fields.put(field.getKey(), text);
-      }
+      case NUMBER -> text.append(plainNumber(node));
+      default -> text.append(node);
     }
-    StringBuilder text = new StringBuilder("{");
-    fields.forEach((name, value) -> text.append(name).append(':').append(value).append(','));
-    return text.append('}').toString();
+  }
+
+  private static void writeObject(String key, JsonNode node, StringBuilder text) {
+    boolean quantities = key.equals("requests") || key.equals("limits");
+    Map<String, JsonNode> fields = new TreeMap<>();
+    node.properties().forEach(field -> fields.put(field.getKey(), field.getValue()));
+    text.append('{');
+    fields.forEach(
+        (name, value) -> {
+          if (isAbsent(value) || value.asText().equals(DEFAULTS.get(name))) {
+            return;
+          }
+          int before = text.length();
+          text.append(name).append(':');
+          int begin = text.length();
+          if (quantities) {
+            text.append(quantity(value));
+          } else {
+            write(name, value, text);
+          }
+          if (isEmpty(text, begin)) {
+            text.setLength(before);
+          } else {
+            text.append(',');
+          }
+        });
+    text.append('}');
+  }
+
+  /** Whether what was written from here on is an empty object or list. */
+  private static boolean isEmpty(StringBuilder text, int begin) {
+    return text.length() == begin + 2
+        && ((text.charAt(begin) == '{' && text.charAt(begin + 1) == '}')
+            || (text.charAt(begin) == '[' && text.charAt(begin + 1) == ']'));
   }
 
   private static boolean isAbsent(JsonNode value) {

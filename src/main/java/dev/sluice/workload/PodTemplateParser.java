@@ -1,7 +1,9 @@
 package dev.sluice.workload;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.TextLimits;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelRequirement.Operator;
 import dev.sluice.core.model.NodeConstraints;
@@ -29,7 +31,11 @@ public final class PodTemplateParser {
   /** The requirements of a term of node affinity on fields of the node. */
   private static final String FIELDS = "matchFields";
 
+  private static final int MOST_PROBLEMS = 20;
+  private static final int MOST_SHOWN = 128;
+
   private final List<String> problems = new ArrayList<>();
+  private int further;
 
   private PodTemplateParser() {}
 
@@ -64,7 +70,23 @@ public final class PodTemplateParser {
         fingerprint.full(),
         fingerprint.withoutTolerations(),
         resourceClaims(spec),
-        List.copyOf(problems));
+        problems());
+  }
+
+  /** What is wrong with a template, however much that is: the first problems, and a count. */
+  private List<String> problems() {
+    if (further > 0) {
+      problems.add("and " + further + (further == 1 ? " more problem" : " more problems"));
+    }
+    return List.copyOf(problems);
+  }
+
+  private void problem(String text) {
+    if (problems.size() < MOST_PROBLEMS) {
+      problems.add(text);
+    } else {
+      further++;
+    }
   }
 
   private List<Container> containers(String field, JsonNode containers) {
@@ -74,7 +96,9 @@ public final class PodTemplateParser {
       result.add(
           new Container(
               name,
-              needs(field + "[" + name + "].resources", container.path("resources")),
+              needs(
+                  field + "[" + TextLimits.shown(name, MOST_SHOWN) + "].resources",
+                  container.path("resources")),
               container.path("restartPolicy").asText("").equals("Always")));
     }
     return List.copyOf(result);
@@ -108,10 +132,11 @@ public final class PodTemplateParser {
       try {
         result.put(entry.getKey(), Quantities.amount(entry.getKey(), entry.getValue().asText("")));
       } catch (IllegalArgumentException e) {
-        problems.add("spec." + field + "." + entry.getKey() + ": " + e.getMessage());
+        String resource = TextLimits.shown(entry.getKey(), MOST_SHOWN);
+        problem("spec." + field + "." + resource + ": " + e.getMessage());
       }
     }
-    return Map.copyOf(result);
+    return MapCopies.of(result);
   }
 
   private NodeConstraints placement(JsonNode spec) {
@@ -185,9 +210,9 @@ public final class PodTemplateParser {
       case "Lt":
         return Optional.of(Operator.LT);
       default:
-        problems.add(
+        problem(
             "spec.affinity.nodeAffinity: operator \"%s\" is none of In, NotIn, Exists, DoesNotExist, Gt, Lt"
-                .formatted(word));
+                .formatted(TextLimits.shown(word, MOST_SHOWN)));
         return Optional.empty();
     }
   }

@@ -1,5 +1,6 @@
 package dev.sluice.workload;
 
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.TopologyAssignment;
@@ -204,8 +205,8 @@ final class StatusParser {
         });
     return new Assignment(
         name[0],
-        Map.copyOf(flavors),
-        Map.copyOf(usage),
+        MapCopies.of(flavors),
+        MapCopies.of(usage),
         count[0],
         domains.stream().findFirst(),
         name[1]);
@@ -297,7 +298,7 @@ final class StatusParser {
           result.put(name[0], count[0]);
           return name[0];
         });
-    return Map.copyOf(result);
+    return MapCopies.of(result);
   }
 
   private RequeueState requeueState() throws IOException {

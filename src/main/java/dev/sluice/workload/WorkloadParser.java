@@ -1,5 +1,6 @@
 package dev.sluice.workload;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import dev.sluice.api.queueing.PreemptibleLabels;
@@ -195,7 +196,7 @@ public final class WorkloadParser {
               result.put(key, jsonTokenReader.text());
             }
           });
-      return Map.copyOf(result);
+      return MapCopies.of(result);
     }
 
     private void spec(String field) throws IOException {

@@ -1,6 +1,7 @@
 package dev.sluice.api.placement;
 
 import dev.sluice.api.KubernetesNames;
+import dev.sluice.api.TextLimits;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -35,6 +36,9 @@ public record PlacementLimits(
   /** All annotations that limit where a job may go. */
   public static final List<String> KEYS = List.of(REGION, SELECTOR);
 
+  /** How much of a text is shown to people; what limits a job usually is shorter. */
+  private static final int MOST_SHOWN = 256;
+
   /** With copies of the collections. */
   public PlacementLimits {
     texts = Map.copyOf(texts);
@@ -68,7 +72,7 @@ public record PlacementLimits(
   }
 
   private static List<String> regions(String text) {
-    List<String> names = List.of(text.split(",", -1)).stream().map(String::strip).toList();
+    List<String> names = TextLimits.items(text).stream().map(String::strip).toList();
     return names.stream().allMatch(name -> !name.isEmpty() && KubernetesNames.isLabelValue(name))
         ? names
         : List.of();
@@ -80,7 +84,7 @@ public record PlacementLimits(
     String region = annotations.get(REGION);
     if (region != null && regions(region).isEmpty()) {
       faults.add(
-          new Fault(
+          fault(
               REGION,
               region,
               "must be names of regions separated by commas, each a label value such as eu-west-1:"
@@ -89,9 +93,13 @@ public record PlacementLimits(
     }
     String selector = annotations.get(SELECTOR);
     if (selector != null && ClusterLabelSelector.parse(selector).isEmpty()) {
-      faults.add(new Fault(SELECTOR, selector, "must be " + ClusterLabelSelector.FORM));
+      faults.add(fault(SELECTOR, selector, "must be " + ClusterLabelSelector.FORM));
     }
     return faults;
+  }
+
+  private static Fault fault(String key, String text, String rule) {
+    return new Fault(key, text, TextLimits.fault(text).orElse(rule));
   }
 
   /**
@@ -105,7 +113,7 @@ public record PlacementLimits(
           "not allowed by %s \"%s\", its region is %s"
               .formatted(
                   REGION,
-                  texts.get(REGION),
+                  shown(REGION),
                   labels.containsKey(REGION_LABEL)
                       ? "\"" + labels.get(REGION_LABEL) + "\""
                       : "not known (label " + REGION_LABEL + ")"));
@@ -116,7 +124,11 @@ public record PlacementLimits(
         selector.filter(it -> it.requirements().isEmpty() || !it.selects(all)).isEmpty();
     return selected
         ? Optional.empty()
-        : Optional.of("not allowed by %s \"%s\"".formatted(SELECTOR, texts.get(SELECTOR)));
+        : Optional.of("not allowed by %s \"%s\"".formatted(SELECTOR, shown(SELECTOR)));
+  }
+
+  private String shown(String key) {
+    return TextLimits.shown(texts.getOrDefault(key, ""), MOST_SHOWN);
   }
 
   private static boolean isIn(List<String> allowed, Map<String, String> labels) {

@@ -1,5 +1,6 @@
 package dev.sluice.checks.provisioning;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import java.util.ArrayList;
@@ -120,7 +121,7 @@ record CachedRequest(
         }
       }
     }
-    return Map.copyOf(result);
+    return MapCopies.of(result);
   }
 
   private static Map<String, String> details(JsonNode object) {
@@ -135,7 +136,7 @@ record CachedRequest(
                 }
               });
     }
-    return Map.copyOf(result);
+    return MapCopies.of(result);
   }
 
   private static String text(JsonNode holder, String field) {

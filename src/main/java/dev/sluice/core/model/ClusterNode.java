@@ -24,7 +24,7 @@ public record ClusterNode(
     boolean usable) {
 
   public ClusterNode {
-    labels = Map.copyOf(labels);
+    labels = MapCopies.of(labels);
     taints = List.copyOf(taints);
     allocatable = Collections.unmodifiableSortedMap(new TreeMap<>(allocatable));
   }

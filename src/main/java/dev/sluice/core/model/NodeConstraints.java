@@ -27,7 +27,7 @@ public record NodeConstraints(
       new NodeConstraints(Map.of(), List.of(), List.of());
 
   public NodeConstraints {
-    nodeSelector = Map.copyOf(nodeSelector);
+    nodeSelector = MapCopies.of(nodeSelector);
     affinityTerms = affinityTerms.stream().map(List::copyOf).toList();
     affinityFields =
         affinityFields.stream().allMatch(List::isEmpty)

@@ -54,7 +54,7 @@ public sealed interface SchedulerEvent {
   /** A namespace was created, or its labels changed. */
   record NamespaceChanged(String name, Map<String, String> labels) implements SchedulerEvent {
     public NamespaceChanged {
-      labels = Map.copyOf(labels);
+      labels = MapCopies.of(labels);
     }
   }
 

@@ -94,11 +94,15 @@ public final class AppWrapper extends SuspendableJob {
         .anyMatch(info -> info.path("labels").has(KueueConstants.PODSET));
   }
 
+  /** No more than tell that there are too many: many pod sets may share one large template. */
   @Override
   public List<PodSetTemplate> podSets(JsonNode object) {
     List<PodSetTemplate> podSets = new ArrayList<>();
     for (JsonNode component : components(object)) {
       for (ComponentPodSet podSet : ComponentPodSet.of(component)) {
+        if (podSets.size() > PodSetTemplate.MOST) {
+          return podSets;
+        }
         podSets.add(
             new PodSetTemplate(
                 name(object, podSets.size()),

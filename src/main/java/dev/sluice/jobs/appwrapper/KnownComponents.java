@@ -50,7 +50,8 @@ final class KnownComponents {
   }
 
   private static String kind(JsonNode object) {
-    String group = object.path("apiVersion").asText().replaceFirst("/?[^/]*$", "");
+    String version = object.path("apiVersion").asText();
+    String group = version.substring(0, Math.max(0, version.lastIndexOf('/')));
     return group + "/" + object.path("kind").asText();
   }
 

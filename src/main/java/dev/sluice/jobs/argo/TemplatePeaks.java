@@ -3,21 +3,25 @@ package dev.sluice.jobs.argo;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.jobs.argo.WorkflowRequests.UnknownRequestException;
-import dev.sluice.kube.json.JsonMergePatch;
 import dev.sluice.workload.PodTemplateParser;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
+import java.util.stream.LongStream;
 
 /**
  * The most that the pods of a Workflow can request at a time, from the templates in its spec: steps
@@ -28,6 +32,19 @@ import java.util.function.LongBinaryOperator;
 final class TemplatePeaks {
 
   private static final int DEEPEST = 50;
+
+  /**
+   * The most resources of a Workflow, as many as a ClusterQueue can cover. Each task of a DAG adds
+   * up all of them.
+   */
+  private static final int MOST_RESOURCES = 256;
+
+  /** The most containers in a list of the defaults, which every template gets. */
+  private static final int MOST_DEFAULTS = 32;
+
+  /** No quantity is longer. */
+  private static final int LONGEST_AMOUNT = 256;
+
   private static final String ON_EXIT = "onExit";
   private static final String CONTAINER_SET = "containerSet";
 
@@ -37,6 +54,10 @@ final class TemplatePeaks {
   private final Map<String, JsonNode> templates = new HashMap<>();
   private final Map<String, Peak> known = new HashMap<>();
   private final Set<String> open = new HashSet<>();
+
+  /** The resources in the order in which they were found, which is that of all amounts. */
+  private final Map<String, Integer> resources = new LinkedHashMap<>();
+
   private final JsonNode defaults;
 
   /** Whether pods may outlive the step that started them. */
@@ -55,35 +76,28 @@ final class TemplatePeaks {
   }
 
   /**
-   * What runs at most at a time.
+   * What runs at most at a time. Amounts are in the order of {@link #resources}; those that are
+   * missing at the end are 0. The arrays are never changed.
    *
    * @param amounts what it requests; of one round where a loop has an unknown number of rounds
    * @param largest what one of its pods requests at most
    * @param endless whether the number of pods is unknown
    * @param onePod whether it is one pod, and not made of other templates
    */
-  private record Peak(
-      SortedMap<String, Long> amounts,
-      SortedMap<String, Long> largest,
-      boolean endless,
-      boolean onePod) {
+  private record Peak(long[] amounts, long[] largest, boolean endless, boolean onePod) {
 
-    private static final Peak NONE = new Peak(new TreeMap<>(), new TreeMap<>(), false, true);
-
-    private Peak with(Peak other, LongBinaryOperator operator) {
-      return new Peak(
-          merged(amounts, other.amounts, operator),
-          merged(largest, other.largest, Math::max),
-          endless || other.endless,
-          onePod && other.onePod);
-    }
+    private static final Peak NONE = new Peak(new long[0], new long[0], false, true);
 
     private Peak and(Peak other) {
-      return with(other, ResourceAmounts::add);
+      return new Sum().add(this).add(other).peak();
     }
 
     private Peak or(Peak other) {
-      return with(other, Math::max);
+      return new Peak(
+          merged(amounts, other.amounts, Math::max),
+          merged(largest, other.largest, Math::max),
+          endless || other.endless,
+          onePod && other.onePod);
     }
 
     private Peak times(long count) {
@@ -100,23 +114,53 @@ final class TemplatePeaks {
 
     /** With at most so many pods. */
     private Peak limited(long pods) {
-      SortedMap<String, Long> most = multiplied(largest, pods);
+      long[] most = multiplied(largest, pods);
       return new Peak(endless ? most : merged(amounts, most, Math::min), largest, false, onePod);
     }
 
-    private static SortedMap<String, Long> multiplied(Map<String, Long> amounts, long count) {
-      SortedMap<String, Long> result = new TreeMap<>();
-      amounts.forEach((name, amount) -> result.put(name, ResourceAmounts.multiply(amount, count)));
-      return result;
+    private static long[] multiplied(long[] amounts, long count) {
+      return LongStream.of(amounts)
+          .map(amount -> ResourceAmounts.multiply(amount, count))
+          .toArray();
     }
 
-    private static SortedMap<String, Long> merged(
-        Map<String, Long> one, Map<String, Long> other, LongBinaryOperator operator) {
-      SortedMap<String, Long> result = new TreeMap<>(one);
-      other.forEach((name, amount) -> result.putIfAbsent(name, 0L));
-      result.replaceAll(
-          (name, amount) -> operator.applyAsLong(amount, other.getOrDefault(name, 0L)));
+    private static long[] merged(long[] one, long[] other, LongBinaryOperator operator) {
+      long[] result = Arrays.copyOf(one, Math.max(one.length, other.length));
+      for (int i = 0; i < result.length; i++) {
+        result[i] = operator.applyAsLong(result[i], i < other.length ? other[i] : 0);
+      }
       return result;
+    }
+  }
+
+  /** What runs side by side, added up in place: a template may have thousands of tasks. */
+  private static final class Sum {
+
+    private long[] amounts = new long[0];
+    private long[] largest = new long[0];
+    private boolean endless;
+    private boolean onePod = true;
+
+    private Sum add(Peak peak) {
+      if (peak.amounts().length > amounts.length) {
+        amounts = Arrays.copyOf(amounts, peak.amounts().length);
+      }
+      if (peak.largest().length > largest.length) {
+        largest = Arrays.copyOf(largest, peak.largest().length);
+      }
+      for (int i = 0; i < peak.amounts().length; i++) {
+        amounts[i] = ResourceAmounts.add(amounts[i], peak.amounts()[i]);
+      }
+      for (int i = 0; i < peak.largest().length; i++) {
+        largest[i] = Math.max(largest[i], peak.largest()[i]);
+      }
+      endless |= peak.endless();
+      onePod &= peak.onePod();
+      return this;
+    }
+
+    private Peak peak() {
+      return new Peak(amounts.clone(), largest.clone(), endless, onePod);
     }
   }
 
@@ -148,7 +192,25 @@ final class TemplatePeaks {
       throw new UnknownRequestException(
           "a loop or a recursion has no limit, and there is no spec.parallelism");
     }
-    return peak.amounts();
+    return peaks.byResource(peak.amounts());
+  }
+
+  private SortedMap<String, Long> byResource(long[] amounts) {
+    SortedMap<String, Long> result = new TreeMap<>();
+    resources.forEach((name, i) -> result.put(name, i < amounts.length ? amounts[i] : 0));
+    return result;
+  }
+
+  private long[] inOrder(Map<String, Long> amounts) throws UnknownRequestException {
+    for (String name : amounts.keySet()) {
+      resources.putIfAbsent(name, resources.size());
+      if (resources.size() > MOST_RESOURCES) {
+        throw new UnknownRequestException("it requests more than 256 resources");
+      }
+    }
+    long[] result = new long[resources.size()];
+    amounts.forEach((name, amount) -> result[resources.getOrDefault(name, 0)] = amount);
+    return result;
   }
 
   private Peak named(String name, int depth) throws UnknownRequestException {
@@ -177,11 +239,11 @@ final class TemplatePeaks {
     Peak peak = Peak.NONE;
     if (template.has("steps")) {
       for (JsonNode group : JsonFields.list(template, "steps")) {
-        Peak together = Peak.NONE;
+        Sum together = new Sum();
         for (JsonNode step : group.isArray() ? group : List.of(group)) {
-          together = together.and(call(step, depth));
+          together.add(call(step, depth));
         }
-        peak = daemons ? peak.and(together) : peak.or(together);
+        peak = daemons ? peak.and(together.peak()) : peak.or(together.peak());
       }
     } else if (template.has("dag")) {
       peak = dag(JsonFields.list(template, "dag", "tasks"), depth);
@@ -197,21 +259,23 @@ final class TemplatePeaks {
   private Peak dag(List<JsonNode> tasks, int depth) throws UnknownRequestException {
     TaskOrder order = new TaskOrder(daemons ? List.of() : tasks);
     List<Peak> peaks = new ArrayList<>();
-    Peak all = Peak.NONE;
     for (JsonNode task : tasks) {
       peaks.add(call(task, depth));
-      all = all.and(peaks.getLast());
     }
     if (!order.isKnown()) {
-      return all;
+      Sum all = new Sum();
+      peaks.forEach(all::add);
+      return all.peak();
     }
     Peak most = Peak.NONE;
     for (int i = 0; i < peaks.size(); i++) {
-      Peak beside = Peak.NONE;
+      Sum beside = new Sum();
       for (int j = 0; j < peaks.size(); j++) {
-        beside = i == j || order.areSideBySide(i, j) ? beside.and(peaks.get(j)) : beside;
+        if (i == j || order.areSideBySide(i, j)) {
+          beside.add(peaks.get(j));
+        }
       }
-      most = most.or(beside);
+      most = most.or(beside.peak());
     }
     return most;
   }
@@ -260,11 +324,11 @@ final class TemplatePeaks {
 
   /** Templates that run beside a step, a task or the whole Workflow. */
   private Peak hooks(JsonNode holder, int depth) throws UnknownRequestException {
-    Peak peak = Peak.NONE;
+    Sum sum = new Sum();
     for (JsonNode hook : JsonFields.at(holder, "hooks")) {
-      peak = peak.and(call(hook, depth));
+      sum.add(call(hook, depth));
     }
-    return peak;
+    return sum.peak();
   }
 
   /** A template that has a pod of its own; pods without containers of the user request nothing. */
@@ -273,56 +337,79 @@ final class TemplatePeaks {
     ArrayNode containers = spec.putArray("containers");
     for (String field : CONTAINERS) {
       if (template.path(field) instanceof ObjectNode container) {
-        containers.add(requested(withDefaults(field, container)));
+        containers.add(requested(container, defaults.path(field)));
       }
     }
     if (template.has(CONTAINER_SET) && defaults.has(CONTAINER_SET)) {
       throw new UnknownRequestException("templateDefaults change a containerSet");
     }
     for (JsonNode container : JsonFields.list(template, CONTAINER_SET, "containers")) {
-      containers.add(requested(container));
+      containers.add(requested(container, MissingNode.getInstance()));
     }
-    for (JsonNode sidecar : withDefaults("sidecars", template)) {
-      containers.add(requested(sidecar));
-    }
-    ArrayNode first = spec.putArray("initContainers");
-    for (JsonNode container : withDefaults("initContainers", template)) {
-      first.add(requested(container));
-    }
-    SortedMap<String, Long> amounts = PodTemplateParser.requests(spec);
+    addWithDefaults("sidecars", template, containers);
+    addWithDefaults("initContainers", template, spec.putArray("initContainers"));
+    long[] amounts = inOrder(PodTemplateParser.requests(spec));
     return new Peak(amounts, amounts, false, true);
   }
 
   /** The containers of a list, and those that the defaults have under the same or another name. */
-  private List<JsonNode> withDefaults(String field, JsonNode template) {
-    Map<String, JsonNode> given = new HashMap<>();
+  private void addWithDefaults(String field, JsonNode template, ArrayNode containers)
+      throws UnknownRequestException {
+    Map<String, JsonNode> given = new LinkedHashMap<>();
     JsonFields.list(defaults, field)
         .forEach(container -> given.put(JsonFields.text(container, "name"), container));
-    List<JsonNode> result = new ArrayList<>();
+    if (given.size() > MOST_DEFAULTS) {
+      throw new UnknownRequestException("templateDefaults have too many " + field);
+    }
     for (JsonNode own : JsonFields.list(template, field)) {
       JsonNode before = given.remove(JsonFields.text(own, "name"));
-      result.add(
-          before instanceof ObjectNode object && own instanceof ObjectNode container
-              ? JsonMergePatch.applied(object, container)
-              : own);
+      containers.add(requested(own, before == null ? MissingNode.getInstance() : before));
     }
-    result.addAll(given.values());
+    for (JsonNode other : given.values()) {
+      containers.add(requested(JsonNodeFactory.instance.objectNode(), other));
+    }
+  }
+
+  /**
+   * A container with its limits as the requests that it doesn't have, and nothing else of it.
+   *
+   * @param defaults the container of the template's defaults, which all templates share
+   */
+  private static ObjectNode requested(JsonNode container, JsonNode defaults)
+      throws UnknownRequestException {
+    ObjectNode result = JsonNodeFactory.instance.objectNode();
+    String restart = JsonFields.text(container, "restartPolicy");
+    result.put(
+        "restartPolicy",
+        restart.isEmpty() ? JsonFields.text(defaults, "restartPolicy") : restart);
+    ObjectNode requests = amounts(container, defaults, "requests");
+    JsonFields.fill(requests, amounts(container, defaults, "limits"));
+    WorkflowRequests.amounts(requests);
+    result.putObject("resources").set("requests", requests);
     return result;
   }
 
-  private ObjectNode withDefaults(String field, ObjectNode container) {
-    return defaults.path(field) instanceof ObjectNode given
-        ? JsonMergePatch.applied(given, container)
-        : container;
-  }
-
-  /** A container with its limits as the requests that it doesn't have. */
-  private static ObjectNode requested(JsonNode container) throws UnknownRequestException {
-    ObjectNode result = JsonFields.object(container).deepCopy();
-    ObjectNode resources = JsonFields.child(result, "resources");
-    ObjectNode requests = JsonFields.child(resources, "requests");
-    JsonFields.fill(requests, JsonFields.object(resources.path("limits")));
-    WorkflowRequests.amounts(requests);
+  private static ObjectNode amounts(JsonNode container, JsonNode defaults, String field)
+      throws UnknownRequestException {
+    JsonNode shared = defaults.path("resources").path(field);
+    if (shared.size() > MOST_RESOURCES
+        || shared.valueStream().anyMatch(each -> each.asText().length() > LONGEST_AMOUNT)) {
+      throw new UnknownRequestException("templateDefaults request too many resources");
+    }
+    ObjectNode result = JsonNodeFactory.instance.objectNode();
+    shared
+        .properties()
+        .forEach(each -> result.set(each.getKey(), TextNode.valueOf(each.getValue().asText())));
+    JsonNode own = container.path("resources").path(field);
+    own.properties()
+        .forEach(
+            each -> {
+              if (each.getValue().isNull()) {
+                result.remove(each.getKey());
+              } else {
+                result.set(each.getKey(), each.getValue());
+              }
+            });
     return result;
   }
 }

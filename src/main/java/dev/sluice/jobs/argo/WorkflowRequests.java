@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import java.util.Map;
@@ -23,6 +24,8 @@ import java.util.TreeMap;
 record WorkflowRequests(SortedMap<String, Long> amounts, Optional<String> unknown) {
 
   private static final String ANNOTATION = "min-resources";
+
+  private static final int MOST_SHOWN = 64;
 
   /** What to do where the templates don't tell. */
   private static final String ADVICE = "; annotation kube-queue/" + ANNOTATION + " can say it";
@@ -58,6 +61,10 @@ record WorkflowRequests(SortedMap<String, Long> amounts, Optional<String> unknow
   }
 
   private static SortedMap<String, Long> said(String text) throws UnknownRequestException {
+    Optional<String> length = TextLimits.fault(text);
+    if (length.isPresent()) {
+      throw new UnknownRequestException("the annotation " + length.get());
+    }
     try {
       JsonNode list = JsonMappers.YAML.readTree(text);
       if (list.isObject() && !list.isEmpty()) {
@@ -77,15 +84,19 @@ record WorkflowRequests(SortedMap<String, Long> amounts, Optional<String> unknow
       try {
         long amount = Quantities.amount(each.getKey(), text);
         if (amount < 0) {
-          throw new UnknownRequestException("\"" + text + "\" is less than 0");
+          throw new UnknownRequestException("\"" + shown(text) + "\" is less than 0");
         }
         amounts.put(each.getKey(), amount);
       } catch (IllegalArgumentException e) {
         throw new UnknownRequestException(
-            "\"%s\" of %s is no quantity".formatted(text, each.getKey()));
+            "\"%s\" of %s is no quantity".formatted(shown(text), shown(each.getKey())));
       }
     }
     return amounts;
+  }
+
+  private static String shown(String text) {
+    return TextLimits.shown(text, MOST_SHOWN);
   }
 
   /** The amounts as a container requests them. */

@@ -10,6 +10,7 @@ import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.TemplatedJob;
 import dev.sluice.jobs.WebhookRules;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -78,12 +79,18 @@ public final class JobSet extends TemplatedJob {
     return Math.max(0, Math.min(parallelism, spec.path("completions").asInt(parallelism)));
   }
 
+  /** What the status says of the replicated jobs, by name. */
+  private static Map<String, JsonNode> statuses(JsonNode object) {
+    Map<String, JsonNode> statuses = new HashMap<>();
+    for (JsonNode status : JsonFields.list(object, "status", "replicatedJobsStatus")) {
+      statuses.putIfAbsent(status.path("name").asText(), status);
+    }
+    return statuses;
+  }
+
   /** What the status says of a replicated job; a missing node if it says nothing. */
-  private static JsonNode status(JsonNode object, JsonNode job) {
-    return JsonFields.list(object, "status", "replicatedJobsStatus").stream()
-        .filter(status -> status.path("name").equals(job.path("name")))
-        .findFirst()
-        .orElseGet(MissingNode::getInstance);
+  private static JsonNode status(Map<String, JsonNode> statuses, JsonNode job) {
+    return statuses.getOrDefault(job.path("name").asText(), MissingNode.getInstance());
   }
 
   @Override
@@ -96,8 +103,9 @@ public final class JobSet extends TemplatedJob {
   protected boolean podsReady(JsonNode object) {
     long wanted = 0;
     long ready = 0;
+    Map<String, JsonNode> statuses = statuses(object);
     for (JsonNode job : replicatedJobs(object)) {
-      JsonNode status = status(object, job);
+      JsonNode status = status(statuses, job);
       wanted += replicas(job);
       ready += (long) status.path("ready").asInt() + status.path("succeeded").asInt();
     }
@@ -112,8 +120,9 @@ public final class JobSet extends TemplatedJob {
   @Override
   protected Map<String, Integer> reclaimable(JsonNode object) {
     Map<String, Integer> reclaimable = new LinkedHashMap<>();
+    Map<String, JsonNode> statuses = statuses(object);
     for (JsonNode job : replicatedJobs(object)) {
-      int succeeded = Math.min(status(object, job).path("succeeded").asInt(), replicas(job));
+      int succeeded = Math.min(status(statuses, job).path("succeeded").asInt(), replicas(job));
       long pods = Math.min((long) succeeded * podsPerJob(job), Integer.MAX_VALUE);
       if (pods > 0) {
         reclaimable.put(podSet(job), (int) pods);

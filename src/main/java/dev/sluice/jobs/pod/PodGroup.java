@@ -1,6 +1,7 @@
 package dev.sluice.jobs.pod;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.JobState;
@@ -325,7 +326,7 @@ final class PodGroup {
     Set<String> gates = new LinkedHashSet<>();
     for (CachedPod pod : pods) {
       String said = pod.job().annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
-      gates.addAll(said.isEmpty() ? List.of() : List.of(said.split(",")));
+      gates.addAll(said.isEmpty() ? List.of() : TextLimits.items(said));
     }
     if (gates.isEmpty()) {
       result.remove(KueueConstants.ADMISSION_GATED_BY);

@@ -4,19 +4,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.IntNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.InvalidField;
 import dev.sluice.jobs.JobReference;
+import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.TemplatedJob.Index;
 import dev.sluice.jobs.TemplatedJob.PodSetSlot;
 import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * The pods of a Ray cluster whose spec is somewhere in an object: a head, and groups of workers.
@@ -28,7 +30,6 @@ record RayPods(List<String> path) {
   /** The pod set of the head. */
   static final String HEAD = "head";
 
-  private static final int MOST_POD_SETS = 18;
   private static final String GROUPS = "workerGroupSpecs";
   private static final String LEAST = "minReplicas";
   private static final String GROUP_NAME = "groupName";
@@ -63,13 +64,14 @@ record RayPods(List<String> path) {
     String at = "/" + String.join("/", path);
     slots.add(PodSetSlot.of(object, HEAD, 1, at + "/headGroupSpec/template", NO_INDEX));
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
+    Map<String, JsonNode> namesakes = byName(JobReference.specOf(object));
     for (int i = 0; i < groups.size(); i++) {
       JsonNode group = groups.get(i);
       slots.add(
           PodSetSlot.of(
               object,
               podSet(group),
-              count(group, JobReference.specOf(object)),
+              count(group, namesakes),
               at + "/" + GROUPS + "/" + i + "/template",
               NO_INDEX));
     }
@@ -82,23 +84,33 @@ record RayPods(List<String> path) {
    */
   ArrayNode followed(JsonNode object) {
     ArrayNode followed = JsonNodeFactory.instance.arrayNode();
+    Map<String, JsonNode> namesakes = byName(JobReference.specOf(object));
     for (JsonNode group : JsonFields.list(spec(object), GROUPS)) {
-      long count = count(group, JobReference.specOf(object));
-      if (count != count(group, MissingNode.getInstance())) {
+      long count = count(group, namesakes);
+      if (count != count(group, Map.of())) {
         followed.addObject().put("name", podSet(group)).put("count", count);
       }
     }
     return followed;
   }
 
+  /** The groups in the spec of a cluster, by name. */
+  private static Map<String, JsonNode> byName(JsonNode cluster) {
+    Map<String, JsonNode> groups = new HashMap<>();
+    for (JsonNode group : JsonFields.list(cluster, GROUPS)) {
+      groups.putIfAbsent(group.path(GROUP_NAME).asText(), group);
+    }
+    return groups;
+  }
+
   /** The number of pods of a group, or of its namesake in the spec of a cluster. */
-  private static long count(JsonNode group, JsonNode cluster) {
-    return workers(replicas(group, cluster), group);
+  private static long count(JsonNode group, Map<String, JsonNode> namesakes) {
+    return workers(replicas(group, namesakes), group);
   }
 
   /** The number of pods of a group of workers whose spec stands alone. */
   static long workers(JsonNode group) {
-    return workers(replicas(group, MissingNode.getInstance()), group);
+    return workers(replicas(group, Map.of()), group);
   }
 
   private static long workers(int replicas, JsonNode group) {
@@ -122,9 +134,10 @@ record RayPods(List<String> path) {
 
   /** Gives the groups of a cluster in another object the replicas that they have in this one. */
   void resize(JsonNode object, ObjectNode other) {
+    Map<String, JsonNode> namesakes = byName(spec(object));
     for (JsonNode group : JsonFields.list(spec(other), GROUPS)) {
       if (group instanceof ObjectNode resized) {
-        resized.put("replicas", Math.max(0, replicas(group, spec(object))));
+        resized.put("replicas", Math.max(0, replicas(group, namesakes)));
       }
     }
   }
@@ -133,12 +146,8 @@ record RayPods(List<String> path) {
    * The replicas of a group, or those of its namesake in the spec of a cluster. KubeRay makes
    * minReplicas of a group that says fewer.
    */
-  private static int replicas(JsonNode group, JsonNode cluster) {
-    JsonNode size =
-        JsonFields.list(cluster, GROUPS).stream()
-            .filter(each -> each.path(GROUP_NAME).equals(group.path(GROUP_NAME)))
-            .findFirst()
-            .orElse(group);
+  private static int replicas(JsonNode group, Map<String, JsonNode> namesakes) {
+    JsonNode size = namesakes.getOrDefault(group.path(GROUP_NAME).asText(), group);
     return Math.max(size.path("replicas").asInt(1), size.path(LEAST).asInt());
   }
 
@@ -271,7 +280,7 @@ record RayPods(List<String> path) {
               "the head of a cluster in a queue must have a container"));
     }
     List<JsonNode> groups = JsonFields.list(spec(object), GROUPS);
-    int most = MOST_POD_SETS - 1 - more;
+    int most = PodSetTemplate.MOST - 1 - more;
     if (groups.size() > most) {
       invalid.add(
           new InvalidField(

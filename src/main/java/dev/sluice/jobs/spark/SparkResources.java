@@ -40,7 +40,7 @@ record SparkResources(JsonNode object, String role) {
 
   /** Memory as Java and Spark write it; without a unit it is MiB. */
   private static final Pattern MEMORY =
-      Pattern.compile("\\s*([0-9]{1,18})\\s*(?:([kmgtp])b?|(b))?\\s*", Pattern.CASE_INSENSITIVE);
+      Pattern.compile("\\s*+([0-9]{1,18})\\s*+(?:([kmgtp])b?|(b))?\\s*+", Pattern.CASE_INSENSITIVE);
 
   private static final Pattern COUNT = Pattern.compile("[0-9]{1,9}");
   private static final Pattern FACTOR_FORM = Pattern.compile("[0-9]{1,9}(?:\\.[0-9]{1,9})?");

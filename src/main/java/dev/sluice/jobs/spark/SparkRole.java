@@ -41,7 +41,10 @@ enum SparkRole {
   private static final String EXECUTOR_CONTAINER = "executor";
 
   private static final Pattern JAVA_MEMORY =
-      Pattern.compile("\\s*([0-9]+)\\s*(?:([kmgtp])b?|(b))?\\s*", Pattern.CASE_INSENSITIVE);
+      Pattern.compile("([0-9]++)\\s*+(?:([kmgtp])b?|(b))?", Pattern.CASE_INSENSITIVE);
+
+  /** No amount of memory is longer; the API server takes any text for one. */
+  private static final int LONGEST_MEMORY = 64;
 
   private final String field;
   private final String container;
@@ -156,7 +159,10 @@ enum SparkRole {
 
   /** An amount of memory as Java and Spark write it, as a quantity; MiB if it has no unit. */
   private static String quantity(String memory) {
-    Matcher matcher = JAVA_MEMORY.matcher(memory);
+    if (memory.length() > LONGEST_MEMORY) {
+      return memory.substring(0, LONGEST_MEMORY);
+    }
+    Matcher matcher = JAVA_MEMORY.matcher(memory.strip());
     if (!matcher.matches()) {
       return memory;
     }

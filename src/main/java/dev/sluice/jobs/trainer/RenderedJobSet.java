@@ -6,8 +6,13 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.JobReference;
+import dev.sluice.jobs.PodSetTemplate;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -57,7 +62,18 @@ public final class RenderedJobSet {
           "schedulingGates",
           "resourceClaims");
 
-  private RenderedJobSet() {}
+  private final JsonNode trainJob;
+  private final JsonNode runtime;
+  private final boolean mpi;
+
+  /** The entries of lists that were looked at, by the value of the list's key. */
+  private final Map<ArrayNode, Map<String, ObjectNode>> entries = new IdentityHashMap<>();
+
+  private RenderedJobSet(JsonNode trainJob, JsonNode runtime) {
+    this.trainJob = trainJob;
+    this.runtime = runtime;
+    this.mpi = JsonFields.at(runtime, "mlPolicy", "mpi").isObject();
+  }
 
   /**
    * The JobSet of a TrainJob that was read with the spec of its runtime, with the status of its
@@ -80,34 +96,42 @@ public final class RenderedJobSet {
    * @param managers the managers whose patches are applied
    */
   public static ObjectNode spec(JsonNode trainJob, JsonNode runtime, Predicate<String> managers) {
+    return new RenderedJobSet(trainJob, runtime).spec(managers);
+  }
+
+  private ObjectNode spec(Predicate<String> managers) {
     ObjectNode spec = JsonFields.object(JsonFields.at(runtime, "template", "spec")).deepCopy();
-    for (JsonNode patch : JsonFields.list(trainJob, "spec", "runtimePatches")) {
-      if (managers.test(patch.path("manager").asText())) {
-        patch(spec, JsonFields.at(patch, "trainingRuntimeSpec", "template", "spec"));
-      }
-    }
-    boolean mpi = JsonFields.at(runtime, "mlPolicy", "mpi").isObject();
+    Map<String, ObjectNode> jobs = new LinkedHashMap<>();
     for (JsonNode job : JsonFields.list(spec, "replicatedJobs")) {
       if (job instanceof ObjectNode object) {
-        initialize(object, trainJob);
-        train(object, trainJob, mpi);
-        nodes(object, trainJob, runtime, mpi);
+        jobs.putIfAbsent(job.path("name").toString(), object);
       }
     }
+    for (JsonNode patch : JsonFields.list(trainJob, "spec", "runtimePatches")) {
+      if (managers.test(patch.path("manager").asText())) {
+        patch(jobs, JsonFields.at(patch, "trainingRuntimeSpec", "template", "spec"));
+      }
+    }
+    jobs.values().stream().limit(PodSetTemplate.MOST + 1L).forEach(this::render);
     return spec;
   }
 
-  private static void patch(ObjectNode spec, JsonNode patch) {
+  private void render(ObjectNode job) {
+    initialize(job);
+    train(job);
+    nodes(job);
+  }
+
+  private void patch(Map<String, ObjectNode> jobs, JsonNode patch) {
     for (JsonNode patched : JsonFields.list(patch, "replicatedJobs")) {
-      for (JsonNode job : JsonFields.list(spec, "replicatedJobs")) {
-        if (job instanceof ObjectNode object && job.path("name").equals(patched.path("name"))) {
-          patchJob(object, patched);
-        }
+      ObjectNode job = jobs.get(patched.path("name").toString());
+      if (job != null) {
+        patchJob(job, patched);
       }
     }
   }
 
-  private static void patchJob(ObjectNode job, JsonNode patch) {
+  private void patchJob(ObjectNode job, JsonNode patch) {
     JsonNode template = JsonFields.at(patch, "template", "spec", "template");
     ObjectNode target = template(job);
     for (String field : List.of("labels", "annotations")) {
@@ -133,12 +157,12 @@ public final class RenderedJobSet {
         JsonFields.child(JsonFields.child(job, "template"), "spec"), "template");
   }
 
-  private static void merge(ObjectNode target, JsonNode patch) {
+  private void merge(ObjectNode target, JsonNode patch) {
     patch.properties().forEach(field -> set(target, field.getKey(), field.getValue()));
   }
 
   /** Objects are merged, and lists of named entries by name; anything else is replaced. */
-  private static void set(ObjectNode target, String field, JsonNode value) {
+  private void set(ObjectNode target, String field, JsonNode value) {
     String key = KEYS.get(field);
     if (value.isObject()) {
       merge(JsonFields.child(target, field), value);
@@ -149,14 +173,30 @@ public final class RenderedJobSet {
     }
   }
 
-  private static void put(ArrayNode present, String key, JsonNode entry) {
-    for (JsonNode other : present) {
-      if (other instanceof ObjectNode same && same.path(key).equals(entry.path(key))) {
-        merge(same, entry);
-        return;
+  private void put(ArrayNode present, String key, JsonNode entry) {
+    Map<String, ObjectNode> named =
+        entries.computeIfAbsent(present, list -> RenderedJobSet.named(list, key));
+    String name = entry.path(key).toString();
+    ObjectNode same = named.get(name);
+    if (same != null) {
+      merge(same, entry);
+      return;
+    }
+    JsonNode added = entry.deepCopy();
+    present.add(added);
+    if (added instanceof ObjectNode object) {
+      named.put(name, object);
+    }
+  }
+
+  private static Map<String, ObjectNode> named(ArrayNode list, String key) {
+    Map<String, ObjectNode> named = new HashMap<>();
+    for (JsonNode entry : list) {
+      if (entry instanceof ObjectNode object) {
+        named.putIfAbsent(entry.path(key).toString(), object);
       }
     }
-    present.add(entry.deepCopy());
+    return named;
   }
 
   private static boolean isStep(JsonNode job, String step) {
@@ -165,19 +205,17 @@ public final class RenderedJobSet {
             .equals(step);
   }
 
-  private static void initialize(ObjectNode job, JsonNode trainJob) {
+  private void initialize(ObjectNode job) {
     INITIALIZERS.forEach(
         (step, field) -> {
           JsonNode given = JsonFields.at(trainJob, "spec", "initializer", field);
           if (isStep(job, step) && given.isObject()) {
-            for (ObjectNode container : containers(job, step)) {
-              fetch(container, given);
-            }
+            container(job, step).ifPresent(container -> fetch(container, given));
           }
         });
   }
 
-  private static void fetch(ObjectNode container, JsonNode given) {
+  private void fetch(ObjectNode container, JsonNode given) {
     ArrayNode env = JsonFields.array(container.get("env"));
     container.set("env", env);
     if (given.hasNonNull("storageUri")) {
@@ -192,35 +230,37 @@ public final class RenderedJobSet {
     }
   }
 
-  private static List<ObjectNode> containers(ObjectNode job, String name) {
+  /** The container of this name; a pod has no two of one name. */
+  private static Optional<ObjectNode> container(ObjectNode job, String name) {
     return JsonFields.list(job, "template", "spec", "template", "spec", "containers").stream()
         .filter(ObjectNode.class::isInstance)
         .map(ObjectNode.class::cast)
         .filter(container -> container.path("name").asText().equals(name))
-        .toList();
+        .findFirst();
   }
 
-  private static void train(ObjectNode job, JsonNode trainJob, boolean mpi) {
+  private void train(ObjectNode job) {
     JsonNode trainer = JsonFields.at(trainJob, "spec", "trainer");
     boolean leads = isStep(job, TRAINER);
-    if (!trainer.isObject() || !(leads || (mpi && isNode(job)))) {
-      return;
+    if (trainer.isObject() && (leads || (mpi && isNode(job)))) {
+      container(job, NODE).ifPresent(container -> train(container, trainer, leads));
     }
-    for (ObjectNode container : containers(job, NODE)) {
-      copy(trainer, "image", container);
-      for (String field : List.of("requests", "limits")) {
-        JsonNode amounts = JsonFields.at(trainer, "resourcesPerNode", field);
-        if (amounts.isObject()) {
-          merge(JsonFields.child(JsonFields.child(container, "resources"), field), amounts);
-        }
+  }
+
+  private void train(ObjectNode container, JsonNode trainer, boolean leads) {
+    copy(trainer, "image", container);
+    for (String field : List.of("requests", "limits")) {
+      JsonNode amounts = JsonFields.at(trainer, "resourcesPerNode", field);
+      if (amounts.isObject()) {
+        merge(JsonFields.child(JsonFields.child(container, "resources"), field), amounts);
       }
-      if (leads) {
-        copy(trainer, "command", container);
-        copy(trainer, "args", container);
-        ArrayNode env = JsonFields.array(container.get("env"));
-        trainer.path("env").forEach(entry -> put(env, "name", entry));
-        JsonFields.setUnlessEmpty(container, "env", env);
-      }
+    }
+    if (leads) {
+      copy(trainer, "command", container);
+      copy(trainer, "args", container);
+      ArrayNode env = JsonFields.array(container.get("env"));
+      trainer.path("env").forEach(entry -> put(env, "name", entry));
+      JsonFields.setUnlessEmpty(container, "env", env);
     }
   }
 
@@ -239,7 +279,7 @@ public final class RenderedJobSet {
    * nodes, one fewer if the launcher is a node itself. Every other step has one pod, whatever the
    * runtime says of its parallelism.
    */
-  private static void nodes(ObjectNode job, JsonNode trainJob, JsonNode runtime, boolean mpi) {
+  private void nodes(ObjectNode job) {
     JsonNode wanted = JsonFields.at(trainJob, "spec", TRAINER, "numNodes");
     JsonNode policy = runtime.path("mlPolicy");
     boolean trains = mpi ? isNode(job) : isStep(job, TRAINER);

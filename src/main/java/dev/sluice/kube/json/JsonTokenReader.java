@@ -1,5 +1,6 @@
 package dev.sluice.kube.json;
 
+import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
@@ -115,7 +116,7 @@ public final class JsonTokenReader {
   public Map<String, String> wordMap() throws IOException {
     Map<String, String> result = new HashMap<>();
     object(name -> result.put(name, word()));
-    return Map.copyOf(result);
+    return MapCopies.of(result);
   }
 
   public static Instant instant(String text) {
