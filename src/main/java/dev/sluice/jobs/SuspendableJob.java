@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubeQueueKeys;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.util.List;
@@ -83,6 +84,9 @@ public abstract class SuspendableJob implements JobIntegration {
     return List.of();
   }
 
+  /** How much of a path and a rule is shown, both of which may name what users wrote. */
+  private static final int MOST_SHOWN = 1024;
+
   private Optional<String> heldBack(JsonNode object) {
     return hold(object)
         .or(
@@ -92,7 +96,9 @@ public abstract class SuspendableJob implements JobIntegration {
                     .map(
                         field ->
                             "What the job runs can't be counted: %s: %s"
-                                .formatted(field.path(), field.rule())));
+                                .formatted(
+                                    TextLimits.shown(field.path(), MOST_SHOWN),
+                                    TextLimits.shown(field.rule(), MOST_SHOWN))));
   }
 
   /**

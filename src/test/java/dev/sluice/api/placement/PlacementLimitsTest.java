@@ -121,4 +121,21 @@ class PlacementLimitsTest {
 
     assertThat(limits.forbids("onsite", Map.of())).isEmpty();
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {PlacementLimits.SELECTOR, PlacementLimits.REGION})
+  void aTextBeyondTheLimitIsNotReadAndAllowsNobody(String key) {
+    Map<String, String> longest = Map.of(key, "a,".repeat(2047) + "bc");
+    Map<String, String> longer = Map.of(key, "a,".repeat(2048) + "b");
+
+    assertThat(PlacementLimits.faults(longest)).isEmpty();
+    assertThat(PlacementLimits.faults(longer))
+        .singleElement()
+        .satisfies(
+            fault ->
+                assertThat(fault.rule())
+                    .isEqualTo("must have at most 4096 characters, it has 4097 of them"));
+    assertThat(PlacementLimits.of(longer).forbids("onsite", CLUSTER))
+        .hasValueSatisfying(why -> assertThat(why).hasSizeLessThan(500));
+  }
 }

@@ -33,6 +33,8 @@ class MetricsPageIT {
           // no object is there that the schemas let through and nobody can read;
           // ReadErrorRecorderTest
           "sluice_unreadable_objects_total",
+          // no review takes long; ReviewMetricsTest
+          "sluice_webhook_reviews_given_up_total",
           // no Job is elastic
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest
