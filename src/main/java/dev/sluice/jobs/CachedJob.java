@@ -1,12 +1,12 @@
 package dev.sluice.jobs;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.List;

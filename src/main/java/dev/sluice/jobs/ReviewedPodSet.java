@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.core.model.MapCopies;
 import java.util.Map;
 
 /**

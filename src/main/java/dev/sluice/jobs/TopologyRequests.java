@@ -78,7 +78,8 @@ public final class TopologyRequests {
   private static JsonNode layers(String text) {
     try {
       return text.isEmpty() || !TextLimits.fits(text)
-          ? JsonMappers.JSON.missingNode() : JsonMappers.JSON.readTree(text);
+          ? JsonMappers.JSON.missingNode()
+          : JsonMappers.JSON.readTree(text);
     } catch (JsonProcessingException refusedByTheWebhook) {
       return JsonMappers.JSON.missingNode();
     }

@@ -20,8 +20,8 @@ import java.util.function.Supplier;
  * Computes reviews on a few platform threads, which the operating system interrupts in favour of
  * others: a virtual thread that computes would hold one of the few carriers that leader election,
  * probes and readers share. Namespaces take turns, no namespace and no user has more than half of
- * the threads, and a review that isn't answered in time is given up. A thread that goes on with such
- * a review is replaced, and still counts for its namespace and its user. Thread-safe.
+ * the threads, and a review that isn't answered in time is given up. A thread that goes on with
+ * such a review is replaced, and still counts for its namespace and its user. Thread-safe.
  */
 final class ReviewExecutor {
 

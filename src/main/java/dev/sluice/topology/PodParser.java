@@ -1,11 +1,11 @@
 package dev.sluice.topology;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.sluice.topology;
 
-import dev.sluice.core.model.MapCopies;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.MapCopies;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -131,7 +131,10 @@ public final class FieldErrors {
       String text = value.textValue();
       return text.length() <= MAX_SHOWN
           ? value.toString()
-          : TextNode.valueOf(text.substring(0, MAX_SHOWN)) + "... (" + text.length() + " characters)";
+          : TextNode.valueOf(text.substring(0, MAX_SHOWN))
+              + "... ("
+              + text.length()
+              + " characters)";
     }
     BoundedWriter writer = new BoundedWriter();
     try {

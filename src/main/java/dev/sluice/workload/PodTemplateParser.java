@@ -1,11 +1,11 @@
 package dev.sluice.workload;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.TextLimits;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Toleration;

@@ -1,8 +1,8 @@
 package dev.sluice.workload;
 
-import dev.sluice.core.model.MapCopies;
 import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.workload.CachedWorkload.Admission;

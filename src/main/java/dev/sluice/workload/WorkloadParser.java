@@ -1,9 +1,9 @@
 package dev.sluice.workload;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.kube.json.StringInterner;

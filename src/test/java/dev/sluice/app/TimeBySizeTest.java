@@ -17,8 +17,8 @@ import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.argo.Workflow;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.kube.reading.ReadErrorLog;
-import dev.sluice.testing.HostileSamples;
 import dev.sluice.testing.BuildBreadth;
+import dev.sluice.testing.HostileSamples;
 import dev.sluice.webhooks.WebhookKind;
 import dev.sluice.webhooks.WebhookRouter;
 import dev.sluice.webhooks.Webhooks;
@@ -46,7 +46,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Objects as large as the API server takes them, filled in the ways that cost readers and webhooks
  * most: what is done with one of four times the size takes no more than about four times the time.
  * Measured is the processor time of the thread, which other programs on the machine hardly change,
- * and of several rounds the fastest.
+ * and of several rounds the fastest. The daily build takes some of the cases; {@code
+ * -Dsluice.case=TEXT} takes those whose names have it.
  */
 @Order(4) // long ones begin early
 class TimeBySizeTest {
@@ -151,15 +152,12 @@ class TimeBySizeTest {
     cases.add(annotation("Job", selector, "values", n -> "a in (" + repeated("v%d,", n) + "b)"));
     cases.add(annotation("Job", selector, "parentheses", n -> "(".repeat(n)));
     cases.add(annotation("Job", selector, "spaces", n -> "a" + " ".repeat(n) + "=b"));
-    cases.add(
-        annotation("Job", "sluice.dev/remote-status", "lists", n -> "[".repeat(n / 2) + "1"));
+    cases.add(annotation("Job", "sluice.dev/remote-status", "lists", n -> "[".repeat(n / 2) + "1"));
     cases.add(annotation("Workflow", "kube-queue/min-resources", "maps", n -> "{".repeat(n)));
     cases.add(
         annotation("Workflow", "kube-queue/min-resources", "lines", n -> repeated("r%d: 1\n", n)));
-    for (String kind :
-        List.of("Job", "Pod", "Workload", "StatefulSet", "Workflow")) {
-      cases.add(
-          of(kind, "labels of one hash", MOST_OBJECT, n -> map("/metadata/labels", kind, n)));
+    for (String kind : List.of("Job", "Pod", "Workload", "StatefulSet", "Workflow")) {
+      cases.add(of(kind, "labels of one hash", MOST_OBJECT, n -> map("/metadata/labels", kind, n)));
       cases.add(
           of(
               kind,
@@ -301,8 +299,7 @@ class TimeBySizeTest {
                   "{'name': 't%d', 'template': 'work'}",
                   n - 6000);
             }));
-    cases.add(
-        text("Job", "completed indexes", "/status/completedIndexes", n -> "1-3,5,", ""));
+    cases.add(text("Job", "completed indexes", "/status/completedIndexes", n -> "1-3,5,", ""));
     cases.add(list("Workload", "pod sets", "/spec/podSets", "{'name': 'p%d', 'count': 1}"));
     cases.add(
         list(
@@ -539,7 +536,9 @@ class TimeBySizeTest {
     ObjectNode request = review.putObject("request").put("uid", "u");
     request.put("desiredAPIVersion", "kueue.x-k8s.io/v1beta1").putArray("objects").add(object);
     byte[] text = HostileSamples.text(review).getBytes(StandardCharsets.UTF_8);
-    conversions.read(() -> new ByteArrayInputStream(text)).writeAnswer(OutputStream.nullOutputStream());
+    conversions
+        .read(() -> new ByteArrayInputStream(text))
+        .writeAnswer(OutputStream.nullOutputStream());
   }
 
   private static byte[] review(String operation, JsonNode now, JsonNode before) {

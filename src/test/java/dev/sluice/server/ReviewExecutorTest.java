@@ -102,9 +102,7 @@ class ReviewExecutorTest {
     assertThat(reviews.answer(OTHER, 10, 10, () -> DONE)).isSameAs(DONE);
     assertThat(started).hasValue(2);
     for (int i = 20; i < 24; i++) {
-      send(
-          reviews,
-          new Requester("team-" + i, "system:serviceaccount:kube-system:job-controller"));
+      send(reviews, new Requester("team-" + i, "system:serviceaccount:kube-system:job-controller"));
     }
     await().until(() -> started.get() == 4);
   }

@@ -50,9 +50,7 @@ class FieldErrorsTest {
     bad.invalid(PATH.key("k".repeat(1_000_000)), large, "r".repeat(1_000_000));
     bad.invalid(PATH, "v".repeat(1_000_000), "must be a name");
     bad.notSupported(
-        PATH,
-        "v",
-        IntStream.range(0, 100_000).mapToObj(i -> "n" + i).collect(Collectors.toList()));
+        PATH, "v", IntStream.range(0, 100_000).mapToObj(i -> "n" + i).collect(Collectors.toList()));
 
     assertThat(messages(bad.errors()))
         .allSatisfy(message -> assertThat(message).hasSizeLessThan(5000));

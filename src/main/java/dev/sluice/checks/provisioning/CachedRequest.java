@@ -1,8 +1,8 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.MapCopies;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

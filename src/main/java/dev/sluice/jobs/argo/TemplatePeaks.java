@@ -380,8 +380,7 @@ final class TemplatePeaks {
     ObjectNode result = JsonNodeFactory.instance.objectNode();
     String restart = JsonFields.text(container, "restartPolicy");
     result.put(
-        "restartPolicy",
-        restart.isEmpty() ? JsonFields.text(defaults, "restartPolicy") : restart);
+        "restartPolicy", restart.isEmpty() ? JsonFields.text(defaults, "restartPolicy") : restart);
     ObjectNode requests = amounts(container, defaults, "requests");
     JsonFields.fill(requests, amounts(container, defaults, "limits"));
     WorkflowRequests.amounts(requests);

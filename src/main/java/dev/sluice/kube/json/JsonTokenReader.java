@@ -1,8 +1,8 @@
 package dev.sluice.kube.json;
 
-import dev.sluice.core.model.MapCopies;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
+import dev.sluice.core.model.MapCopies;
 import java.io.IOException;
 import java.time.DateTimeException;
 import java.time.Instant;
