@@ -1,7 +1,27 @@
 {{/* What selects the operator's pods. */}}
 {{- define "sluice.selector" -}}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/name: {{ include "sluice.name" . | quote }}
 control-plane: controller-manager
-app.kubernetes.io/name: sluice
+{{- end -}}
+
+{{/* The name by which pods and Services of this API are selected everywhere. */}}
+{{- define "sluice.name" -}}
+{{ .Values.nameOverride | default "kueue" }}
+{{- end -}}
+
+{{- define "sluice.chart" -}}
+{{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{/* The labels of an object of the controller; those of other components say that themselves. */}}
+{{- define "sluice.labels" -}}
+{{ include "sluice.selector" . }}
+app.kubernetes.io/component: controller
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+app.kubernetes.io/part-of: sluice
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+helm.sh/chart: {{ include "sluice.chart" . }}
 {{- end -}}
 
 {{/* The namespaces whose jobs the API server asks about: as the configuration says, if it does. */}}
@@ -21,7 +41,7 @@ matchExpressions:
 {{/* The Secret with the certificate of the servers; empty if the operator makes its own. */}}
 {{- define "sluice.certificateSecret" -}}
 {{- if .Values.certificates.certManager.enabled -}}
-{{ .Values.certificates.secretName | default "sluice-serving" }}
+{{ .Values.certificates.secretName | default "kueue-webhook-server-cert" }}
 {{- else -}}
 {{ .Values.certificates.secretName }}
 {{- end -}}
@@ -31,7 +51,7 @@ matchExpressions:
 {{- define "sluice.caAnnotations" -}}
 {{- $own := dict -}}
 {{- if .Values.certificates.certManager.enabled -}}
-{{- $own = dict "cert-manager.io/inject-ca-from" (printf "%s/sluice-serving" .Release.Namespace) -}}
+{{- $own = dict "cert-manager.io/inject-ca-from" (printf "%s/kueue-serving-cert" .Release.Namespace) -}}
 {{- end -}}
 {{- with merge (dict) .Values.certificates.annotations $own -}}
 {{ toYaml . }}
@@ -47,4 +67,45 @@ kind: Configuration
 {{- $config = mergeOverwrite (deepCopy .Values.config) (dict "internalCertManagement" (dict "enable" false)) -}}
 {{- end }}
 {{ toYaml $config }}
+{{- end -}}
+
+{{/* Refuses what would stop a cluster, before anything is written: an object that can't be taken over. */}}
+{{- define "sluice.guards" -}}
+{{- $ns := .Release.Namespace -}}
+{{- $found := lookup "apps/v1" "Deployment" $ns "kueue-controller-manager" -}}
+{{- if $found -}}
+{{- $ours := eq (dig "metadata" "labels" "app.kubernetes.io/part-of" "" $found) "sluice" -}}
+{{- $selector := dig "spec" "selector" "matchLabels" dict $found -}}
+{{- if not (and $ours (eq (toJson $selector) (include "sluice.selector" . | fromYaml | toJson))) -}}
+{{- fail (printf "Deployment kueue-controller-manager in namespace %s is not of this release, and its selector can't be changed; nothing was written. Stop and delete it first: kubectl -n %s delete deployment kueue-controller-manager --cascade=foreground (docs/switching.md)" $ns $ns) -}}
+{{- end -}}
+{{- end -}}
+{{- $secret := dig "internalCertManagement" "webhookSecretName" "kueue-webhook-server-cert" .Values.config -}}
+{{- $internal := and (not .Values.certificates.certManager.enabled) (dig "internalCertManagement" "enable" true .Values.config) -}}
+{{- if and $internal (.Capabilities.APIVersions.Has "cert-manager.io/v1/Certificate") -}}
+{{- range (lookup "cert-manager.io/v1" "Certificate" $ns "").items -}}
+{{- if eq .spec.secretName $secret -}}
+{{- fail (printf "Certificate %s of cert-manager writes Secret %s in namespace %s, which this release would write, too; nothing was written. Either let cert-manager go on, with --set certificates.certManager.enabled=true, or take it over: kubectl -n %s delete certificate %s && kubectl -n %s delete secret %s (docs/switching.md)" .metadata.name $secret $ns $ns .metadata.name $ns $secret) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Webhook registrations of other operators of this API, one command in each line. */}}
+{{- define "sluice.leftRegistrations" -}}
+{{- range $kind := list "MutatingWebhookConfiguration" "ValidatingWebhookConfiguration" -}}
+{{- range (lookup "admissionregistration.k8s.io/v1" $kind "" "").items -}}
+{{- $asks := false -}}
+{{- range .webhooks -}}
+{{- range .rules -}}
+{{- if has "kueue.x-k8s.io" .apiGroups -}}
+{{- $asks = true -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $asks (not (has .metadata.name (list "kueue-mutating-webhook-configuration" "kueue-validating-webhook-configuration"))) }}
+  kubectl delete {{ $kind | lower }} {{ .metadata.name }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}

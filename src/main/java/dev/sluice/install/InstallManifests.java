@@ -14,6 +14,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -27,7 +29,7 @@ public final class InstallManifests {
   public static final String WEBHOOK_SERVICE = "kueue-webhook-service";
 
   /** The Service through which the API server reaches the visibility API. */
-  public static final String VISIBILITY_SERVICE = "visibility-server";
+  public static final String VISIBILITY_SERVICE = "kueue-visibility-server";
 
   /** The operator's service account. */
   public static final String SERVICE_ACCOUNT = "kueue-controller-manager";
@@ -49,6 +51,8 @@ public final class InstallManifests {
 
   /** The line of base.yaml that stands for the frameworks of the shipped configuration. */
   private static final String FRAMEWORKS = "      # FRAMEWORKS\n";
+
+  private static final Pattern IMAGE = Pattern.compile("(?m)^ +image: sluice:(.*)$");
 
   private InstallManifests() {}
 
@@ -95,7 +99,8 @@ public final class InstallManifests {
   /** Both webhook configurations. */
   public static List<HasMetadata> webhooks(WebhookRegistration registration) {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration);
-    return List.of(webhooks.mutating(), webhooks.validating());
+    return List.of(
+        StandardLabels.on(webhooks.mutating()), StandardLabels.on(webhooks.validating()));
   }
 
   /** The objects of the base manifest, for another namespace. */
@@ -119,7 +124,20 @@ public final class InstallManifests {
   /** The same, with the operator's rights on these kinds of jobs. */
   static List<String> documents(List<JobKindDescription> kinds) {
     String text = replace(baseText(), KINDS_OF_JOBS, JobKindRules.text(kinds));
-    return List.of(replace(text, FRAMEWORKS, frameworks()).split("(?m)^---\n", -1));
+    return labelled(replace(text, FRAMEWORKS, frameworks()));
+  }
+
+  private static List<String> labelled(String text) {
+    return Stream.of(text.split("(?m)^---\n", -1)).map(StandardLabels::in).toList();
+  }
+
+  /** The version that the shipped manifests install: that of their image. */
+  static String version() {
+    Matcher image = IMAGE.matcher(baseText());
+    if (!image.find()) {
+      throw new IllegalStateException("no image of Sluice in base.yaml");
+    }
+    return image.group(1);
   }
 
   private static String replace(String text, String line, String by) {
@@ -142,7 +160,7 @@ public final class InstallManifests {
 
   /** The same as text, for the shipped namespace. */
   static String kubeQueueText() {
-    return text("kube-queue.yaml");
+    return String.join("---\n", labelled(text("kube-queue.yaml")));
   }
 
   /**
@@ -163,7 +181,7 @@ public final class InstallManifests {
 
   /** What holds for queued jobs while no operator is there, as text, for the shipped namespace. */
   static String queuedJobsText() {
-    return text("queued-jobs.yaml");
+    return String.join("---\n", labelled(text("queued-jobs.yaml")));
   }
 
   private static String baseText() {

@@ -106,10 +106,7 @@ public final class Installer {
           .waitUntilCondition(
               DefinitionConditions::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
-    WebhookConfigurations webhooks =
-        new WebhookConfigurations(registration().trusting(ownServiceAccount()));
-    adopt(webhooks.mutating());
-    adopt(webhooks.validating());
+    InstallManifests.webhooks(registration().trusting(ownServiceAccount())).forEach(this::adopt);
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
   }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * ClusterRoles that administrators bind to users: a viewer and an editor for every kind, and two
@@ -42,6 +43,22 @@ public final class UserClusterRoles {
   /** Kinds that batch users may view, in addition to the jobs that they submit. */
   private static final Set<String> FOR_USERS = Set.of("localqueue", "workload");
 
+  /** Kinds without which nobody understands a quota: the built-in role admin may view them. */
+  private static final Set<String> FOR_ADMINS =
+      Set.of("clusterqueue", "cohort", "resourceflavor", "topology");
+
+  private static final String TO_ADMIN = "rbac.authorization.k8s.io/aggregate-to-admin";
+
+  /** Adds a role to the three that every cluster has for the people of a namespace. */
+  private static final List<String> EVERYBODY =
+      List.of(
+          "rbac.authorization.k8s.io/aggregate-to-view",
+          "rbac.authorization.k8s.io/aggregate-to-edit",
+          TO_ADMIN);
+
+  /** Says which role of which kind this is. */
+  private static final String ROLE = "rbac.kueue.x-k8s.io/role";
+
   /** API groups whose kinds the standard roles of every cluster cover already. */
   private static final Set<String> CORE = Set.of("", "apps");
 
@@ -56,20 +73,28 @@ public final class UserClusterRoles {
     roles.add(gathering("kueue-batch-user-role", USER));
     for (Kind kind : OWN) {
       roles.add(role(kind, "editor", EDIT, List.of(ADMIN)));
-      roles.add(
-          role(
-              kind,
-              "viewer",
-              READ,
-              FOR_USERS.contains(kind.name()) ? List.of(ADMIN, USER) : List.of(ADMIN)));
+      roles.add(role(kind, "viewer", READ, viewers(kind.name())));
     }
     for (Kind kind : jobs()) {
       roles.add(role(kind, "editor", EDIT, List.of(ADMIN, USER)));
-      roles.add(role(kind, "viewer", READ, List.of(ADMIN, USER)));
+      roles.add(role(kind, "viewer", READ, with(EVERYBODY, ADMIN, USER)));
     }
-    roles.add(pending("cq", "clusterqueues", List.of(ADMIN)));
-    roles.add(pending("lq", "localqueues", List.of(ADMIN, USER)));
+    roles.add(pending("cq", "clusterqueues", with(EVERYBODY, ADMIN)));
+    roles.add(pending("lq", "localqueues", with(EVERYBODY, ADMIN, USER)));
+    roles.forEach(StandardLabels::on);
     return roles;
+  }
+
+  /** Who may look at one of the operator's own kinds. */
+  private static List<String> viewers(String kind) {
+    if (FOR_USERS.contains(kind)) {
+      return with(EVERYBODY, ADMIN, USER);
+    }
+    return FOR_ADMINS.contains(kind) ? List.of(ADMIN, TO_ADMIN) : List.of(ADMIN);
+  }
+
+  private static List<String> with(List<String> labels, String... more) {
+    return Stream.concat(Stream.of(more), labels.stream()).toList();
   }
 
   private static List<Kind> jobs() {
@@ -95,7 +120,7 @@ public final class UserClusterRoles {
 
   private static ClusterRole role(Kind kind, String what, List<String> verbs, List<String> labels) {
     ClusterRoleBuilder role =
-        named("kueue-" + kind.name() + "-" + what + "-role", labels)
+        named(kind.name() + "-" + what, labels)
             .addNewRule()
             .withApiGroups(kind.group())
             .withResources(kind.plural())
@@ -119,18 +144,22 @@ public final class UserClusterRoles {
   }
 
   private static ClusterRole pending(String queue, String plural, List<String> labels) {
-    return named("kueue-pending-workloads-" + queue + "-viewer-role", labels)
+    return named("pending-workloads-" + queue + "-viewer", labels)
         .addNewRule()
         .withApiGroups("visibility." + GROUP)
         .withResources(plural + "/pendingworkloads")
-        .withVerbs("get")
+        .withVerbs(READ)
         .endRule()
         .build();
   }
 
-  private static ClusterRoleBuilder named(String name, List<String> labels) {
+  private static ClusterRoleBuilder named(String what, List<String> labels) {
     ClusterRoleBuilder role =
-        new ClusterRoleBuilder().withNewMetadata().withName(name).endMetadata();
+        new ClusterRoleBuilder()
+            .withNewMetadata()
+            .withName("kueue-" + what + "-role")
+            .addToLabels(ROLE, what)
+            .endMetadata();
     for (String label : labels) {
       role.editMetadata().addToLabels(Map.of(label, "true")).endMetadata();
     }

@@ -62,7 +62,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
         .withNewMetadata()
         .withNamespace(namespace)
         .withName(name)
-        .addToLabels("app.kubernetes.io/name", "sluice")
+        .addToLabels("app.kubernetes.io/part-of", "sluice")
         .endMetadata()
         .withType("Opaque")
         .withData(data)

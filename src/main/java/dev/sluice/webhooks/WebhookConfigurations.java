@@ -18,10 +18,8 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfigBuilder;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the webhook configurations, for {@code --install} and for the shipped manifests. */
@@ -44,10 +42,7 @@ public final class WebhookConfigurations {
   private static final String FAIL = "Fail";
   private static final String IGNORE = "Ignore";
   private static final Map<String, String> LABELS =
-      Collections.unmodifiableMap(
-          new TreeMap<>(
-              Map.of(
-                  "app.kubernetes.io/name", "sluice", "app.kubernetes.io/component", "webhook")));
+      Map.of("app.kubernetes.io/component", "webhook");
 
   private final WebhookRegistration registration;
   private final List<WebhookKind> all;

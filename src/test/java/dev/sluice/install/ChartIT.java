@@ -9,6 +9,7 @@ import dev.sluice.testing.Helm;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
@@ -43,6 +44,9 @@ class ChartIT {
   private static final String WITHOUT_DEFINITIONS = "--set=crds.install=false";
 
   private static final Path CHECKS = Path.of("deploy", "prometheus");
+
+  private static final Set<String> HELMS_LABELS =
+      Set.of("app.kubernetes.io/managed-by", "helm.sh/chart");
 
   private final KubernetesSerialization serialization = new KubernetesSerialization();
 
@@ -79,6 +83,62 @@ class ChartIT {
         byName(text, object -> !object.getKind().equals("CustomResourceDefinition"));
     assertThat(chart.keySet()).isEqualTo(plain.keySet());
     assertThat(chart).isEqualTo(plain);
+  }
+
+  @Test
+  void everyObjectCarriesTheStandardLabels() throws Exception {
+    String text =
+        helm.succeed(
+            "template",
+            "queueing",
+            CHART,
+            "-n",
+            NAMESPACE,
+            "--kube-version",
+            "1.36.0",
+            WITHOUT_DEFINITIONS,
+            "--set",
+            "serviceMonitor.enabled=true,prometheusRule.enabled=true,networkPolicy.enabled=true,"
+                + "networkPolicy.apiServerCIDRs={10.0.0.0/8},config.dashboard.enabled=true,"
+                + "queuedJobsPolicy.enabled=true,config.kubeQueue.enabled=true,"
+                + "certificates.certManager.enabled=true,nameOverride=batch");
+
+    assertThat(InstallFiles.objects(text))
+        .hasSizeGreaterThan(90)
+        .allSatisfy(
+            object ->
+                assertThat(object.getMetadata().getLabels())
+                    .as(object.getKind() + " " + object.getMetadata().getName())
+                    .containsEntry("app.kubernetes.io/name", "batch")
+                    .containsEntry("app.kubernetes.io/instance", "queueing")
+                    .containsEntry("app.kubernetes.io/version", "0.1.0")
+                    .containsEntry("app.kubernetes.io/part-of", "sluice")
+                    .containsEntry("app.kubernetes.io/managed-by", "Helm")
+                    .containsEntry("helm.sh/chart", "sluice-0.1.0")
+                    .containsEntry("control-plane", "controller-manager")
+                    .containsKey("app.kubernetes.io/component"));
+  }
+
+  /** Merged with a Service of another chart of the API, the selector still fits the pods. */
+  @Test
+  void servicesSelectByTheKeysThatServicesOfThisApiHave() throws Exception {
+    var objects = InstallFiles.objects(template(WITHOUT_DEFINITIONS));
+    Map<String, String> pods =
+        objects.stream()
+            .filter(Deployment.class::isInstance)
+            .map(it -> ((Deployment) it).getSpec().getTemplate().getMetadata().getLabels())
+            .findFirst()
+            .orElseThrow();
+
+    assertThat(objects.stream().filter(Service.class::isInstance).map(Service.class::cast))
+        .hasSize(3)
+        .allSatisfy(
+            service -> {
+              assertThat(service.getSpec().getSelector().keySet())
+                  .containsExactlyInAnyOrder(
+                      "app.kubernetes.io/name", "app.kubernetes.io/instance", "control-plane");
+              assertThat(pods).containsAllEntriesOf(service.getSpec().getSelector());
+            });
   }
 
   @Test
@@ -308,12 +368,12 @@ class ChartIT {
   private String template(String... more) throws Exception {
     return helm.succeed(
         Stream.concat(
-                Stream.of("template", "sluice", CHART, "-n", NAMESPACE, "--kube-version", "1.36.0"),
+                Stream.of("template", "kueue", CHART, "-n", NAMESPACE, "--kube-version", "1.36.0"),
                 Stream.of(more))
             .toArray(String[]::new));
   }
 
-  /** Objects as plain data, without the two annotations that are only Helm's concern. */
+  /** Objects as plain data, without the annotations and labels that are only Helm's concern. */
   private Map<String, Object> byName(String text, Predicate<HasMetadata> wanted) {
     Map<String, Object> objects = new TreeMap<>();
     for (HasMetadata object : InstallFiles.objects(text)) {
@@ -321,6 +381,9 @@ class ChartIT {
         continue;
       }
       without(object.getMetadata(), "helm.sh/resource-policy");
+      Map<String, String> labels = new TreeMap<>(object.getMetadata().getLabels());
+      labels.keySet().removeAll(HELMS_LABELS);
+      object.getMetadata().setLabels(labels);
       if (object instanceof Deployment deployment) {
         without(deployment.getSpec().getTemplate().getMetadata(), "checksum/config");
       }

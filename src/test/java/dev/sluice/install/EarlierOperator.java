@@ -77,6 +77,11 @@ final class EarlierOperator {
       }
     }
     new ServerSideApply(client).awaitDefinitions();
+    queues(cpus);
+  }
+
+  /** Its queues alone: a pool of so many CPUs, on nodes with a label. */
+  void queues(int cpus) {
     CLASSES.forEach(
         (name, value) ->
             cluster.applyText(

@@ -45,8 +45,6 @@ final class InstallFiles {
       metadata:
         name: kueue-controller-manager
         namespace: kueue-system
-        labels:
-          app.kubernetes.io/name: sluice
       spec:
       """;
 
@@ -63,6 +61,9 @@ final class InstallFiles {
   private static final String REINVOCATION = "REINVOCATION";
 
   private static final String SELECTOR = "SELECTOR";
+
+  private static final String INSTANCE =
+      "app.kubernetes.io/instance: {{ $.Release.Name | quote }}\n";
 
   private static final Pattern PATH = Pattern.compile("path: (/[a-z0-9-]*)\n");
 
@@ -97,7 +98,7 @@ final class InstallFiles {
         "# Generated from "
             + RULES
             + "; see docs/develop.md for how to renew it.\n"
-            + RULE_HEAD
+            + StandardLabels.in(RULE_HEAD)
             + Files.readString(RULES).indent(2));
     files.put(TEMPLATES + "permissions.yaml", TEMPLATE + template(PERMISSIONS::contains));
     files.put(
@@ -108,7 +109,7 @@ final class InstallFiles {
         TEMPLATES + "roles-for-people.yaml",
         TEMPLATE
             + "{{- if .Values.rolesForPeople }}\n"
-            + documents(UserClusterRoles.all())
+            + ofRelease(documents(UserClusterRoles.all()))
             + "{{- end }}\n");
     files.put(TEMPLATES + "kube-queue.yaml", TEMPLATE + kubeQueueTemplate());
     files.put("deploy/kube-queue.yaml", RENEW + kubeQueue());
@@ -327,7 +328,23 @@ final class InstallFiles {
   }
 
   private static String inReleaseNamespace(String text) {
-    return text.replace(InstallManifests.NAMESPACE, "{{ .Release.Namespace }}");
+    return ofRelease(text.replace(InstallManifests.NAMESPACE, "{{ .Release.Namespace }}"));
+  }
+
+  /** Labels, and selectors of the operator's pods, as they are in a release. */
+  private static String ofRelease(String text) {
+    return text.replace("app.kubernetes.io/instance: kueue\n", INSTANCE)
+        .replace(
+            "app.kubernetes.io/name: kueue\n",
+            "app.kubernetes.io/name: {{ include \"sluice.name\" $ | quote }}\n")
+        .replaceAll(
+            "(?m)^( +)app.kubernetes.io/part-of: sluice\n",
+            "$1app.kubernetes.io/managed-by: {{ \\$.Release.Service }}\n"
+                + "$1app.kubernetes.io/part-of: sluice\n"
+                + "$1helm.sh/chart: {{ include \"sluice.chart\" \\$ }}\n")
+        .replaceAll(
+            "(?m)^( +)app.kubernetes.io/version: .*\n",
+            "$1app.kubernetes.io/version: {{ \\$.Chart.AppVersion | quote }}\n");
   }
 
   private String documents(List<? extends HasMetadata> objects) {

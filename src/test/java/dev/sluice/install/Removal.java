@@ -111,11 +111,7 @@ record Removal(TestCluster cluster) {
   private static List<String> ofThisOperator(List<? extends HasMetadata> objects) {
     return objects.stream()
         .map(object -> object.getMetadata().getName())
-        .filter(
-            name ->
-                name.contains("kueue")
-                    || name.contains("sluice")
-                    || name.startsWith("visibility-server"))
+        .filter(name -> name.contains("kueue") || name.contains("sluice"))
         .toList();
   }
 }

@@ -70,6 +70,22 @@ final class ShippedOperator implements AutoCloseable {
             .replace(
                 "    webhook:\n",
                 "    visibilityServer:\n      bindPort: " + ports.get(3) + "\n    webhook:\n"));
+    run();
+  }
+
+  /** The chart's values that lead to the ports of this process, and let no pod run. */
+  List<String> values() {
+    return List.of(
+        "--set",
+        "replicas=0,config.webhook.port=%d,config.visibilityServer.bindPort=%d"
+            .formatted(ports.get(0), explainPort()),
+        "--set-string",
+        "config.health.healthProbeBindAddress=:%d,config.metrics.bindAddress=:%d"
+            .formatted(healthPort(), metricsPort()));
+  }
+
+  /** Starts with what is installed. */
+  void run() throws IOException {
     leadTheServicesHere();
     Path configuration = directory.resolve("configuration.yaml");
     Files.writeString(
@@ -166,7 +182,7 @@ final class ShippedOperator implements AutoCloseable {
                 .withProtocol("TCP")
                 .endPort()
                 .build())
-        .create();
+        .serverSideApply();
   }
 
   /** One by which this machine is known to itself; a Service can't lead to the loopback address. */

@@ -1,0 +1,327 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.GoProgram;
+import dev.sluice.testing.Helm;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * The exchange of operators with Helm, there and back (docs/switching.md), under Jobs that run. The
+ * chart in {@code earlier-chart} stands in for that of the other operator. {@code
+ * -Dsluice.switching=N} says how many Jobs run, at most {@value #MOST}.
+ */
+@ControlPlaneTest(exclusive = true, apiServerArguments = "--enable-aggregator-routing=true")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Execution(ExecutionMode.SAME_THREAD)
+class HelmSwitchIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final int MOST = 500;
+  private static final int JOBS = Math.min(MOST, Integer.getInteger("sluice.switching", 40));
+  private static final String CHART = "helm/sluice";
+  private static final String NAMESPACE = InstallManifests.NAMESPACE;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Helm helm;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private SwitchedCluster switched;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private InstalledObjects installed;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Path earlierChart;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Path directory;
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Map<String, String> pods;
+
+  private Optional<ShippedOperator> operator = Optional.empty();
+
+  @BeforeAll
+  void runJobs(@TempDir Path files, TestCluster cluster) throws Exception {
+    directory = files;
+    helm = Helm.find(cluster.kubeconfig(), files);
+    switched = new SwitchedCluster(cluster);
+    installed = new InstalledObjects(cluster.client());
+    earlierChart = earlierChart(files.resolve("earlier-chart"));
+    cluster.createNodes(
+        NodeGroup.plentiful(cluster.name("node"), 1 + JOBS / 500).withLabel("pool", "spot"));
+    EarlierOperator earlier = new EarlierOperator(cluster);
+    earlier.definitionsAndQueues(JOBS);
+    for (int i = 0; i < JOBS; i++) {
+      earlier.running("runs-%04d".formatted(i), "usual", "10h");
+    }
+    await().atMost(LIMIT).until(() -> switched.runningPods().size() == JOBS);
+    pods = switched.runningPods();
+  }
+
+  /** The stand-in, with the definitions of the API as templates, as the other's chart has them. */
+  private static Path earlierChart(Path to) throws IOException {
+    Path from = Path.of("src/test/resources/dev/sluice/install/earlier-chart");
+    copy(from, to);
+    copy(Path.of("crds"), to.resolve("files").resolve("crds"));
+    return to;
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> all = Files.walk(from)) {
+      for (Path each : all.filter(Files::isRegularFile).toList()) {
+        Path target = to.resolve(from.relativize(each).toString());
+        Files.createDirectories(target.getParent());
+        Files.copy(each, target);
+      }
+    }
+  }
+
+  @AfterEach
+  void endAndClear() throws Exception {
+    operator.ifPresent(ShippedOperator::close);
+    operator = Optional.empty();
+    for (String release : helm.succeed("list", "-aq", "-n", NAMESPACE).lines().toList()) {
+      installed.delete(helm.succeed("get", "manifest", release, "-n", NAMESPACE));
+      installed.forget(release);
+    }
+  }
+
+  @Test
+  void withTheNameOfTheOldReleaseAndBack(TestCluster cluster) throws Exception {
+    thereAndBack(cluster, "kueue", "kueue");
+  }
+
+  @Test
+  void withAnotherNameAndBack(TestCluster cluster) throws Exception {
+    thereAndBack(cluster, "kueue", "sluice");
+  }
+
+  @Test
+  void fromAReleaseWhoseNamesAreOthersAndBack(TestCluster cluster) throws Exception {
+    thereAndBack(cluster, "queueing", "sluice");
+  }
+
+  @Test
+  void withTheCertificatesOfCertManagerLeftAlone(TestCluster cluster) throws Exception {
+    installCertManager(cluster);
+    installEarlier("kueue", "--set", "enableCertManager=true");
+    installed.certificateIsIssued("kueue-serving-cert", "kueue-webhook-server-cert");
+    installed.stop("kueue-controller-manager");
+    installed.forget("kueue");
+
+    assertThat(refused("sluice"))
+        .contains("Certificate kueue-serving-cert of cert-manager writes Secret")
+        .contains("certificates.certManager.enabled=true")
+        .contains("delete certificate kueue-serving-cert");
+    install("sluice", "--set", "replicas=1,certificates.certManager.enabled=true");
+
+    assertThat(installed.certificateNames("kueue-serving-cert"))
+        .contains(
+            "kueue-webhook-service.kueue-system.svc", "kueue-visibility-server.kueue-system.svc");
+    assertThat(installed.injectedFrom()).containsOnly("kueue-system/kueue-serving-cert");
+    installed.awaitEndpoints("kueue-webhook-service");
+    assertThat(switched.runningPods()).isEqualTo(pods);
+  }
+
+  @Test
+  void withTheCertificatesOfCertManagerTakenOver(TestCluster cluster) throws Exception {
+    installCertManager(cluster);
+    installEarlier("kueue", "--set", "enableCertManager=true");
+    installed.certificateIsIssued("kueue-serving-cert", "kueue-webhook-server-cert");
+    installed.stop("kueue-controller-manager");
+    installed.forget("kueue");
+    installed.deleteCertificate("kueue-serving-cert", "kueue-webhook-server-cert");
+
+    start(cluster, "sluice");
+
+    assertThat(switched.runningPods()).isEqualTo(pods);
+  }
+
+  private void thereAndBack(TestCluster cluster, String earlier, String release) throws Exception {
+    String prefix = earlier.equals("kueue") ? "kueue" : earlier + "-kueue";
+    installEarlier(earlier);
+    installed.servicesLeadTo(prefix);
+    installed.awaitEndpoints(prefix + "-webhook-service");
+    if (prefix.equals("kueue")) {
+      assertThat(refused(release))
+          .contains("Deployment kueue-controller-manager")
+          .contains("kubectl -n kueue-system delete deployment kueue-controller-manager");
+      installed.servicesLeadTo(prefix);
+    }
+    installed.stop(prefix + "-controller-manager");
+    installed.forget(earlier);
+
+    String notes = install(release, "--set", "replicas=1");
+    installed.servicesLeadTo("kueue");
+    for (String service : InstalledObjects.SERVICES) {
+      installed.awaitEndpoints("kueue-" + service);
+    }
+    if (!prefix.equals("kueue")) {
+      assertThat(notes)
+          .contains(
+              "kubectl delete mutatingwebhookconfiguration"
+                  + " queueing-kueue-mutating-webhook-configuration",
+              "kubectl delete validatingwebhookconfiguration"
+                  + " queueing-kueue-validating-webhook-configuration");
+      installed.deleteRegistrations(prefix);
+    } else {
+      assertThat(notes).doesNotContain("kubectl delete");
+    }
+    start(cluster, release);
+    assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+    installed.apiServicesAreVerified();
+
+    operator.ifPresent(it -> assertThat(it.stop()).isTrue());
+    installed.stop("kueue-controller-manager");
+    installed.forget(release);
+    installed.deleteWhatTheOtherLacks();
+    installEarlier(earlier);
+
+    installed.servicesLeadTo(prefix);
+    installed.awaitEndpoints(prefix + "-webhook-service");
+    assertThat(installed.registeredNames(prefix))
+        .as("those of the earlier operator alone")
+        .containsExactlyInAnyOrder(
+            "mclusterqueue.kb.io",
+            "mworkload.kb.io",
+            "mjob.kb.io",
+            "mpod.kb.io",
+            "mshelf.kb.io",
+            "vclusterqueue.kb.io",
+            "vworkload.kb.io",
+            "vjob.kb.io",
+            "vpod.kb.io",
+            "vshelf.kb.io");
+    assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+  }
+
+  private void installEarlier(String release, String... more) throws Exception {
+    helm.succeed(
+        Stream.concat(
+                Stream.of(
+                    "install",
+                    release,
+                    earlierChart.toString(),
+                    "-n",
+                    NAMESPACE,
+                    "--create-namespace",
+                    "--take-ownership"),
+                Stream.of(more))
+            .toArray(String[]::new));
+  }
+
+  /** Installs the chart as the page says; returns its notes. */
+  private String install(String release, String... more) throws Exception {
+    return helm.succeed(
+        Stream.concat(
+                Stream.of("install", release, CHART, "-n", NAMESPACE, "--take-ownership"),
+                Stream.of(more))
+            .toArray(String[]::new));
+  }
+
+  /** What is told when the chart refuses to be installed. */
+  private String refused(String release) throws Exception {
+    GoProgram.Run run = helm.run("install", release, CHART, "-n", NAMESPACE, "--take-ownership");
+    assertThat(run.code()).isNotZero();
+    return run.errors();
+  }
+
+  /** Runs a process in the place of the pods, until it leads and holds the next Job. */
+  private void start(TestCluster cluster, String release) throws Exception {
+    ShippedOperator started =
+        new ShippedOperator(cluster, Files.createTempDirectory(directory, "run"));
+    operator = Optional.of(started);
+    helm.succeed(
+        Stream.concat(
+                Stream.of(
+                    "upgrade", release, CHART, "-n", NAMESPACE, "--install", "--take-ownership"),
+                started.values().stream())
+            .toArray(String[]::new));
+    started.run();
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(started.isAlive()).as(log(started)).isTrue();
+              assertThat(log(started)).contains("operator leading=true");
+            });
+    await()
+        .atMost(LIMIT)
+        .ignoreExceptionsInstanceOf(KubernetesClientException.class)
+        .until(() -> isHeld(cluster));
+  }
+
+  private static boolean isHeld(TestCluster cluster) {
+    HasMetadata created =
+        cluster
+            .applyText(
+                """
+                apiVersion: batch/v1
+                kind: Job
+                metadata: {generateName: new-, labels: {kueue.x-k8s.io/queue-name: main}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                      - {name: main, image: none, resources: {requests: {cpu: "1"}}}
+                """)
+            .getFirst();
+    return ((Job) created).getSpec().getSuspend();
+  }
+
+  private static void installCertManager(TestCluster cluster) {
+    for (String kind : new String[] {"Certificate", "Issuer"}) {
+      String plural = kind.toLowerCase(java.util.Locale.ROOT) + "s";
+      cluster.applyText(
+          """
+          apiVersion: apiextensions.k8s.io/v1
+          kind: CustomResourceDefinition
+          metadata: {name: %s.cert-manager.io}
+          spec:
+            group: cert-manager.io
+            names: {kind: %s, plural: %s, singular: %s}
+            scope: Namespaced
+            versions:
+            - name: v1
+              served: true
+              storage: true
+              schema:
+                openAPIV3Schema:
+                  {type: object, x-kubernetes-preserve-unknown-fields: true}
+          """
+              .formatted(plural, kind, plural, kind.toLowerCase(java.util.Locale.ROOT)));
+    }
+    new ServerSideApply(cluster.client()).awaitDefinitions();
+  }
+
+  private static String log(ShippedOperator operator) {
+    try {
+      return Files.readString(operator.log());
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+}
