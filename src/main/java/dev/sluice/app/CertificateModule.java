@@ -105,6 +105,11 @@ final class CertificateModule implements OperatorModule {
     }
   }
 
+  /** Looks at the certificate, and at the trust in it, before the next look is due. */
+  void refreshSoon() {
+    rotator.ifPresent(CertificateRotator::refreshSoon);
+  }
+
   /**
    * Completes when the cluster is listed: before that, reviews are answered by 503. It doesn't keep
    * back the readiness that conversions need longer than {@link CacheReadiness} does.
@@ -133,9 +138,15 @@ final class CertificateModule implements OperatorModule {
     return List.of(
         new InternalCertificates(
             new KubernetesSecretAccess(
-                client, configuration.namespace(), internal.webhookSecretName()),
+                client,
+                configuration.namespace(),
+                internal.webhookSecretName(),
+                context.shared()::check),
             new KubernetesCaBundleInjector(
-                client, internal.webhookServiceName(), KubernetesCaBundleInjector.CONVERTED),
+                client,
+                internal.webhookServiceName(),
+                KubernetesCaBundleInjector.CONVERTED,
+                context.shared()::check),
             servers.keys().webhooks(),
             context.process().hosts(),
             context.clock(),

@@ -4,6 +4,7 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.kube.leader.KubernetesLeaseStore;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
+import dev.sluice.kube.leader.SharedObjectsGuard;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -26,15 +27,28 @@ final class LeaderElectorFactory {
     return new LeaseElector(
         new LeaseElector.Settings(
             identity, election.leaseDuration(), election.renewDeadline(), election.retryPeriod()),
-        new KubernetesLeaseStore(
-            client,
-            election.resourceNamespace().isEmpty()
-                ? configuration.namespace()
-                : election.resourceNamespace(),
-            election.resourceName(),
-            LEASE_TIMEOUT),
+        store(configuration, client),
         clock,
         System::nanoTime,
         listener);
+  }
+
+  /** Says whether what all operators of the API share may be written. */
+  static SharedObjectsGuard guard(Configuration configuration, KubernetesClient client) {
+    return new SharedObjectsGuard(
+        store(configuration, client),
+        System::nanoTime,
+        configuration.leaderElection().leaseDuration());
+  }
+
+  private static KubernetesLeaseStore store(Configuration configuration, KubernetesClient client) {
+    var election = configuration.leaderElection();
+    return new KubernetesLeaseStore(
+        client,
+        election.resourceNamespace().isEmpty()
+            ? configuration.namespace()
+            : election.resourceNamespace(),
+        election.resourceName(),
+        LEASE_TIMEOUT);
   }
 }

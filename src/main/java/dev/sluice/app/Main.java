@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       OperatorCommand.class,
+      PreflightCommand.class,
       UninstallCommand.class,
       ImporterCommand.class,
       ExplainCommand.class,

@@ -118,12 +118,15 @@ public final class OperatorApplication implements AutoCloseable {
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
     CertificateModule certificates = new CertificateModule(context, servers);
+    InstallationModule installation =
+        new InstallationModule(context, servers, readErrors, installer);
+    installation.onCertificateLost(certificates::refreshSoon);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,
         servers,
         dashboard,
-        new InstallModule(context, installer),
+        installation,
         certificates,
         scheduler,
         new ConcurrentListings(informers, jobs, certificates, workloads),

@@ -9,6 +9,7 @@ import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.KubernetesEventSink;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.metrics.EventCounts;
 import dev.sluice.metrics.MetricsScrape;
@@ -38,6 +39,7 @@ final class OperatorContext implements AutoCloseable {
   private final InformerSupervisor informers = new InformerSupervisor();
   private final EventRecorder events;
   private final WriteGate writes;
+  private final SharedObjectsGuard shared;
 
   private final WriteLatency latency = new WriteLatency(System::nanoTime);
   private final CompletableFuture<Void> listed = new CompletableFuture<>();
@@ -65,6 +67,7 @@ final class OperatorContext implements AutoCloseable {
     this.leadership = leadership;
     this.process = process;
     this.writes = new WriteGate(leadership::leading);
+    this.shared = LeaderElectorFactory.guard(configuration, client);
     this.requests =
         KubernetesClients.requests(client, configuration.clientConnection(), writes, latency);
     this.events =
@@ -114,6 +117,11 @@ final class OperatorContext implements AutoCloseable {
   /** Lets writes through, to this cluster and to workers, while this process leads. */
   WriteGate writes() {
     return writes;
+  }
+
+  /** Says whether objects that all operators of the API share may be written. */
+  SharedObjectsGuard shared() {
+    return shared;
   }
 
   MetricsScrape metrics() {

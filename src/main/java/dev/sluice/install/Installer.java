@@ -82,13 +82,8 @@ public final class Installer {
    * @throws IOException when a manifest cannot be read
    */
   public void install() throws IOException {
-    for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {
-      apply(object);
-    }
+    permit();
     InstallManifests.policies(configuration.namespace()).forEach(this::apply);
-    if (configuration.kubeQueue().enabled()) {
-      InstallManifests.kubeQueuePermissions(configuration.namespace()).forEach(this::apply);
-    }
     for (String plural : PLURALS) {
       adopt(definition(plural));
     }
@@ -109,6 +104,23 @@ public final class Installer {
     InstallManifests.webhooks(registration().trusting(ownServiceAccount())).forEach(this::adopt);
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
+  }
+
+  /** Applies the namespace, the service account and the roles, once more if they were deleted. */
+  public void permit() {
+    InstallManifests.permissions(configuration.namespace()).forEach(this::apply);
+    if (configuration.kubeQueue().enabled()) {
+      InstallManifests.kubeQueuePermissions(configuration.namespace()).forEach(this::apply);
+    }
+  }
+
+  /**
+   * What puts the registrations back that {@link #install} applied.
+   *
+   * @param allowed called before each write, throws when none may be sent now
+   */
+  public RegistrationRepair repair(Optional<Runnable> allowed) {
+    return new RegistrationRepair(client, registration().trusting(ownServiceAccount()), allowed);
   }
 
   /**

@@ -6,6 +6,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -57,6 +58,15 @@ public final class CertificateRotator implements AutoCloseable {
   /** Whether a usable certificate has existed at any time; from then on one always exists. */
   public boolean isReady() {
     return ready;
+  }
+
+  /** Refreshes the source once more, soon; the regular refreshes go on. */
+  public void refreshSoon() {
+    try {
+      timer.execute(this::refresh);
+    } catch (RejectedExecutionException e) {
+      log.debug("certificate refreshed=false reason=\"closed\"");
+    }
   }
 
   @Override

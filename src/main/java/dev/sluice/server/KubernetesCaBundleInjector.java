@@ -46,17 +46,23 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   private final KubernetesClient client;
   private final String configurationPrefix;
   private final List<String> definitions;
+  private final Runnable allowed;
 
   /**
    * Creates an injector.
    *
+   * @param allowed called before each write; throws when none may be sent now
    * @param webhookServiceName configured name of the Service; the names of the webhook
    *     configurations derive from it
    * @param definitions full names of the CustomResourceDefinitions
    */
   public KubernetesCaBundleInjector(
-      KubernetesClient client, String webhookServiceName, List<String> definitions) {
+      KubernetesClient client,
+      String webhookServiceName,
+      List<String> definitions,
+      Runnable allowed) {
     this.client = client;
+    this.allowed = allowed;
     this.configurationPrefix = configurationPrefix(webhookServiceName);
     this.definitions = List.copyOf(definitions);
   }
@@ -178,12 +184,13 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     }
   }
 
-  private static void apply(
+  private void apply(
       Resource<GenericKubernetesResource> resource,
       ArrayNode patch,
       String kind,
       GenericKubernetesResource found) {
     if (patch.size() > 1) {
+      allowed.run();
       resource.patch(JSON_PATCH, patch.toString());
       log.info(
           "trust kind={} name={} entries={} reason=caBundle",

@@ -13,15 +13,25 @@ import java.util.Optional;
 /** Access to the Secret through the API server. */
 public final class KubernetesSecretAccess implements SecretAccess {
 
+  /** By this annotation cert-manager says which Certificate a Secret belongs to. */
+  private static final String CERTIFICATE = "cert-manager.io/certificate-name";
+
   private final KubernetesClient client;
   private final String namespace;
   private final String name;
+  private final Runnable allowed;
 
-  /** Creates an access to the Secret of this name, which need not exist. */
-  public KubernetesSecretAccess(KubernetesClient client, String namespace, String name) {
+  /**
+   * Creates an access to the Secret of this name, which need not exist.
+   *
+   * @param allowed called before each write; throws when none may be sent now
+   */
+  public KubernetesSecretAccess(
+      KubernetesClient client, String namespace, String name, Runnable allowed) {
     this.client = client;
     this.namespace = namespace;
     this.name = name;
+    this.allowed = allowed;
   }
 
   @Override
@@ -30,6 +40,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
     if (secret == null) {
       return Optional.empty();
     }
+    refuseOfCertManager(secret);
     Map<String, byte[]> data = new HashMap<>();
     if (secret.getData() != null) {
       secret.getData().forEach((key, value) -> data.put(key, Base64.getDecoder().decode(value)));
@@ -37,10 +48,24 @@ public final class KubernetesSecretAccess implements SecretAccess {
     return Optional.of(new Stored(data, secret.getMetadata().getResourceVersion()));
   }
 
+  /** Two that write the same Secret would take it away from each other for ever. */
+  private void refuseOfCertManager(Secret secret) {
+    var annotations = secret.getMetadata().getAnnotations();
+    String certificate = annotations == null ? null : annotations.get(CERTIFICATE);
+    if (certificate != null) {
+      throw new IllegalStateException(
+          "Secret %s/%s is written by cert-manager for Certificate %s and is left alone; delete"
+                  .formatted(namespace, name, certificate)
+              + " both, or set internalCertManagement.enable to false and let cert-manager go on"
+              + " (docs/switching.md)");
+    }
+  }
+
   @Override
   public boolean write(Map<String, byte[]> data, Optional<String> version) {
     Map<String, String> encoded = new HashMap<>();
     data.forEach((key, value) -> encoded.put(key, Base64.getEncoder().encodeToString(value)));
+    allowed.run();
     try {
       if (version.isEmpty()) {
         client.resource(created(encoded)).create();

@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MatchCondition;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,6 +42,7 @@ public final class RegistrationCheck {
   private record Hook(
       String failurePolicy,
       @Nullable LabelSelector namespaces,
+      @Nullable LabelSelector objects,
       Set<String> conditions,
       List<RuleWithOperations> rules) {
 
@@ -84,6 +86,33 @@ public final class RegistrationCheck {
         validating.map(RegistrationCheck::hooks),
         hooks(configurations.validating()));
     return new Result(List.copyOf(check.missing), List.copyOf(check.failingOpen));
+  }
+
+  /**
+   * The names of the entries that lead to the Service of these webhooks, by a path that none of
+   * them has: the API server would be answered with 404, and refuse what the entry asks about.
+   * Another operator of this API left them.
+   *
+   * @param targets where the entries of a registration lead, by their names
+   */
+  public static List<String> unanswered(
+      Map<String, WebhookClientConfig> targets, WebhookRegistration.Service service) {
+    Set<String> answered =
+        WebhookKind.all().stream()
+            .flatMap(kind -> Stream.of(kind.mutatingPath(), kind.validatingPath()))
+            .collect(Collectors.toSet());
+    return targets.entrySet().stream()
+        .filter(
+            entry -> {
+              var named = entry.getValue().getService();
+              return named != null
+                  && service.name().equals(named.getName())
+                  && service.namespace().equals(named.getNamespace())
+                  && !answered.contains(String.valueOf(named.getPath()));
+            })
+        .map(Map.Entry::getKey)
+        .sorted()
+        .toList();
   }
 
   private void compare(String registration, Optional<List<Hook>> found, List<Hook> needed) {
@@ -134,8 +163,14 @@ public final class RegistrationCheck {
                   : " under the condition " + String.join(", ", needed.conditions())));
       return;
     }
+    List<Hook> whole =
+        always.stream().filter(it -> includes(it.objects(), needed.objects())).toList();
+    if (whole.isEmpty()) {
+      missing.add(what + " that asks about objects with any labels");
+      return;
+    }
     List<Hook> everywhere =
-        always.stream().filter(it -> includes(it.namespaces(), needed.namespaces())).toList();
+        whole.stream().filter(it -> includes(it.namespaces(), needed.namespaces())).toList();
     if (everywhere.isEmpty()) {
       missing.add(what + " in all namespaces that managedJobsNamespaceSelector selects");
     } else if (needed.failurePolicy().equals(FAIL)
@@ -151,6 +186,7 @@ public final class RegistrationCheck {
                 new Hook(
                     policy(it.getFailurePolicy()),
                     it.getNamespaceSelector(),
+                    it.getObjectSelector(),
                     names(it.getMatchConditions()),
                     it.getRules()))
         .toList();
@@ -163,6 +199,7 @@ public final class RegistrationCheck {
                 new Hook(
                     policy(it.getFailurePolicy()),
                     it.getNamespaceSelector(),
+                    it.getObjectSelector(),
                     names(it.getMatchConditions()),
                     it.getRules()))
         .toList();

@@ -77,6 +77,25 @@ public record WebhookRegistration(
         "Never");
   }
 
+  /**
+   * What is put back in the place of the shipped registration: as {@link #shipped} makes it, for
+   * this configuration.
+   *
+   * @param user the operator's own
+   */
+  public static WebhookRegistration restored(Configuration configuration, String user) {
+    return new WebhookRegistration(
+        service(configuration),
+        "",
+        configuration.namespace(),
+        Set.copyOf(configuration.integrations().frameworks()),
+        Set.copyOf(JobFrameworks.optional()),
+        configuration.manageJobsWithoutQueueName(),
+        Optional.of(configuration.managedJobsNamespaceSelector()),
+        Optional.of(user),
+        "Never");
+  }
+
   /** What this configuration needs, without a CA bundle and without a trusted user. */
   public static WebhookRegistration of(Configuration configuration, Target target) {
     return new WebhookRegistration(

@@ -3,7 +3,9 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.Helm;
@@ -12,9 +14,12 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -164,6 +169,8 @@ class HelmSwitchIT {
     installEarlier(earlier);
     installed.servicesLeadTo(prefix);
     installed.awaitEndpoints(prefix + "-webhook-service");
+    preflightTells(cluster, prefix);
+    installed.forget(earlier);
     if (prefix.equals("kueue")) {
       assertThat(refused(release))
           .contains("Deployment kueue-controller-manager")
@@ -171,7 +178,6 @@ class HelmSwitchIT {
       installed.servicesLeadTo(prefix);
     }
     installed.stop(prefix + "-controller-manager");
-    installed.forget(earlier);
 
     String notes = install(release, "--set", "replicas=1");
     installed.servicesLeadTo("kueue");
@@ -215,6 +221,57 @@ class HelmSwitchIT {
             "vpod.kb.io",
             "vshelf.kb.io");
     assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+  }
+
+  /** An account that may get and list, and nothing else, is enough for it. */
+  private void preflightTells(TestCluster cluster, String prefix) throws IOException {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: ServiceAccount
+        metadata: {name: reader, namespace: kueue-system}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {name: reads-everything}
+        rules: [{apiGroups: ["*"], resources: ["*"], verbs: [get, list]}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: reads-everything}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: reads-everything}
+        subjects: [{kind: ServiceAccount, name: reader, namespace: kueue-system}]
+        """);
+    Path kubeconfig =
+        Files.writeString(
+            directory.resolve("reader.kubeconfig"),
+            OperatorAccount.kubeconfig(
+                cluster.client(), OperatorAccount.token(cluster.client(), "reader")));
+    StringWriter out = new StringWriter();
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              out.getBuffer().setLength(0);
+              int code =
+                  Main.commandLine()
+                      .setOut(new PrintWriter(out, true))
+                      .execute("preflight", "--kubeconfig", kubeconfig.toString());
+              assertThat(out.toString()).doesNotContainIgnoringCase("forbidden");
+              assertThat(code).isEqualTo(1);
+            });
+    assertThat(out.toString())
+        .contains("delete deployment " + prefix + "-controller-manager")
+        .contains("delete secret -l owner=helm,name=")
+        .contains("APIService v1beta2.visibility.kueue.x-k8s.io isn't verified now");
+    if (prefix.equals("kueue")) {
+      assertThat(out.toString()).contains("mshelf.kb.io, vshelf.kb.io");
+    } else {
+      assertThat(out.toString())
+          .contains(
+              "kubectl delete mutatingwebhookconfiguration"
+                  + " queueing-kueue-mutating-webhook-configuration");
+    }
   }
 
   private void installEarlier(String release, String... more) throws Exception {
@@ -294,7 +351,7 @@ class HelmSwitchIT {
 
   private static void installCertManager(TestCluster cluster) {
     for (String kind : new String[] {"Certificate", "Issuer"}) {
-      String plural = kind.toLowerCase(java.util.Locale.ROOT) + "s";
+      String plural = kind.toLowerCase(Locale.ROOT) + "s";
       cluster.applyText(
           """
           apiVersion: apiextensions.k8s.io/v1
@@ -312,7 +369,7 @@ class HelmSwitchIT {
                 openAPIV3Schema:
                   {type: object, x-kubernetes-preserve-unknown-fields: true}
           """
-              .formatted(plural, kind, plural, kind.toLowerCase(java.util.Locale.ROOT)));
+              .formatted(plural, kind, plural, kind.toLowerCase(Locale.ROOT)));
     }
     new ServerSideApply(cluster.client()).awaitDefinitions();
   }

@@ -136,7 +136,8 @@ record InstalledObjects(KubernetesClient client) {
             admission.validatingAdmissionPolicyBindings(),
             admission.validatingAdmissionPolicies(),
             admission.mutatingWebhookConfigurations(),
-            admission.validatingWebhookConfigurations())) {
+            admission.validatingWebhookConfigurations(),
+            client.genericKubernetesResources(APISERVICES, "APIService"))) {
       kind.withLabel(StandardLabels.PART_OF, StandardLabels.PRODUCT).delete();
     }
   }
@@ -162,11 +163,13 @@ record InstalledObjects(KubernetesClient client) {
         .toList();
   }
 
-  /** Deletes the objects of a manifest, but not the definitions of the API. */
+  /** Deletes the objects of a manifest, but not the definitions of the API, and the certificate. */
   void delete(String manifest) {
     InstallFiles.objects(manifest).stream()
         .filter(object -> !object.getKind().equals("CustomResourceDefinition"))
         .forEach(object -> client.resource(object).delete());
+    client.secrets().inNamespace(NAMESPACE).withName("kueue-webhook-server-cert").delete();
+    client.leases().inNamespace(NAMESPACE).delete();
     awaitGone();
   }
 
@@ -186,6 +189,7 @@ record InstalledObjects(KubernetesClient client) {
 
   /** As cert-manager does when it has made a certificate. */
   void certificateIsIssued(String certificate, String secret) {
+    client.secrets().inNamespace(NAMESPACE).withName(secret).delete();
     client
         .resource(
             new SecretBuilder()
@@ -197,8 +201,7 @@ record InstalledObjects(KubernetesClient client) {
                 .withType("kubernetes.io/tls")
                 .withStringData(Map.of("tls.crt", "made by", "tls.key", "cert-manager"))
                 .build())
-        .forceConflicts()
-        .serverSideApply();
+        .create();
   }
 
   /** The DNS names that the Certificate asks for. */

@@ -351,6 +351,18 @@ class InstalledOperatorIT {
   }
 
   @Test
+  @Order(2)
+  void whatSomebodyDeletesIsPutBackAndWhatItCannotPutBackIsTold(TestCluster cluster) {
+    new DamagedInstallation(cluster, operator).heals();
+  }
+
+  @Test
+  @Order(2)
+  void peopleWithTheBuiltInRolesSeeTheirQueuesAndJobs(TestCluster cluster) {
+    new BuiltInRoles(cluster).judge();
+  }
+
+  @Test
   @Order(3)
   void whatIsQueuedGoesWhileItRuns(TestCluster cluster) {
     new Removal(cluster).ofQueues();

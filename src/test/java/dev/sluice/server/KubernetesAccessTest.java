@@ -24,7 +24,8 @@ class KubernetesAccessTest {
   @Test
   void everyWebhookGetsTheBundleAndASecondTimeNothingIsWritten() {
     client.resource(configuration()).create();
-    var publisher = new KubernetesCaBundleInjector(client, "kueue-webhook-service", List.of());
+    var publisher =
+        new KubernetesCaBundleInjector(client, "kueue-webhook-service", List.of(), () -> {});
 
     publisher.publish("PEM");
     MutatingWebhookConfiguration changed = read();
@@ -40,7 +41,7 @@ class KubernetesAccessTest {
   @Test
   void objectsThatAreNotThereArePassedOver() {
     new KubernetesCaBundleInjector(
-            client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io"))
+            client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io"), () -> {})
         .publish("PEM");
 
     assertThat(
@@ -50,7 +51,7 @@ class KubernetesAccessTest {
 
   @Test
   void theSecretIsCreatedReplacedAndGuarded() {
-    var access = new KubernetesSecretAccess(client, "ns", "cert");
+    var access = new KubernetesSecretAccess(client, "ns", "cert", () -> {});
     assertThat(access.read()).isEmpty();
 
     assertThat(access.write(Map.of("tls.crt", new byte[] {1}), Optional.empty())).isTrue();

@@ -77,9 +77,9 @@ class WebhookServerIT {
     applyDefinitions(client);
     InternalCertificates certificates =
         new InternalCertificates(
-            new KubernetesSecretAccess(client, SYSTEM, "kueue-webhook-server-cert"),
+            new KubernetesSecretAccess(client, SYSTEM, "kueue-webhook-server-cert", () -> {}),
             new KubernetesCaBundleInjector(
-                client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io")),
+                client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io"), () -> {}),
             keys,
             List.of("127.0.0.1"),
             InstantSource.system(),

@@ -245,6 +245,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
         spec == null || spec.getLeaseTransitions() == null ? 0 : spec.getLeaseTransitions();
     return (previous == null ? new LeaseBuilder() : new LeaseBuilder(previous))
         .editOrNewMetadata()
+        .addToAnnotations(SharedObjectsGuard.HOLDER, settings.identity())
         .endMetadata()
         .editOrNewSpec()
         .withHolderIdentity(settings.identity())

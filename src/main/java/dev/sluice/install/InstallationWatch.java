@@ -1,0 +1,164 @@
+package dev.sluice.install;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.kube.reading.CollectionReflector;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.webhooks.WebhookConfigurations;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/**
+ * Follows, by watches of single objects, what the operator needs in the cluster and what somebody
+ * may delete or change there. Each watch that isn't permitted is tried again with growing pauses.
+ */
+public final class InstallationWatch implements AutoCloseable {
+
+  private static final String ADMISSION = "apis/admissionregistration.k8s.io/v1/";
+  private static final String RBAC = "apis/rbac.authorization.k8s.io/v1/";
+  private static final String ROLE = "kueue-manager-role";
+  private static final String BINDING = "kueue-manager-rolebinding";
+
+  private final KubernetesClient client;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+  private final ReadErrorLog faults;
+  private final List<CollectionReflector<WatchedObjects.Seen>> readers = new ArrayList<>();
+
+  /** Nothing is followed yet. */
+  public InstallationWatch(
+      KubernetesClient client, InstantSource clock, RandomGenerator random, ReadErrorLog faults) {
+    this.client = client;
+    this.clock = clock;
+    this.random = random;
+    this.faults = faults;
+  }
+
+  /** Tells of each change of the webhook registrations, and whether they exist. */
+  public void registrations(Runnable changed) {
+    follow(
+        "mutating-registration",
+        ADMISSION + "mutatingwebhookconfigurations" + named(WebhookConfigurations.MUTATING),
+        any -> changed.run());
+    follow(
+        "validating-registration",
+        ADMISSION + "validatingwebhookconfigurations" + named(WebhookConfigurations.VALIDATING),
+        any -> changed.run());
+  }
+
+  /** Tells at each change whether the Secret exists. */
+  public void secret(String namespace, String name, Consumer<Boolean> exists) {
+    follow(
+        "certificate-secret",
+        "api/v1/namespaces/" + namespace + "/secrets" + named(name),
+        found -> exists.accept(!found.isEmpty()));
+  }
+
+  /** Tells at each change which of the operator's role and its binding is missing. */
+  public void roles(Consumer<Optional<String>> missing) {
+    RoleState state = new RoleState(missing);
+    follow(
+        "manager-role",
+        RBAC + "clusterroles" + named(ROLE),
+        found -> state.role("ClusterRole " + ROLE, found.isEmpty()));
+    follow(
+        "manager-rolebinding",
+        RBAC + "clusterrolebindings" + named(BINDING),
+        found -> state.binding("ClusterRoleBinding " + BINDING, found.isEmpty()));
+  }
+
+  private static final class RoleState {
+    private final Consumer<Optional<String>> told;
+    private Optional<String> role = Optional.empty();
+    private Optional<String> binding = Optional.empty();
+
+    RoleState(Consumer<Optional<String>> told) {
+      this.told = told;
+    }
+
+    synchronized void role(String name, boolean isMissing) {
+      role = Optional.of(name).filter(any -> isMissing);
+      told.accept(role.or(() -> binding));
+    }
+
+    synchronized void binding(String name, boolean isMissing) {
+      binding = Optional.of(name).filter(any -> isMissing);
+      told.accept(role.or(() -> binding));
+    }
+  }
+
+  /**
+   * Tells at each change whether the Service leads to this process. An endpoint that names no pod
+   * is nobody's for certain, so that it may be this process's. Endpoints of pods that aren't ready
+   * count: readiness may depend on this.
+   *
+   * @param pod the name of the pod of this process
+   * @param addresses those of this process
+   */
+  public void endpoints(
+      String namespace,
+      String service,
+      String pod,
+      Set<String> addresses,
+      Consumer<Boolean> leadsHere) {
+    follow(
+        "webhook-endpoints",
+        "apis/discovery.k8s.io/v1/namespaces/"
+            + namespace
+            + "/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3D"
+            + service,
+        slice -> slice.path("endpoints"),
+        slices -> leadsHere.accept(leadHere(slices, pod, addresses)));
+  }
+
+  static boolean leadHere(Map<String, JsonNode> slices, String pod, Set<String> addresses) {
+    for (JsonNode endpoints : slices.values()) {
+      for (JsonNode endpoint : endpoints) {
+        if (!endpoint.has("targetRef")
+            || endpoint.path("targetRef").path("name").asText().equals(pod)) {
+          return true;
+        }
+        for (JsonNode address : endpoint.path("addresses")) {
+          if (addresses.contains(address.asText())) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  private static String named(String name) {
+    return "?fieldSelector=metadata.name%3D" + name;
+  }
+
+  private void follow(String what, String path, Consumer<Map<String, JsonNode>> changed) {
+    follow(what, path, any -> MissingNode.getInstance(), changed);
+  }
+
+  private void follow(
+      String what,
+      String path,
+      UnaryOperator<JsonNode> kept,
+      Consumer<Map<String, JsonNode>> changed) {
+    CollectionReflector<WatchedObjects.Seen> reader =
+        new CollectionReflector<>(
+            what, client, path, new WatchedObjects(kept, changed), clock, random, faults);
+    readers.add(reader);
+    var unused = reader.start();
+  }
+
+  /** Follows nothing any more. */
+  @Override
+  public void close() {
+    readers.forEach(CollectionReflector::close);
+  }
+}

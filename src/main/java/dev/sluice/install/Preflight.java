@@ -1,0 +1,444 @@
+package dev.sluice.install;
+
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.config.Configuration;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.leader.SharedObjectsGuard;
+import dev.sluice.visibility.api.VisibilityApi;
+import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * Reads what a cluster has before Sluice takes the place of another operator of the API
+ * (docs/switching.md), and says what has to be done and what will differ. It gets and lists, and
+ * sends no other request.
+ */
+public final class Preflight {
+
+  private static final Set<String> SELECTOR_KEYS =
+      Set.of(
+          "app.kubernetes.io/name",
+          "app.kubernetes.io/instance",
+          "app.kubernetes.io/component",
+          "control-plane");
+
+  private static final Set<String> READ_VERSIONS = Set.of("v1beta2", "v1beta1", "v1alpha2");
+
+  private static final String DEPLOYMENT = "kueue-controller-manager";
+  private static final String CERTIFICATES = "cert-manager.io/v1";
+
+  private final KubernetesClient client;
+  private final Configuration configuration;
+  private final String namespace;
+  private final List<Row> rows = new ArrayList<>();
+
+  /** What a row asks of the reader. */
+  public enum State {
+    /** Nothing. */
+    OK,
+    /** To know it: this will differ, or stays over. */
+    NOTE,
+    /** To do something before the switch. */
+    TODO
+  }
+
+  /**
+   * A line of the report.
+   *
+   * @param subject what was looked at
+   * @param text what was found, and the command that helps
+   */
+  public record Row(State state, String subject, String text) {}
+
+  /** Nothing is read yet. */
+  public Preflight(KubernetesClient client, Configuration configuration) {
+    this.client = client;
+    this.configuration = configuration;
+    this.namespace = configuration.namespace();
+  }
+
+  /**
+   * Reads, and returns the report. What may not be read is told in a row.
+   *
+   * @throws KubernetesClientException if the API server can't be asked
+   */
+  public List<Row> report() {
+    row(State.OK, "configuration", "every field and gate is known");
+    look("stored versions", this::storedVersions);
+    look("lease", this::lease);
+    look("deployment", this::deployments);
+    look("selectors", this::selectors);
+    look("registrations", this::ownRegistrations);
+    look("other registrations", this::otherRegistrations);
+    look("cert-manager", this::certificates);
+    look("visibility", this::visibility);
+    look("roles", this::roles);
+    look("devices", this::devices);
+    look("releases", this::releases);
+    return List.copyOf(rows);
+  }
+
+  private void look(String subject, Runnable reading) {
+    int before = rows.size();
+    try {
+      reading.run();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+        throw e;
+      }
+      row(State.TODO, subject, "not checked, it may not be read: " + ApiErrorText.of(e));
+    }
+    if (rows.size() == before) {
+      row(State.OK, subject, "nothing to do");
+    }
+  }
+
+  private void row(State state, String subject, String text) {
+    rows.add(new Row(state, subject, text));
+  }
+
+  private void storedVersions() {
+    Set<String> older = new TreeSet<>();
+    List<String> absent = new ArrayList<>();
+    for (String plural : Installer.PLURALS) {
+      String name = plural + "." + ApiVersions.GROUP;
+      CustomResourceDefinition found =
+          client.apiextensions().v1().customResourceDefinitions().withName(name).get();
+      if (found == null) {
+        absent.add(plural);
+        continue;
+      }
+      for (String version : found.getStatus().getStoredVersions()) {
+        if (!READ_VERSIONS.contains(version)) {
+          row(
+              State.TODO,
+              "stored versions",
+              name
+                  + " may hold objects in "
+                  + version
+                  + ", which Sluice doesn't read: store them anew in v1beta2, and take the version out"
+                  + " of status.storedVersions");
+        } else if (!version.equals(ApiVersions.V1BETA2)) {
+          older.add(plural + " (" + version + ")");
+        }
+      }
+    }
+    if (!absent.isEmpty()) {
+      row(
+          State.NOTE,
+          "stored versions",
+          "definitions that will be made: " + String.join(", ", absent));
+    }
+    if (!older.isEmpty()) {
+      row(
+          State.NOTE,
+          "stored versions",
+          "objects may be stored in older versions, which Sluice"
+              + " converts: "
+              + String.join(", ", older));
+    }
+  }
+
+  private void lease() {
+    var election = configuration.leaderElection();
+    var lease =
+        client
+            .leases()
+            .inNamespace(
+                election.resourceNamespace().isEmpty() ? namespace : election.resourceNamespace())
+            .withName(election.resourceName())
+            .get();
+    Optional.ofNullable(lease)
+        .flatMap(SharedObjectsGuard::otherHolder)
+        .ifPresent(
+            holder ->
+                row(
+                    State.TODO,
+                    "lease",
+                    "held by "
+                        + holder
+                        + ", which isn't Sluice: scale its"
+                        + " Deployment to 0. Until then Sluice writes nothing that both would write"));
+  }
+
+  private void deployments() {
+    for (Deployment found : client.apps().deployments().inNamespace(namespace).list().getItems()) {
+      String name = found.getMetadata().getName();
+      boolean ours = isOurs(found);
+      if (!ours && name.equals(DEPLOYMENT)) {
+        row(
+            State.TODO,
+            "deployment",
+            name
+                + " is of another operator, and its selector can't be"
+                + " changed: kubectl -n "
+                + namespace
+                + " delete deployment "
+                + name);
+      } else if (!ours && name.endsWith("-" + DEPLOYMENT)) {
+        row(
+            State.TODO,
+            "deployment",
+            name
+                + " is of another operator: kubectl -n "
+                + namespace
+                + " delete deployment "
+                + name);
+      }
+    }
+  }
+
+  private void selectors() {
+    for (String name :
+        List.of(
+            InstallManifests.WEBHOOK_SERVICE,
+            InstallManifests.VISIBILITY_SERVICE,
+            "kueue-controller-manager-metrics-service")) {
+      Service found = client.services().inNamespace(namespace).withName(name).get();
+      Map<String, String> selector =
+          found == null || found.getSpec().getSelector() == null
+              ? Map.of()
+              : found.getSpec().getSelector();
+      Set<String> others = new TreeSet<>(selector.keySet());
+      others.removeAll(SELECTOR_KEYS);
+      if (!others.isEmpty()) {
+        row(
+            State.TODO,
+            "selectors",
+            "Service "
+                + name
+                + " selects by "
+                + String.join(", ", others)
+                + ", which Sluice's pods don't carry, and a merge by Helm leaves that: delete the"
+                + " Service just before Sluice is installed");
+      }
+    }
+  }
+
+  private void ownRegistrations() {
+    var registrations = client.admissionRegistration().v1();
+    var finding =
+        new RegistrationRepair(
+                client,
+                WebhookRegistration.of(configuration, WebhookRegistration.service(configuration)),
+                Optional.empty())
+            .look();
+    if (!finding.missing().isEmpty()) {
+      row(
+          State.NOTE,
+          "registrations",
+          "will differ in %d rules; Sluice brings its own. The first: %s"
+              .formatted(finding.missing().size(), finding.missing().getFirst()));
+    }
+    if (!finding.unanswered().isEmpty()) {
+      row(
+          State.NOTE,
+          "registrations",
+          "entries that Sluice takes out, because nobody will answer"
+              + " them: "
+              + String.join(", ", finding.unanswered()));
+    }
+    Stream.<HasMetadata>of(
+            registrations
+                .mutatingWebhookConfigurations()
+                .withName(WebhookConfigurations.MUTATING)
+                .get(),
+            registrations
+                .validatingWebhookConfigurations()
+                .withName(WebhookConfigurations.VALIDATING)
+                .get())
+        .filter(found -> found != null && found.getMetadata().getAnnotations() != null)
+        .map(found -> found.getMetadata().getAnnotations().get("cert-manager.io/inject-ca-from"))
+        .filter(from -> from != null)
+        .distinct()
+        .forEach(
+            from ->
+                row(
+                    State.NOTE,
+                    "registrations",
+                    "cert-manager writes their authority from" + " Certificate " + from));
+  }
+
+  private void otherRegistrations() {
+    var registrations = client.admissionRegistration().v1();
+    registrations.mutatingWebhookConfigurations().list().getItems().stream()
+        .filter(it -> !it.getMetadata().getName().equals(WebhookConfigurations.MUTATING))
+        .filter(it -> it.getWebhooks().stream().anyMatch(each -> asksAboutUs(each.getRules())))
+        .forEach(this::otherRegistration);
+    registrations.validatingWebhookConfigurations().list().getItems().stream()
+        .filter(it -> !it.getMetadata().getName().equals(WebhookConfigurations.VALIDATING))
+        .filter(it -> it.getWebhooks().stream().anyMatch(each -> asksAboutUs(each.getRules())))
+        .forEach(this::otherRegistration);
+  }
+
+  private static boolean asksAboutUs(List<RuleWithOperations> rules) {
+    return rules.stream().anyMatch(rule -> rule.getApiGroups().contains(ApiVersions.GROUP));
+  }
+
+  private void otherRegistration(HasMetadata found) {
+    row(
+        State.TODO,
+        "other registrations",
+        found.getKind()
+            + " "
+            + found.getMetadata().getName()
+            + " stays in force and leads to a Service without pods: when Sluice is installed, kubectl"
+            + " delete "
+            + found.getKind().toLowerCase(Locale.ROOT)
+            + " "
+            + found.getMetadata().getName());
+  }
+
+  private void certificates() {
+    if (!configuration.internalCertManagement().enable()) {
+      row(
+          State.NOTE,
+          "cert-manager",
+          "internalCertManagement.enable is false: Sluice makes no"
+              + " certificate; with Helm, set certificates.certManager.enabled=true");
+      return;
+    }
+    String name = configuration.internalCertManagement().webhookSecretName();
+    Secret secret = client.secrets().inNamespace(namespace).withName(name).get();
+    Set<String> writers = new TreeSet<>();
+    if (secret != null && secret.getMetadata().getAnnotations() != null) {
+      Optional.ofNullable(
+              secret.getMetadata().getAnnotations().get("cert-manager.io/certificate-name"))
+          .ifPresent(writers::add);
+    }
+    if (client.supports(CERTIFICATES, "Certificate")) {
+      for (GenericKubernetesResource each :
+          client
+              .genericKubernetesResources(CERTIFICATES, "Certificate")
+              .inNamespace(namespace)
+              .list()
+              .getItems()) {
+        if (name.equals(each.get("spec", "secretName"))) {
+          writers.add(each.getMetadata().getName());
+        }
+      }
+    }
+    for (String writer : writers) {
+      row(
+          State.TODO,
+          "cert-manager",
+          ("Certificate %s writes Secret %s. Leave it to cert-manager"
+                  + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl -n"
+                  + " %s delete certificate %s && kubectl -n %s delete secret %s")
+              .formatted(writer, name, namespace, writer, namespace, name));
+    }
+  }
+
+  private void visibility() {
+    for (String version : VisibilityApi.VERSIONS) {
+      GenericKubernetesResource found =
+          client
+              .genericKubernetesResources("apiregistration.k8s.io/v1", "APIService")
+              .withName(version + "." + VisibilityApi.GROUP)
+              .get();
+      if (found != null && Boolean.TRUE.equals(found.get("spec", "insecureSkipTLSVerify"))) {
+        row(
+            State.NOTE,
+            "visibility",
+            "APIService "
+                + found.getMetadata().getName()
+                + " isn't verified now (insecureSkipTLSVerify), and will be");
+      }
+    }
+  }
+
+  private void roles() {
+    Set<String> known = new TreeSet<>();
+    InstallManifests.permissions(namespace).stream()
+        .filter(object -> object.getKind().equals("ClusterRole"))
+        .forEach(object -> known.add(object.getMetadata().getName()));
+    List<String> others =
+        client.rbac().clusterRoles().list().getItems().stream()
+            .filter(role -> role.getMetadata().getLabels() != null)
+            .filter(
+                role ->
+                    role.getMetadata().getLabels().keySet().stream()
+                            .anyMatch(key -> key.startsWith("rbac.kueue.x-k8s.io/"))
+                        || "kueue"
+                            .equals(role.getMetadata().getLabels().get("app.kubernetes.io/name")))
+            .map(role -> role.getMetadata().getName())
+            .filter(name -> !known.contains(name))
+            .sorted()
+            .toList();
+    if (!others.isEmpty()) {
+      row(
+          State.NOTE,
+          "roles",
+          "these stay over; who is bound to them keeps what they allow: "
+              + String.join(", ", others));
+    }
+  }
+
+  private void devices() {
+    if (!client.supports(ApiVersions.GROUP + "/" + ApiVersions.V1BETA2, "Workload")) {
+      return;
+    }
+    long asking =
+        client
+            .genericKubernetesResources(ApiVersions.GROUP + "/" + ApiVersions.V1BETA2, "Workload")
+            .inAnyNamespace()
+            .list()
+            .getItems()
+            .stream()
+            .filter(
+                workload -> String.valueOf(workload.<Object>get("spec")).contains("resourceClaims"))
+            .count();
+    if (asking > 0) {
+      row(
+          State.NOTE,
+          "devices",
+          asking
+              + " Workloads have pods with resourceClaims, which Sluice"
+              + " doesn't count as quota (docs/configuration.md)");
+    }
+  }
+
+  private void releases() {
+    client.secrets().inNamespace(namespace).withLabel("owner", "helm").list().getItems().stream()
+        .map(secret -> String.valueOf(secret.getMetadata().getLabels().get("name")))
+        .distinct()
+        .sorted()
+        .forEach(
+            release ->
+                row(
+                    State.NOTE,
+                    "releases",
+                    "Helm keeps release "
+                        + release
+                        + " in this namespace;"
+                        + " if it is the other operator's, let Helm forget it, never uninstall it:"
+                        + " kubectl -n "
+                        + namespace
+                        + " delete secret -l owner=helm,name="
+                        + release));
+  }
+
+  private static boolean isOurs(HasMetadata object) {
+    return object.getMetadata().getLabels() != null
+        && StandardLabels.PRODUCT.equals(
+            object.getMetadata().getLabels().get(StandardLabels.PART_OF));
+  }
+}

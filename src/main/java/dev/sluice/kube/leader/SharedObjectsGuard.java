@@ -1,0 +1,120 @@
+package dev.sluice.kube.leader;
+
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says whether objects that every operator of the API writes (the certificate's Secret, the
+ * authorities in registrations and definitions, the registrations themselves) may be written: not
+ * while the lease is held by a process that isn't Sluice. Replicas of Sluice share them. A holder
+ * that has not renewed the lease for as long as it promised counts as gone, measured from the
+ * moment at which this process saw that version of the lease first. Usable from any thread.
+ */
+public final class SharedObjectsGuard {
+
+  /** The annotation by which a holder of the lease says that it is Sluice. */
+  static final String HOLDER = "sluice.dev/holder";
+
+  private final LeaseStore store;
+  private final LongSupplier nanoTime;
+  private final Duration assumed;
+  private @Nullable String version;
+  private long since;
+
+  /**
+   * A guard that has seen no lease yet.
+   *
+   * @param nanoTime the clock by which leases run out, such as System::nanoTime
+   * @param assumed how long a lease binds that doesn't say so
+   */
+  public SharedObjectsGuard(LeaseStore store, LongSupplier nanoTime, Duration assumed) {
+    this.store = store;
+    this.nanoTime = nanoTime;
+    this.assumed = assumed;
+  }
+
+  /** The lease is held by a process that isn't Sluice; the message names the holder. */
+  public static final class HeldByOtherException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final boolean renewed;
+
+    HeldByOtherException(String holder, boolean renewed) {
+      super(
+          "the lease is held by "
+              + holder
+              + ", which isn't Sluice; nothing that both would write is written until it gives the"
+              + " lease up or doesn't renew it");
+      this.renewed = renewed;
+    }
+
+    /** Whether the holder was seen to renew the lease, so that it is alive for certain. */
+    public boolean isRenewed() {
+      return renewed;
+    }
+  }
+
+  /**
+   * Returns if shared objects may be written now. Reads the lease.
+   *
+   * @throws HeldByOtherException if not
+   * @throws RuntimeException if the lease can't be read
+   */
+  public synchronized void check() {
+    Lease lease = store.read().orElse(null);
+    Optional<String> other = lease == null ? Optional.empty() : otherHolder(lease);
+    if (lease == null || other.isEmpty()) {
+      version = null;
+      return;
+    }
+    String read = lease.getMetadata().getResourceVersion();
+    long now = nanoTime.getAsLong();
+    boolean first = version == null;
+    boolean renewed = !first && !read.equals(version);
+    if (first || renewed) {
+      version = read;
+      since = now;
+    }
+    Integer seconds = lease.getSpec().getLeaseDurationSeconds();
+    Duration binds = seconds == null ? assumed : Duration.ofSeconds(seconds);
+    if (now - since <= binds.toNanos()) {
+      throw new HeldByOtherException(other.get(), renewed);
+    }
+  }
+
+  /**
+   * Returns when shared objects may be written, at most as long after the call as the holder's
+   * lease binds.
+   *
+   * @param pause between two looks
+   * @throws HeldByOtherException as soon as the holder renews the lease
+   * @throws InterruptedException when the thread is interrupted meanwhile
+   */
+  public void await(Duration pause) throws InterruptedException {
+    while (true) {
+      try {
+        check();
+        return;
+      } catch (HeldByOtherException e) {
+        if (e.isRenewed()) {
+          throw e;
+        }
+        Thread.sleep(pause);
+      }
+    }
+  }
+
+  /** Who holds the lease, if that is somebody and doesn't say that it is Sluice. */
+  public static Optional<String> otherHolder(Lease lease) {
+    String holder = lease.getSpec() == null ? null : lease.getSpec().getHolderIdentity();
+    if (holder == null || holder.isEmpty()) {
+      return Optional.empty();
+    }
+    var annotations = lease.getMetadata().getAnnotations();
+    String said = annotations == null ? null : annotations.get(HOLDER);
+    return holder.equals(said) ? Optional.empty() : Optional.of(holder);
+  }
+}

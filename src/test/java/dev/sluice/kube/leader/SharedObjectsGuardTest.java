@@ -1,0 +1,108 @@
+package dev.sluice.kube.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class SharedObjectsGuardTest {
+
+  private static final String OTHER = "kueue-controller-manager-6c9f8b7d5-x2x9k_1f3c7a52";
+
+  private Optional<Lease> lease = Optional.empty();
+  private final AtomicLong nanos = new AtomicLong();
+  private final SharedObjectsGuard guard =
+      new SharedObjectsGuard(
+          new LeaseStore() {
+            @Override
+            public Optional<Lease> read() {
+              return lease;
+            }
+
+            @Override
+            public Optional<Lease> write(Lease written) {
+              throw new AssertionError("a guard writes no lease");
+            }
+          },
+          nanos::get,
+          Duration.ofSeconds(15));
+
+  private void heldBy(String holder, String annotation, String version) {
+    lease =
+        Optional.of(
+            new LeaseBuilder()
+                .withNewMetadata()
+                .withResourceVersion(version)
+                .addToAnnotations(SharedObjectsGuard.HOLDER, annotation)
+                .endMetadata()
+                .withNewSpec()
+                .withHolderIdentity(holder)
+                .withLeaseDurationSeconds(10)
+                .endSpec()
+                .build());
+  }
+
+  private void pass(Duration time) {
+    nanos.addAndGet(time.toNanos());
+  }
+
+  @Test
+  void withoutALeaseOrAHolderItMayBeWritten() {
+    assertThatCode(guard::check).doesNotThrowAnyException();
+    heldBy("", "", "1");
+    assertThatCode(guard::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void replicasOfSluiceShare() {
+    heldBy("pod_1", "pod_1", "1");
+    assertThatCode(guard::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void anotherOperatorIsLeftAloneWhileItRenews() {
+    heldBy(OTHER, "", "1");
+    for (int version = 1; version < 20; version++) {
+      heldBy(OTHER, "", Integer.toString(version));
+      assertThatThrownBy(guard::check)
+          .isInstanceOf(SharedObjectsGuard.HeldByOtherException.class)
+          .hasMessageContaining(OTHER);
+      pass(Duration.ofSeconds(9));
+    }
+  }
+
+  @Test
+  void oneThatTookTheLeaseFromSluiceIsAnother() {
+    heldBy(OTHER, "pod_1", "1");
+    assertThatThrownBy(guard::check).isInstanceOf(SharedObjectsGuard.HeldByOtherException.class);
+  }
+
+  @Test
+  void oneThatIsGoneBindsAsLongAsItPromised() {
+    heldBy(OTHER, "", "1");
+    assertThatThrownBy(guard::check).isInstanceOf(SharedObjectsGuard.HeldByOtherException.class);
+    pass(Duration.ofSeconds(10));
+    assertThatThrownBy(guard::check).isInstanceOf(SharedObjectsGuard.HeldByOtherException.class);
+    pass(Duration.ofMillis(1));
+    assertThatCode(guard::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whoWaitsIsToldAsSoonAsTheHolderIsSeenAlive() {
+    heldBy(OTHER, "", "1");
+    assertThatThrownBy(guard::check)
+        .isInstanceOfSatisfying(
+            SharedObjectsGuard.HeldByOtherException.class,
+            e -> assertThat(e.isRenewed()).isFalse());
+    heldBy(OTHER, "", "2");
+    assertThatThrownBy(() -> guard.await(Duration.ofDays(1)))
+        .isInstanceOfSatisfying(
+            SharedObjectsGuard.HeldByOtherException.class, e -> assertThat(e.isRenewed()).isTrue());
+  }
+}
