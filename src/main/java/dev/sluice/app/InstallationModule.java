@@ -191,7 +191,9 @@ final class InstallationModule implements OperatorModule {
       }
     } catch (RuntimeException e) {
       if (!closed) {
-        tell(REGISTRATIONS, Optional.of("they can't be put back: " + ApiErrorText.of(e)));
+        if (!(e instanceof KubernetesClientException k && ApiErrorText.unreachable(k))) {
+          tell(REGISTRATIONS, Optional.of("they can't be put back: " + ApiErrorText.of(e)));
+        }
         context.schedule(AGAIN, () -> lookSoon(repair));
       }
     } finally {
@@ -233,7 +235,7 @@ final class InstallationModule implements OperatorModule {
     String before = fault.isPresent() ? faults.put(object, fault.get()) : faults.remove(object);
     metrics.set(object, fault.isPresent());
     if (fault.isPresent() && !fault.get().equals(before)) {
-      LOG.error("installation object={} fault=\"{}\"", object, fault.get());
+      LOG.warn("installation object={} fault=\"{}\"", object, fault.get());
     } else if (fault.isEmpty() && before != null) {
       LOG.info("installation object={} fault=none", object);
     }

@@ -43,6 +43,10 @@ record DamagedInstallation(TestCluster cluster, ShippedOperator operator) {
                   .hasSize(entries)
                   .allSatisfy(it -> assertThat(it.getClientConfig().getCaBundle()).isNotEmpty());
             });
+    validating.delete();
+    await("validating webhooks")
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(validating.get()).as(log()).isNotNull());
     validating.edit(
         found -> {
           found.getWebhooks().removeIf(it -> it.getName().equals("vjob.kb.io"));
