@@ -58,6 +58,16 @@ final class MultiKueueEventRecorder implements DispatchListener {
   }
 
   @Override
+  public void cutOff(String cluster) {
+    metrics.ifPresent(it -> it.cutOff(cluster));
+  }
+
+  @Override
+  public void unreadable(String cluster) {
+    metrics.ifPresent(it -> it.unreadable(cluster));
+  }
+
+  @Override
   public void reported(CachedWorkload workload, boolean warning, String note) {
     events.record(
         WorkloadReference.of(workload.id()),

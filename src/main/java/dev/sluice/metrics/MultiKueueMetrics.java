@@ -31,6 +31,8 @@ public final class MultiKueueMetrics {
   private final Counter admitted;
   private final Counter requeued;
   private final Counter fenced;
+  private final Counter cutOff;
+  private final Counter unreadable;
   private final Histogram latency;
 
   /**
@@ -67,6 +69,16 @@ public final class MultiKueueMetrics {
             "multikueue_workloads_fenced_total",
             "Workloads switched off here because the manager that sent them was not heard of",
             "origin");
+    cutOff =
+        metricFamilies.counter(
+            "multikueue_cluster_cut_offs_total",
+            "How often a worker cluster was cut off because it sent more than is read from one",
+            "cluster");
+    unreadable =
+        metricFamilies.counter(
+            "multikueue_unreadable_objects_total",
+            "Objects of worker clusters that could not be read; each attempt counts",
+            "cluster");
     latency =
         metricFamilies.histogram(
             "multikueue_admission_latency_seconds",
@@ -118,6 +130,16 @@ public final class MultiKueueMetrics {
   /** A Workload of this ClusterQueue was requeued from this worker cluster. */
   public void requeued(String clusterQueue, String cluster) {
     requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
+  }
+
+  /** This worker cluster was cut off, because it sent more than is read from one. */
+  public void cutOff(String cluster) {
+    cutOff.labelValues(MetricFamilies.values(role.get(), cluster)).inc();
+  }
+
+  /** An object of this worker cluster could not be read. */
+  public void unreadable(String cluster) {
+    unreadable.labelValues(MetricFamilies.values(role.get(), cluster)).inc();
   }
 
   /** A Workload that this manager sent was deactivated in this cluster by its fence. */

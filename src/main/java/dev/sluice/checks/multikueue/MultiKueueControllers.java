@@ -391,9 +391,24 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public void stateChanged(String cluster) {
       clusterTrigger.signal(cluster);
-      queues.ifPresent(it -> it.follow(cluster, links.client(cluster)));
+      queues.ifPresent(it -> it.follow(cluster, links.reader(cluster)));
       multiKueueWorkloadReconciler.connectionChanged(cluster);
       quotasChanged();
+    }
+
+    @Override
+    public void cutOff(String cluster) {
+      multiKueueWorkloadReconciler.dispatchListener().cutOff(cluster);
+    }
+
+    @Override
+    public void unreadable(String cluster) {
+      multiKueueWorkloadReconciler.dispatchListener().unreadable(cluster);
+    }
+
+    @Override
+    public String index(JsonNode workload) {
+      return MultiKueueWorkloadReconciler.index(workload);
     }
 
     @Override

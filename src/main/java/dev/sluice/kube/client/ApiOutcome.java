@@ -103,7 +103,11 @@ public sealed interface ApiOutcome {
 
   /** The outcome that an answer stands for. */
   static ApiOutcome of(HttpResponse<byte[]> response) {
-    byte[] body = response.body() == null ? new byte[0] : response.body();
+    return of(response, response.body() == null ? new byte[0] : response.body());
+  }
+
+  /** The outcome that an answer stands for whose body was read apart from it. */
+  static ApiOutcome of(HttpResponse<?> response, byte[] body) {
     if (response.isSuccessful()) {
       return new Written(body);
     }
@@ -133,7 +137,7 @@ public sealed interface ApiOutcome {
     }
   }
 
-  private static Duration retryAfter(HttpResponse<byte[]> response) {
+  private static Duration retryAfter(HttpResponse<?> response) {
     String seconds = response.header("Retry-After");
     return seconds != null && seconds.matches("[0-9]{1,2}")
         ? Duration.ofSeconds(Long.parseLong(seconds))

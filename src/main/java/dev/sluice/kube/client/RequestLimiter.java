@@ -38,13 +38,18 @@ public final class RequestLimiter {
   }
 
   /** Takes a token, of the future if need be, and returns how long the request has to wait. */
-  public synchronized Duration reserve() {
+  public Duration reserve() {
+    return reserve(1);
+  }
+
+  /** The same with so many tokens at once. */
+  public synchronized Duration reserve(long count) {
     if (perSecond <= 0) {
       return Duration.ZERO;
     }
     long now = nanoTime.getAsLong();
     double gained = Math.max(0, now - countedAt) * perSecond / NANOS;
-    tokens = Math.min(burst, tokens + gained) - 1;
+    tokens = Math.min(burst, tokens + gained) - count;
     countedAt = now;
     return tokens >= 0
         ? Duration.ZERO

@@ -7,6 +7,11 @@ public final class ResponseTimeoutException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
+  /** Says for what was waited. */
+  public ResponseTimeoutException(String message) {
+    super(message);
+  }
+
   /** Says how long was waited, and for what. */
   public ResponseTimeoutException(String message, Throwable cause) {
     super(message, cause);

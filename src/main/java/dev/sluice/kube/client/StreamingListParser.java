@@ -12,16 +12,22 @@ public final class StreamingListParser {
 
   private static final int CHUNK = 1 << 16;
 
+  /** An item of so many times the allowed length ends the reading. */
+  private static final int SKIPPED = 8;
+
   private final ItemSink sink;
+  private final int longest;
   private final Buffer item = new Buffer(1 << 12);
   private final Buffer frame = new Buffer(1 << 10);
+  private long skipped;
   private int depth;
   private int itemsDepth = -1;
   private boolean inString;
   private boolean escaped;
 
-  private StreamingListParser(ItemSink sink) {
+  private StreamingListParser(ItemSink sink, int longest) {
     this.sink = sink;
+    this.longest = longest;
   }
 
   /** Takes an item; the bytes are only good during the call. */
@@ -29,6 +35,9 @@ public final class StreamingListParser {
   public interface ItemSink {
     /** The item is written from 0 to {@code length}. */
     void item(byte[] bytes, int length) throws IOException;
+
+    /** An item is longer than allowed, and was not kept. */
+    default void tooLong() throws IOException {}
   }
 
   /**
@@ -37,7 +46,19 @@ public final class StreamingListParser {
    * @return what is around the items: the list with an empty array in their place
    */
   public static byte[] split(InputStream in, ItemSink sink) throws IOException {
-    StreamingListParser splitter = new StreamingListParser(sink);
+    return split(in, sink, Integer.MAX_VALUE);
+  }
+
+  /**
+   * Reads a whole list.
+   *
+   * @param longest the most bytes of an item that is kept, and of what is around the items
+   * @return what is around the items: the list with an empty array in their place
+   * @throws AnswerTooLongException when an item is eight times as long as allowed, or what is
+   *     around the items is too long
+   */
+  public static byte[] split(InputStream in, ItemSink sink, int longest) throws IOException {
+    StreamingListParser splitter = new StreamingListParser(sink, longest);
     byte[] chunk = new byte[CHUNK];
     for (int count = in.read(chunk); count >= 0; count = in.read(chunk)) {
       splitter.take(chunk, count);
@@ -68,16 +89,21 @@ public final class StreamingListParser {
           if (depth == 2 && chunk[at] == '[') {
             itemsDepth = depth;
           } else if (itemsDepth > 0 && depth == itemsDepth + 1) {
-            frame.put(chunk, from, at);
+            putFrame(chunk, from, at);
             from = at;
           }
         }
         case '}', ']' -> {
           depth--;
           if (itemsDepth > 0 && depth == itemsDepth) {
-            item.put(chunk, from, next);
+            putItem(chunk, from, next);
             from = next;
-            sink.item(item.bytes, item.length);
+            if (skipped > 0) {
+              sink.tooLong();
+            } else {
+              sink.item(item.bytes, item.length);
+            }
+            skipped = 0;
             item.length = 0;
           } else if (depth < itemsDepth) {
             itemsDepth = -1;
@@ -85,7 +111,7 @@ public final class StreamingListParser {
         }
         case ',' -> {
           if (depth == itemsDepth) {
-            frame.put(chunk, from, at);
+            putFrame(chunk, from, at);
             from = next;
           }
         }
@@ -93,10 +119,29 @@ public final class StreamingListParser {
       }
     }
     if (itemsDepth > 0 && depth > itemsDepth) {
-      item.put(chunk, from, count);
+      putItem(chunk, from, count);
     } else {
-      frame.put(chunk, from, count);
+      putFrame(chunk, from, count);
     }
+  }
+
+  private void putItem(byte[] chunk, int from, int to) throws IOException {
+    if (skipped == 0 && (long) item.length + to - from <= longest) {
+      item.put(chunk, from, to);
+      return;
+    }
+    skipped += (skipped == 0 ? item.length : 0) + to - from;
+    if (skipped / SKIPPED > longest) {
+      throw new AnswerTooLongException("an object of more than " + skipped + " bytes");
+    }
+  }
+
+  private void putFrame(byte[] chunk, int from, int to) throws IOException {
+    if ((long) frame.length + to - from > longest) {
+      throw new AnswerTooLongException(
+          "a list with more than " + longest + " bytes around its items");
+    }
+    frame.put(chunk, from, to);
   }
 
   /** The place of the quotation mark that ends the string; {@code count} if it comes later. */

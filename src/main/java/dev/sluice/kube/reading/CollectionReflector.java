@@ -199,7 +199,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
       case "ERROR" -> fail(mapper.readTree(bytes, offset, length));
       default -> throw new IOException("unknown event of type \"" + type + "\"");
     }
-    String seen = ResourceVersionReader.of(bytes, offset, length);
+    String seen = MetadataFieldReader.version(bytes, offset, length);
     version = seen.isEmpty() ? version : seen;
   }
 

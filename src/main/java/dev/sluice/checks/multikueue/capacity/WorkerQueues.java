@@ -3,9 +3,9 @@ package dev.sluice.checks.multikueue.capacity;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
+import dev.sluice.checks.multikueue.remote.WorkerReader;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.workload.CachedWorkload;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.HashMap;
@@ -26,8 +26,7 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   private final List<Runnable> observers = new CopyOnWriteArrayList<>();
   private final ConnectionScope<RemoteQueueInformer> informers =
       new ConnectionScope<>(
-          (cluster, client) -> new RemoteQueueInformer(client, this::changed),
-          RemoteQueueInformer::stop);
+          reader -> new RemoteQueueInformer(reader, this::changed), RemoteQueueInformer::stop);
 
   /**
    * Registers an observer that runs whenever the spec of a worker's queue changes; the observer
@@ -42,11 +41,10 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   }
 
   /**
-   * Watches the cluster's queues through this client from now on; stops watching if the client is
-   * empty.
+   * Watches the cluster's queues over this connection from now on; stops watching if there is none.
    */
-  public void follow(String cluster, Optional<KubernetesClient> client) {
-    informers.follow(cluster, client);
+  public void follow(String cluster, Optional<WorkerReader> reader) {
+    informers.follow(cluster, reader);
   }
 
   @Override

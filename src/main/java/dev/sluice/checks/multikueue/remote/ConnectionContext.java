@@ -13,13 +13,31 @@ import java.util.concurrent.Executor;
  * @param delays runs delayed tasks
  * @param clock the current time
  * @param writes decides whether a write to a worker may be sent
+ * @param limits how much is read from each worker
  */
 public record ConnectionContext(
     RemoteSession.Connector connector,
     Executor io,
     Delays delays,
     InstantSource clock,
-    WriteGate writes) {
+    WriteGate writes,
+    RemoteLimits limits) {
+
+  /** With the limits that suit this process's memory. */
+  public ConnectionContext(
+      RemoteSession.Connector connector,
+      Executor io,
+      Delays delays,
+      InstantSource clock,
+      WriteGate writes) {
+    this(
+        connector,
+        io,
+        delays,
+        clock,
+        writes,
+        RemoteLimits.ofHeap(Runtime.getRuntime().maxMemory()));
+  }
 
   /** Runs a task later. */
   @FunctionalInterface

@@ -1,25 +1,24 @@
 package dev.sluice.checks.multikueue.remote;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Keeps one value per connected worker: creates it when the worker gets a client, and disposes of
- * it when the client is replaced or lost. Thread-safe.
+ * Keeps one value per connected worker: creates it when the worker gets a connection, and disposes
+ * of it when the connection is replaced or lost. Thread-safe.
  *
  * @param <T> the type of the value
  */
 public final class ConnectionScope<T> implements AutoCloseable {
 
-  private record Entry<T>(KubernetesClient client, T what) {}
+  private record Entry<T>(WorkerReader reader, T what) {}
 
-  private final BiFunction<String, KubernetesClient, T> begin;
+  private final Function<WorkerReader, T> begin;
   private final Consumer<T> end;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Entry<T>> entries = new HashMap<>();
@@ -28,28 +27,28 @@ public final class ConnectionScope<T> implements AutoCloseable {
   /**
    * Creates an empty scope.
    *
-   * @param begin creates the value from the cluster's name and client
+   * @param begin creates the value for a connection
    * @param end disposes of a value
    */
-  public ConnectionScope(BiFunction<String, KubernetesClient, T> begin, Consumer<T> end) {
+  public ConnectionScope(Function<WorkerReader, T> begin, Consumer<T> end) {
     this.begin = begin;
     this.end = end;
   }
 
-  /** Replaces the client of a cluster; disposes of the value if the client is empty. */
-  public void follow(String cluster, Optional<KubernetesClient> client) {
+  /** Replaces the connection of a cluster; disposes of the value if there is none. */
+  public void follow(String cluster, Optional<WorkerReader> reader) {
     lock.lock();
     try {
       Entry<T> before = entries.get(cluster);
-      if (before != null && client.filter(it -> it == before.client()).isPresent()) {
+      if (before != null && reader.filter(it -> it == before.reader()).isPresent()) {
         return;
       }
       if (before != null) {
         end.accept(before.what());
         entries.remove(cluster);
       }
-      if (client.isPresent() && !closed) {
-        entries.put(cluster, new Entry<>(client.get(), begin.apply(cluster, client.get())));
+      if (reader.isPresent() && !closed) {
+        entries.put(cluster, new Entry<>(reader.get(), begin.apply(reader.get())));
       }
     } finally {
       lock.unlock();

@@ -17,7 +17,7 @@ final class FailureText {
 
   /** A shortened message; for a Status that a server returned, only its message field. */
   static String text(String message) {
-    String line = withoutStatus(message).replaceAll("\\s+", " ").strip();
+    String line = withoutStatus(message).replaceAll("[\\s\\p{Cntrl}]+", " ").strip();
     return line.length() <= MAX_LENGTH ? line : line.substring(0, MAX_LENGTH) + "…";
   }
 

@@ -25,6 +25,11 @@ record ReconnectBackoff(int failures, int timeouts) {
     return new ReconnectBackoff(failures + 1, timedOut ? timeouts + 1 : 0);
   }
 
+  /** The backoff after the worker was cut off: the longest pause at once. */
+  ReconnectBackoff cutOff() {
+    return new ReconnectBackoff(Math.max(failures + 1, LONGEST_PAUSE_AFTER), 0);
+  }
+
   /** The pause before the next attempt: 5 s after the first failure, doubling up to 320 s. */
   Duration pause() {
     int exponent = Math.clamp(failures, 1, LONGEST_PAUSE_AFTER) - 1;

@@ -32,6 +32,8 @@ final class RemoteConnection implements AutoCloseable {
   private ConnectionState state;
   private ReconnectBackoff reconnectBackoff = ReconnectBackoff.none();
   private Optional<RemoteSession> remoteSession = Optional.empty();
+  private Optional<WorkerReader> workerReader = Optional.empty();
+  private Optional<RemoteLimitException> excess = Optional.empty();
   private boolean closed;
 
   /** Listener for events of one connection. */
@@ -39,6 +41,9 @@ final class RemoteConnection implements AutoCloseable {
 
     /** The state of the connection changed. */
     void stateChanged();
+
+    /** The cluster was cut off, because it sent more than is read from one. */
+    void cutOff();
 
     /** An object of the cluster changed. */
     void objectChanged(Key key, @Nullable JsonNode before, @Nullable JsonNode after);
@@ -94,6 +99,33 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
+  /** Reads other collections of the cluster, while it is connected. */
+  Optional<WorkerReader> reader() {
+    lock.lock();
+    try {
+      return state instanceof ConnectionState.Connected ? workerReader : Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends a session because the cluster sends more than is read from one. */
+  private void cutOff(RemoteSession lying, RemoteLimitException limit) {
+    boolean current;
+    lock.lock();
+    try {
+      current = remoteSession.filter(it -> it == lying).isPresent();
+      if (current) {
+        excess = Optional.of(limit);
+      }
+    } finally {
+      lock.unlock();
+    }
+    if (current) {
+      lying.close();
+    }
+  }
+
   private void attempt() {
     RemoteSession opened;
     try {
@@ -111,9 +143,25 @@ final class RemoteConnection implements AutoCloseable {
       return;
     }
     try (opened) {
+      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(opened));
       opened.run(timeout(), new SessionEvents(opened));
+      Optional<RemoteLimitException> limit = excess();
+      if (limit.isPresent()) {
+        failed(limit.get());
+      }
     } catch (IOException | RuntimeException e) {
-      failed(e);
+      failed(excess().<Exception>map(it -> it).orElse(e));
+    } catch (StackOverflowError e) {
+      failed(new IOException("an answer is too deep", e));
+    }
+  }
+
+  private Optional<RemoteLimitException> excess() {
+    lock.lock();
+    try {
+      return excess;
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -121,6 +169,8 @@ final class RemoteConnection implements AutoCloseable {
     lock.lock();
     try {
       remoteSession = Optional.of(opened);
+      excess = Optional.empty();
+      workerReader = Optional.empty();
       return !closed;
     } finally {
       lock.unlock();
@@ -140,10 +190,11 @@ final class RemoteConnection implements AutoCloseable {
     return Optional.of(state().lostSince().orElseGet(connectionContext.clock()::instant));
   }
 
-  private void established() {
+  private void established(RemoteSession session) {
     lock.lock();
     try {
       reconnectBackoff = ReconnectBackoff.none();
+      workerReader = Optional.of(reader(session));
     } finally {
       lock.unlock();
     }
@@ -152,19 +203,36 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
+  private WorkerReader reader(RemoteSession session) {
+    return new WorkerReader(
+        cluster, session, objects.budget(), connectionContext, limit -> cutOff(session, limit));
+  }
+
   private void failed(Exception failure) {
+    boolean cutOff = failure instanceof RemoteLimitException;
+    if (cutOff) {
+      // What it sent fills its share; an honest list would not fit beside it.
+      objects.clear();
+    }
     Duration pause;
     ConnectionState.Failing failing;
     Optional<Instant> lostSince = lostSince();
     lock.lock();
     try {
       remoteSession = Optional.empty();
-      reconnectBackoff = reconnectBackoff.failed(failure instanceof ResponseTimeoutException);
+      workerReader = Optional.empty();
+      reconnectBackoff =
+          cutOff
+              ? reconnectBackoff.cutOff()
+              : reconnectBackoff.failed(failure instanceof ResponseTimeoutException);
       pause = reconnectBackoff.pause();
       Instant next = connectionContext.clock().instant().plus(pause);
       failing =
           new ConnectionState.Failing(
-              reconnectBackoff.failures(), next, report(failure), lostSince);
+              reconnectBackoff.failures(),
+              next,
+              cutOff ? "cut off, since it sends too much: " + report(failure) : report(failure),
+              lostSince);
     } finally {
       lock.unlock();
     }
@@ -175,6 +243,9 @@ final class RemoteConnection implements AutoCloseable {
           failing.attempts(),
           pause.toSeconds(),
           failing.cause());
+      if (cutOff) {
+        listener.cutOff();
+      }
       connectionContext
           .delays()
           .after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
@@ -257,8 +328,7 @@ final class RemoteConnection implements AutoCloseable {
 
     @Override
     public void established() {
-      RemoteConnection.this.established();
-      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(watched));
+      RemoteConnection.this.established(watched);
     }
 
     @Override

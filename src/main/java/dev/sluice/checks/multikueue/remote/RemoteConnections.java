@@ -28,6 +28,17 @@ public final class RemoteConnections implements AutoCloseable {
     /** The state of a connection changed. */
     void stateChanged(String cluster);
 
+    /** A cluster was cut off, because it sent more than is read from one. */
+    default void cutOff(String cluster) {}
+
+    /** An object of a cluster can't be read. */
+    default void unreadable(String cluster) {}
+
+    /** The value by which Workloads of a cluster are found; empty for none. */
+    default String index(JsonNode workload) {
+      return "";
+    }
+
     /**
      * A Workload of a cluster changed there; {@code after} is null when the Workload was deleted.
      */
@@ -37,10 +48,6 @@ public final class RemoteConnections implements AutoCloseable {
 
   private record Entry(
       RemoteObjects objects, Optional<RemoteConnection> connection, Optional<Instant> deniedSince) {
-
-    static Entry emptyEntry() {
-      return new Entry(new RemoteObjects(), Optional.empty(), Optional.empty());
-    }
 
     ConnectionState state() {
       return connection
@@ -65,7 +72,7 @@ public final class RemoteConnections implements AutoCloseable {
           && before.connection().filter(it -> it.uses(workerCredentials)).isPresent()) {
         return;
       }
-      Entry present = before == null ? Entry.emptyEntry() : before;
+      Entry present = before == null ? emptyEntry(cluster) : before;
       end(before);
       connection =
           new RemoteConnection(
@@ -83,6 +90,17 @@ public final class RemoteConnections implements AutoCloseable {
     connection.start();
   }
 
+  private Entry emptyEntry(String cluster) {
+    RemoteBudget budget =
+        new RemoteBudget(
+            cluster,
+            connectionContext.limits(),
+            System::nanoTime,
+            () -> listener.unreadable(cluster));
+    return new Entry(
+        new RemoteObjects(budget, listener::index), Optional.empty(), Optional.empty());
+  }
+
   /** Closes the connection to a cluster that has no valid credentials any more. */
   public void deny(String cluster) {
     lock.lock();
@@ -91,7 +109,7 @@ public final class RemoteConnections implements AutoCloseable {
       if (before != null && before.connection().isEmpty()) {
         return;
       }
-      Entry present = before == null ? Entry.emptyEntry() : before;
+      Entry present = before == null ? emptyEntry(cluster) : before;
       Instant lost = present.state().lostSince().orElseGet(connectionContext.clock()::instant);
       end(before);
       entries.put(cluster, new Entry(present.objects(), Optional.empty(), Optional.of(lost)));
@@ -137,6 +155,13 @@ public final class RemoteConnections implements AutoCloseable {
         .flatMap(RemoteConnection::client);
   }
 
+  /** Reads other collections of a cluster, while it is connected. */
+  public Optional<WorkerReader> reader(String cluster) {
+    return Optional.ofNullable(entries.get(cluster))
+        .flatMap(Entry::connection)
+        .flatMap(RemoteConnection::reader);
+  }
+
   /** The Workloads of a cluster, as last seen. */
   public Optional<RemoteObjects> workloads(String cluster) {
     return Optional.ofNullable(entries.get(cluster)).map(Entry::objects);
@@ -167,6 +192,11 @@ public final class RemoteConnections implements AutoCloseable {
     @Override
     public void stateChanged() {
       listener.stateChanged(cluster);
+    }
+
+    @Override
+    public void cutOff() {
+      listener.cutOff(cluster);
     }
 
     @Override

@@ -1,18 +1,22 @@
 package dev.sluice.checks.multikueue.remote;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.json.JsonMappers;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.kube.client.AnswerTooLongException;
 import dev.sluice.kube.client.ConnectionLostException;
 import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.ResponseTimeoutException;
 import dev.sluice.kube.client.StreamingListParser;
-import io.fabric8.kubernetes.client.KubernetesClient;
+import dev.sluice.kube.client.WatchEventReader;
+import dev.sluice.kube.reading.MetadataFieldReader;
+import dev.sluice.kube.reading.TolerantDeserializers;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,72 +27,83 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists and watches the objects of one kind that carry this manager's label. Renews the watch when
- * the server ends it regularly, lists again when the resource version has expired, and fails on
- * every other error.
+ * Lists and watches objects of one kind in a worker cluster, within the limits of its budget.
+ * Renews the watch when the server ends it regularly, lists again when the resource version has
+ * expired, and fails on every other error. An object that can't be read is noted and left out: the
+ * last known version stays.
  */
-final class RemoteReflector implements RemoteSession {
+final class RemoteReflector implements AutoCloseable {
 
   private static final int PAGE_SIZE = 500;
   private static final int WATCH_SECONDS = 300;
+  private static final Key NO_KEY = new Key("", "");
+
+  /** Versions and continuations are longer only if the server wants to be asked for nonsense. */
+  private static final int LONGEST_TOKEN = 16_384;
 
   /** A watch without events that ends before this time counts as failed. */
   private static final Duration SHORTEST_WATCH = Duration.ofSeconds(1);
 
-  /**
-   * The server sends bookmarks every minute; a server that is silent for this time counts as lost.
-   */
-  private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
-
-  private final KubernetesClient client;
   private final HttpClient http;
   private final String uri;
+  private final String path;
   private final RemoteObjects objects;
+  private final RemoteBudget budget;
   private final InstantSource clock;
+  private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
   private volatile @Nullable ResponseStream stream;
+  private volatile Instant due = Instant.MAX;
   private volatile boolean closed;
   private String version = "";
 
   /**
-   * Creates a reflector that is not running; closing it closes the client.
+   * Creates a reflector that is not running.
    *
+   * @param http connections to the worker, which stay the caller's
+   * @param root where the worker's API server is
    * @param path path of the kind, such as {@code apis/kueue.x-k8s.io/v1beta2/workloads}
-   * @param selector label selector of the objects
+   * @param selector label selector of the objects; empty for all
    * @param objects the store of the objects
    */
   RemoteReflector(
-      KubernetesClient client,
+      HttpClient http,
+      String root,
       String path,
       String selector,
       RemoteObjects objects,
       InstantSource clock) {
-    this.client = client;
-    this.http = client.getHttpClient();
-    String root = client.getMasterUrl().toString();
+    this.http = http;
+    this.path = path;
     this.uri =
-        root + (root.endsWith("/") ? "" : "/") + path + "?labelSelector=" + urlEncoded(selector);
+        root
+            + (root.endsWith("/") ? "" : "/")
+            + path
+            + "?"
+            + (selector.isEmpty() ? "" : "labelSelector=" + urlEncoded(selector) + "&");
     this.objects = objects;
+    this.budget = objects.budget();
     this.clock = clock;
   }
 
-  @Override
-  public KubernetesClient client() {
-    return client;
-  }
-
-  @Override
-  public void run(Duration timeout, Events events) throws IOException {
-    Instant late = clock.instant().plus(timeout);
+  /**
+   * Lists and watches; returns only after it was closed.
+   *
+   * @param timeout the longest time until the watch must be established, and of each later listing
+   * @throws RemoteLimitException when the worker sends more than is read from one
+   * @throws ResponseTimeoutException when the watch is not established in time
+   * @throws IOException when anything else fails
+   */
+  void run(Duration timeout, RemoteSession.Events events) throws IOException {
     boolean established = false;
     boolean listed = false;
     while (!closed) {
       try {
         if (!listed) {
-          list(timeout, events);
+          due = clock.instant().plus(timeout);
+          list(events);
           listed = true;
         }
-        Duration left = established ? timeout : Duration.between(clock.instant(), late);
-        try (ResponseStream opened = opened(watch(), left)) {
+        try (ResponseStream opened = opened(watch(), established ? timeout : left())) {
           if (!established) {
             established = true;
             events.established();
@@ -97,82 +112,246 @@ final class RemoteReflector implements RemoteSession {
         }
       } catch (ResourceExpiredException e) {
         listed = false;
+      } catch (AnswerTooLongException e) {
+        throw new RemoteLimitException(path + ": " + e.getMessage());
       } catch (IOException e) {
         if (!closed) {
-          throw e;
+          throw isLate() ? new ResponseTimeoutException("not listed in time", e) : e;
         }
       }
     }
   }
 
-  private void list(Duration timeout, Events events) throws IOException {
-    Set<RemoteObjects.Key> listed = new HashSet<>();
+  private Duration left() {
+    return Duration.between(clock.instant(), due);
+  }
+
+  private boolean isLate() {
+    return clock.instant().isAfter(due);
+  }
+
+  private void list(RemoteSession.Events events) throws IOException {
+    Listing listing = new Listing(events);
     String first = "";
     String next = "";
     do {
-      String query =
-          "&limit=" + PAGE_SIZE + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
-      try (ResponseStream page = opened(get(query).build(), timeout)) {
+      listing.nextPage();
+      String query = "limit=" + PAGE_SIZE + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
+      try (ResponseStream page = opened(get(query).build(), left())) {
         byte[] frame =
             StreamingListParser.split(
-                page, (bytes, length) -> listed.add(seen(bytes, length, events)));
-        page.transferTo(OutputStream.nullOutputStream());
-        JsonNode metadata = JsonMappers.JSON.readTree(frame).path("metadata");
-        first = first.isEmpty() ? metadata.path("resourceVersion").asText("") : first;
-        next = metadata.path("continue").asText("");
+                new PacedInput(page, budget), listing, budget.limits().objectBytes());
+        JsonNode metadata = budget.mapper().readTree(frame).path("metadata");
+        first = first.isEmpty() ? token(metadata.path("resourceVersion").asText("")) : first;
+        next = token(metadata.path("continue").asText(""));
       }
     } while (!next.isEmpty());
     if (first.isEmpty()) {
       throw new IOException("the list has no resourceVersion");
     }
     version = first;
-    objects.retain(listed, events);
-  }
-
-  private RemoteObjects.Key seen(byte[] bytes, int length, Events events) throws IOException {
-    JsonNode item = JsonMappers.JSON.readTree(bytes, 0, length);
-    if (item instanceof ObjectNode object) {
-      objects.seen(object, events);
+    budget.reading().lock();
+    try {
+      objects.retain(listing.listed, events);
+    } finally {
+      budget.reading().unlock();
     }
-    return RemoteObjects.Key.of(item);
   }
 
-  private void follow(ResponseStream opened, Events events) throws IOException {
+  private String token(String text) throws RemoteLimitException {
+    if (text.length() > LONGEST_TOKEN) {
+      throw new RemoteLimitException(
+          path + ": a version or continuation of more than " + LONGEST_TOKEN + " characters");
+    }
+    return text;
+  }
+
+  /** What came of one listing so far, over all of its pages. */
+  private final class Listing implements StreamingListParser.ItemSink {
+
+    private final RemoteSession.Events events;
+    private final Set<Key> listed = new HashSet<>();
+    private long bytes;
+    private int pages;
+
+    Listing(RemoteSession.Events events) {
+      this.events = events;
+    }
+
+    void nextPage() throws IOException {
+      if (++pages > budget.limits().pages()) {
+        throw new RemoteLimitException(
+            path + ": a list of more than " + budget.limits().pages() + " pages");
+      }
+      checkTime();
+    }
+
+    @Override
+    public void item(byte[] json, int length) throws IOException {
+      checkTime();
+      bytes += length;
+      if (bytes > budget.limits().listedBytes()) {
+        throw new RemoteLimitException(
+            path + ": a list of more than " + budget.limits().listedBytes() + " bytes");
+      }
+      Key key = seen(json, 0, length, events);
+      if (key.isPossible()) {
+        listed.add(key);
+      }
+    }
+
+    @Override
+    public void tooLong() throws IOException {
+      checkTime();
+      noteTooLong();
+    }
+
+    private void checkTime() throws IOException {
+      if (isLate()) {
+        throw new ResponseTimeoutException("not listed in time");
+      }
+    }
+  }
+
+  private void noteTooLong() {
+    budget.unreadable(
+        path,
+        NO_KEY,
+        new AnswerTooLongException(
+            "an object of more than " + budget.limits().objectBytes() + " bytes"));
+  }
+
+  /** Keeps an object, if it can be read; returns its key, as far as that can be read. */
+  private Key seen(byte[] json, int offset, int length, RemoteSession.Events events)
+      throws RemoteLimitException {
+    budget.reading().lock();
+    try {
+      JsonNode item = budget.mapper().readTree(json, offset, length);
+      Key key = Key.of(item);
+      if (!(item instanceof ObjectNode object) || !key.isPossible()) {
+        throw new IOException("it has no name, or an impossible one");
+      }
+      objects.seen(object, events);
+      return key;
+    } catch (RemoteLimitException e) {
+      throw e;
+    } catch (IOException | RuntimeException | StackOverflowError e) {
+      Key key = key(json, offset, length);
+      budget.unreadable(path, key, e);
+      return key;
+    } finally {
+      budget.reading().unlock();
+    }
+  }
+
+  /** The key of an object that can't be read; without a name if that can't be read either. */
+  private static Key key(byte[] json, int offset, int length) {
+    try {
+      Key key =
+          new Key(
+              MetadataFieldReader.of(json, offset, length, "namespace"),
+              MetadataFieldReader.of(json, offset, length, "name"));
+      return key.isPossible() ? key : NO_KEY;
+    } catch (IOException e) {
+      return NO_KEY;
+    }
+  }
+
+  private void follow(ResponseStream opened, RemoteSession.Events events) throws IOException {
     Instant begun = clock.instant();
-    LineReader lines = new LineReader(opened);
+    due = begun.plus(RemoteLimits.SILENCE);
+    try {
+      boolean any = lines(opened, events);
+      if (!any && clock.instant().isBefore(begun.plus(SHORTEST_WATCH))) {
+        throw new IOException("the watch ended at once");
+      }
+    } catch (IOException e) {
+      throw isSilent(opened) ? silent(e) : e;
+    }
+    if (isSilent(opened)) {
+      throw silent(null);
+    }
+    due = Instant.MAX;
+  }
+
+  private boolean isSilent(ResponseStream opened) {
+    return opened.wasCut() && !closed;
+  }
+
+  private IOException silent(@Nullable IOException cause) {
+    due = Instant.MAX;
+    return new IOException(
+        "nothing was heard for " + RemoteLimits.SILENCE.toSeconds() + "s", cause);
+  }
+
+  /** Reads events to the end of the watch; returns whether there was any. */
+  private boolean lines(ResponseStream opened, RemoteSession.Events events) throws IOException {
+    LineReader lines =
+        new LineReader(new PacedInput(opened, budget), budget.limits().objectBytes());
+    int skipped = 0;
     boolean any = false;
     while (lines.next()) {
       any = true;
-      JsonNode line = JsonMappers.JSON.readTree(lines.bytes(), lines.offset(), lines.length());
-      JsonNode object = line.path("object");
-      switch (line.path("type").asText()) {
-        case "ADDED", "MODIFIED" -> objects.seen((ObjectNode) object, events);
-        case "DELETED" -> objects.deleted(object, events);
-        case "BOOKMARK" -> {}
-        default -> fail(object);
+      due = clock.instant().plus(RemoteLimits.SILENCE);
+      line(lines, events);
+      for (; skipped < lines.skippedLines(); skipped++) {
+        noteTooLong();
       }
-      version = object.path("metadata").path("resourceVersion").asText(version);
     }
-    if (opened.wasCut()) {
-      throw new IOException("nothing was heard for " + SILENCE_LIMIT.toSeconds() + "s");
-    }
-    if (!any && clock.instant().isBefore(begun.plus(SHORTEST_WATCH))) {
-      throw new IOException("the watch ended at once");
+    return any;
+  }
+
+  private void line(LineReader line, RemoteSession.Events events) throws IOException {
+    try {
+      eventReader.read(
+          line.bytes(),
+          line.offset(),
+          line.length(),
+          (type, json, offset, length) -> event(type, json, offset, length, events));
+    } catch (JsonProcessingException e) {
+      budget.unreadable(path, NO_KEY, e);
     }
   }
 
-  private static void fail(JsonNode status) throws IOException {
+  private void event(String type, byte[] json, int offset, int length, RemoteSession.Events events)
+      throws IOException {
+    switch (type) {
+      case "ADDED", "MODIFIED" -> seen(json, offset, length, events);
+      case "DELETED" -> deleted(key(json, offset, length), events);
+      case "BOOKMARK" -> {
+        // Only the version, which is read below, is of use.
+      }
+      default -> fail(type, json, offset, length);
+    }
+    String seen = token(MetadataFieldReader.of(json, offset, length, "resourceVersion"));
+    version = seen.isEmpty() ? version : seen;
+  }
+
+  private void deleted(Key key, RemoteSession.Events events) {
+    budget.reading().lock();
+    try {
+      objects.deleted(key, events);
+    } finally {
+      budget.reading().unlock();
+    }
+  }
+
+  private void fail(String type, byte[] json, int offset, int length) throws IOException {
+    JsonNode status = budget.mapper().readTree(json, offset, length);
     String message = status.path("message").asText("");
     if (status.path("code").asInt() == 410) {
       throw new ResourceExpiredException(message);
     }
-    throw new IOException("the watch failed: " + status.path("code").asInt() + " " + message);
+    throw new IOException(
+        type.equals("ERROR")
+            ? "the watch failed: " + status.path("code").asInt() + " " + message
+            : "the watch sent an unknown event");
   }
 
-  @Override
-  public void probe() {
+  /** Makes {@link #run} fail if the server is late; to be called regularly. */
+  void probe() {
     ResponseStream current = stream;
-    if (current != null && current.heard().plus(SILENCE_LIMIT).isBefore(clock.instant())) {
+    if (current != null && isLate()) {
       current.cut();
     }
   }
@@ -204,8 +383,8 @@ final class RemoteReflector implements RemoteSession {
   }
 
   private HttpRequest watch() {
-    return get("&watch=true&allowWatchBookmarks=true&resourceVersion="
-            + version
+    return get("watch=true&allowWatchBookmarks=true&resourceVersion="
+            + urlEncoded(version)
             + "&timeoutSeconds="
             + WATCH_SECONDS)
         .forStreaming()
@@ -227,6 +406,5 @@ final class RemoteReflector implements RemoteSession {
     if (current != null) {
       current.cut();
     }
-    client.close();
   }
 }

@@ -15,6 +15,7 @@ public interface RemoteSession extends AutoCloseable {
    * @param events listener for events of the session
    * @throws dev.sluice.kube.client.ResponseTimeoutException when the watch is not established in
    *     time
+   * @throws RemoteLimitException when the worker sends more than is read from one
    * @throws IOException when anything else fails
    */
   void run(Duration timeout, Events events) throws IOException;
@@ -22,7 +23,7 @@ public interface RemoteSession extends AutoCloseable {
   /** The client of the cluster, for reading and writing there. */
   KubernetesClient client();
 
-  /** Makes {@link #run} fail if the server was silent for too long; to be called regularly. */
+  /** Makes {@link #run} fail if the server is late; to be called regularly. */
   void probe();
 
   /** Ends the session; {@link #run} returns. */

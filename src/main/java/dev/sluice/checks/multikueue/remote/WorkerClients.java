@@ -43,7 +43,36 @@ public final class WorkerClients implements RemoteSession.Connector {
   public RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects)
       throws IOException {
     KubernetesClient client = client(workerCredentials);
-    return new RemoteReflector(client, WORKLOADS, selector, objects, clock);
+    RemoteReflector reflector =
+        new RemoteReflector(
+            client.getHttpClient(),
+            client.getMasterUrl().toString(),
+            WORKLOADS,
+            selector,
+            objects,
+            clock);
+    return new WorkloadSession(client, reflector);
+  }
+
+  /** The session that watches Workloads; it owns the client. */
+  private record WorkloadSession(KubernetesClient client, RemoteReflector reflector)
+      implements RemoteSession {
+
+    @Override
+    public void run(Duration timeout, Events events) throws IOException {
+      reflector.run(timeout, events);
+    }
+
+    @Override
+    public void probe() {
+      reflector.probe();
+    }
+
+    @Override
+    public void close() {
+      reflector.close();
+      client.close();
+    }
   }
 
   /**

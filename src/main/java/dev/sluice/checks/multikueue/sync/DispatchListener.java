@@ -14,6 +14,12 @@ public interface DispatchListener {
   /** The Workload was requeued because its worker lost it, evicted it, or cannot be reached. */
   void requeued(CachedWorkload workload, String clusterQueue, String cluster);
 
+  /** A worker was cut off, because it sent more than is read from one. */
+  default void cutOff(String cluster) {}
+
+  /** An object of a worker can't be read. */
+  default void unreadable(String cluster) {}
+
   /** Reports a message about a Workload to users. */
   void reported(CachedWorkload workload, boolean warning, String note);
 }

@@ -83,7 +83,7 @@ public final class LeaseHeartbeat {
     }
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       String cluster = link.getKey();
-      boolean used = connections.workloads(cluster).filter(it -> !it.all().isEmpty()).isPresent();
+      boolean used = connections.workloads(cluster).filter(it -> !it.keys().isEmpty()).isPresent();
       if (link.getValue() && used && inProgress.add(cluster)) {
         connectionContext.io().execute(() -> renew(cluster));
       }

@@ -210,11 +210,19 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Called when a worker was connected or disconnected. */
   public void connectionChanged(String cluster) {
-    jobs.follow(cluster, connections.client(cluster));
+    jobs.follow(cluster, connections.reader(cluster));
     enqueueAll();
-    connections
-        .workloads(cluster)
-        .ifPresent(objects -> objects.all().forEach(it -> enqueue(Key.of(it))));
+    connections.workloads(cluster).ifPresent(objects -> objects.keys().forEach(this::enqueue));
+  }
+
+  /** Whom to tell of what is sent to workers, and of what comes from there. */
+  public DispatchListener dispatchListener() {
+    return options.dispatchListener();
+  }
+
+  /** The value by which the copies of a job's Workloads are found in a worker's Workloads. */
+  public static String index(JsonNode copy) {
+    return JobGroups.job(copy).map(JobGroups.GroupedJob::toString).orElse("");
   }
 
   /** Enqueues all Workloads that use workers. */

@@ -74,9 +74,8 @@ final class OrphanCollector {
       public Stream<Key> copies() {
         return connections.connected().keySet().stream()
             .flatMap(cluster -> connections.workloads(cluster).stream())
-            .map(RemoteObjects::all)
-            .flatMap(Collection::stream)
-            .map(Key::of);
+            .map(RemoteObjects::keys)
+            .flatMap(Collection::stream);
       }
 
       @Override
@@ -89,8 +88,7 @@ final class OrphanCollector {
         JobGroups.GroupedJob grouped = JobGroups.job(kind, job);
         return jobGroups.isUsed(grouped, "", cluster)
             || connections.workloads(cluster).stream()
-                .flatMap(objects -> objects.all().stream())
-                .anyMatch(copy -> JobGroups.job(copy).filter(grouped::equals).isPresent());
+                .anyMatch(copies -> !copies.with(grouped.toString()).isEmpty());
       }
 
       @Override
@@ -120,8 +118,7 @@ final class OrphanCollector {
                   ? workers.isShared(cluster, kind, key)
                   : isExpectedIn(cluster, key) || workers.clustersOf(key).contains(cluster);
           if (leading.getAsBoolean() && !needed) {
-            String name = job.getMetadata().getName();
-            io.execute(() -> workers.remove(cluster, kind, key, name));
+            io.execute(() -> workers.remove(cluster, kind, key, job.name()));
           }
         });
   }

@@ -1,10 +1,14 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.checks.multikueue.remote.RemoteLimits;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.BoundedAnswers;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -24,20 +28,36 @@ import java.util.concurrent.TimeoutException;
 final class RemoteClient {
 
   private static final int AT_A_TIME = 16;
+
+  /** The API server stores objects of 1.5 MiB, and writes some of them twice as long. */
+  private static final int LONGEST_ANSWER = 4 << 20;
+
+  private static final long ANSWERS_TOGETHER = 2L * LONGEST_ANSWER;
   private static final Duration PATIENCE = Duration.ofSeconds(15);
 
   private final ApiClient client;
+  private final ObjectMapper mapper;
 
   /** Objects at another API server. */
   RemoteClient(KubernetesClient client, WriteGate writes) {
     this(
         new ApiClient(
-            client, ApiClient.Options.atATime(AT_A_TIME).within(PATIENCE).writingThrough(writes)));
+            client,
+            ApiClient.Options.atATime(AT_A_TIME)
+                .within(PATIENCE)
+                .writingThrough(writes)
+                .reading(new BoundedAnswers(LONGEST_ANSWER, ANSWERS_TOGETHER))),
+        RemoteLimits.ofHeap(Runtime.getRuntime().maxMemory()).mapper());
   }
 
   /** Objects at the API server of this client. */
   RemoteClient(ApiClient client) {
+    this(client, JsonMappers.JSON);
+  }
+
+  private RemoteClient(ApiClient client, ObjectMapper mapper) {
     this.client = client;
+    this.mapper = mapper;
   }
 
   /** The server refuses a request, and would refuse it again. */
@@ -111,9 +131,16 @@ final class RemoteClient {
     }
   }
 
-  private static Optional<ObjectNode> object(ApiOutcome outcome) throws IOException {
+  private ObjectNode object(byte[] body) throws IOException {
+    if (mapper.readTree(body) instanceof ObjectNode object) {
+      return object;
+    }
+    throw new IOException("the answer is no JSON object");
+  }
+
+  private Optional<ObjectNode> object(ApiOutcome outcome) throws IOException {
     return switch (outcome) {
-      case ApiOutcome.Written written -> Optional.of(written.object());
+      case ApiOutcome.Written written -> Optional.of(object(written.body()));
       case ApiOutcome.Gone gone -> Optional.empty();
       case ApiOutcome.Conflict conflict -> throw new ConflictException(conflict.message());
       case ApiOutcome.Refused refused -> throw new RefusedException(refused.message());

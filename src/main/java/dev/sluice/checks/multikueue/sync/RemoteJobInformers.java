@@ -3,16 +3,12 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
+import dev.sluice.checks.multikueue.remote.RemoteCollection;
+import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.kube.reading.GuardedEventHandler;
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import dev.sluice.checks.multikueue.remote.WorkerReader;
 import java.io.IOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -26,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -41,8 +38,6 @@ final class RemoteJobInformers
   private static final Logger LOG = LoggerFactory.getLogger(RemoteJobInformers.class);
   private static final Duration MIN_PAUSE = Duration.ofSeconds(1);
   private static final Duration MAX_PAUSE = Duration.ofSeconds(32);
-  private static final long PAGE_SIZE = 500;
-  private static final String BY_WORKLOAD = "workload";
 
   private final OriginLabel originLabel;
   private final MultiKueueKinds kinds;
@@ -65,9 +60,8 @@ final class RemoteJobInformers
 
   /** The informers of one worker, for one connection. */
   private static final class WorkerInformers {
-    private final KubernetesClient client;
-    private final Map<MultiKueueKind, SharedIndexInformer<GenericKubernetesResource>> informers =
-        new ConcurrentHashMap<>();
+    private final WorkerReader reader;
+    private final Map<MultiKueueKind, RemoteCollection> informers = new ConcurrentHashMap<>();
     private final Set<MultiKueueKind> lacking = ConcurrentHashMap.newKeySet();
     private final Set<MultiKueueKind> refused = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
@@ -75,15 +69,15 @@ final class RemoteJobInformers
     private volatile Duration pause = MIN_PAUSE;
     private volatile boolean closed;
 
-    WorkerInformers(KubernetesClient client) {
-      this.client = client;
+    WorkerInformers(WorkerReader reader) {
+      this.reader = reader;
     }
 
     void stop() {
       lock.lock();
       try {
         closed = true;
-        informers.values().forEach(SharedIndexInformer::stop);
+        informers.values().forEach(RemoteCollection::close);
       } finally {
         lock.unlock();
       }
@@ -104,14 +98,14 @@ final class RemoteJobInformers
     this.listener = listener;
   }
 
-  /** Watches through this client from now on; stops if the client is empty. */
-  void follow(String cluster, Optional<KubernetesClient> client) {
-    watched.follow(cluster, client);
+  /** Watches over this connection from now on; stops if there is none. */
+  void follow(String cluster, Optional<WorkerReader> reader) {
+    watched.follow(cluster, reader);
   }
 
-  private WorkerInformers begin(String cluster, KubernetesClient client) {
-    WorkerInformers begun = new WorkerInformers(client);
-    connectionContext.io().execute(() -> refresh(cluster, begun, kinds.all()));
+  private WorkerInformers begin(WorkerReader reader) {
+    WorkerInformers begun = new WorkerInformers(reader);
+    connectionContext.io().execute(() -> refresh(reader.cluster(), begun, kinds.all()));
     return begun;
   }
 
@@ -179,8 +173,11 @@ final class RemoteJobInformers
   }
 
   private String ours() {
-    String selector = KueueConstants.MULTIKUEUE_ORIGIN + "=" + originLabel.origin();
-    return "labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
+    return "labelSelector=" + URLEncoder.encode(selector(), StandardCharsets.UTF_8);
+  }
+
+  private String selector() {
+    return KueueConstants.MULTIKUEUE_ORIGIN + "=" + originLabel.origin();
   }
 
   private void refreshLater(String cluster, WorkerInformers worker) {
@@ -209,27 +206,9 @@ final class RemoteJobInformers
       if (worker.closed || worker.informers.containsKey(kind)) {
         return;
       }
-      SharedIndexInformer<GenericKubernetesResource> informer =
-          worker
-              .client
-              .genericKubernetesResources(
-                  new ResourceDefinitionContext.Builder()
-                      .withGroup(kind.group())
-                      .withVersion(kind.version())
-                      .withKind(kind.kind())
-                      .withPlural(kind.plural())
-                      .withNamespaced(true)
-                      .build())
-              .inAnyNamespace()
-              .withLabel(KueueConstants.MULTIKUEUE_ORIGIN, originLabel.origin())
-              .withLimit(PAGE_SIZE)
-              .runnableInformer(0);
-      informer.exceptionHandler((started, failure) -> true);
-      informer.addIndexers(
-          Map.of(
-              BY_WORKLOAD, job -> workload(job).map(RemoteJobInformers::index).stream().toList()));
-      GuardedEventHandler.add(informer, new JobEventHandler());
-      var unused = informer.start();
+      RemoteCollection informer =
+          worker.reader.read(
+              kind.everywhere(), selector(), OriginLabel::workload, new JobChanges());
       worker.informers.put(kind, informer);
     } finally {
       worker.lock.unlock();
@@ -244,7 +223,7 @@ final class RemoteJobInformers
      * Called for a job of this kind in this cluster, with the key of its Workload; of a job with
      * several Workloads with its own key.
      */
-    void visit(String cluster, MultiKueueKind kind, GenericKubernetesResource job, Key workload);
+    void visit(String cluster, MultiKueueKind kind, Key job, Key workload);
   }
 
   /** Visits all known jobs. */
@@ -255,29 +234,20 @@ final class RemoteJobInformers
             (cluster, worker) ->
                 worker.informers.forEach(
                     (kind, informer) -> {
-                      for (GenericKubernetesResource job : informer.getStore().list()) {
-                        workload(kind, job)
+                      for (Key job : informer.objects().keys()) {
+                        workload(kind, informer.objects(), job)
                             .ifPresent(key -> visitor.visit(cluster, kind, job, key));
                       }
                     }));
   }
 
   /** The Workload of a job; of a job with several Workloads its own key. */
-  private Optional<Key> workload(MultiKueueKind kind, GenericKubernetesResource job) {
+  private static Optional<Key> workload(MultiKueueKind kind, RemoteObjects jobs, Key job) {
     return kind.hasWorkloadPerGroup()
-        ? Optional.of(new Key(job.getMetadata().getNamespace(), job.getMetadata().getName()))
-        : workload(job);
-  }
-
-  private Optional<Key> workload(GenericKubernetesResource job) {
-    String name = OriginLabel.workload(job.getMetadata());
-    return name.isEmpty()
-        ? Optional.empty()
-        : Optional.of(new Key(job.getMetadata().getNamespace(), name));
-  }
-
-  private static String index(Key workload) {
-    return workload.namespace() + "/" + workload.name();
+        ? Optional.of(job)
+        : Optional.of(jobs.indexOf(job))
+            .filter(name -> !name.isEmpty())
+            .map(name -> new Key(job.namespace(), name));
   }
 
   @Override
@@ -288,26 +258,28 @@ final class RemoteJobInformers
   @Override
   public Optional<ObjectNode> lastSeen(String cluster, MultiKueueKind kind, Key job) {
     return informer(cluster, kind)
-        .map(informer -> informer.getStore().getByKey(index(job)))
-        .map(JsonMappers.JSON::valueToTree);
+        .flatMap(informer -> informer.objects().find(job))
+        .map(ObjectNode.class::cast);
   }
 
   /** The informer of a kind in a worker, if it has listed the worker's jobs. */
-  private Optional<SharedIndexInformer<GenericKubernetesResource>> informer(
-      String cluster, MultiKueueKind kind) {
+  private Optional<RemoteCollection> informer(String cluster, MultiKueueKind kind) {
     return Optional.ofNullable(watched.now().get(cluster))
         .map(worker -> worker.informers.get(kind))
-        .filter(SharedIndexInformer::hasSynced);
+        .filter(RemoteCollection::isListed);
   }
 
   /** Reads from the informer; if there is none yet, from the worker's API server. */
   @Override
   public List<ObjectNode> of(String cluster, Key workload) throws IOException {
-    Optional<SharedIndexInformer<GenericKubernetesResource>> informer =
-        informer(cluster, MultiKueueKinds.POD);
+    Optional<RemoteCollection> informer = informer(cluster, MultiKueueKinds.POD);
     return informer.isPresent()
-        ? informer.get().getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
-            .<ObjectNode>map(JsonMappers.JSON::valueToTree)
+        ? informer
+            .get()
+            .objects()
+            .objectsWith(workload.name())
+            .filter(pod -> Key.of(pod).namespace().equals(workload.namespace()))
+            .map(ObjectNode.class::cast)
             .toList()
         : listFromServer(cluster, workload);
   }
@@ -333,25 +305,20 @@ final class RemoteJobInformers
     watched.close();
   }
 
-  private final class JobEventHandler implements ResourceEventHandler<GenericKubernetesResource> {
+  private final class JobChanges implements RemoteCollection.Listener {
 
     @Override
-    public void onAdd(GenericKubernetesResource job) {
-      notifyListener(job);
+    public void stateChanged() {
+      // Whoever needs the jobs asks whether they are listed.
     }
 
     @Override
-    public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource after) {
-      notifyListener(after);
-    }
-
-    @Override
-    public void onDelete(GenericKubernetesResource job, boolean unknown) {
-      notifyListener(job);
-    }
-
-    private void notifyListener(GenericKubernetesResource job) {
-      workload(job).ifPresent(listener::changed);
+    public void changed(Key job, @Nullable JsonNode before, @Nullable JsonNode after) {
+      JsonNode either = after == null ? before : after;
+      String workload = either == null ? "" : OriginLabel.workload(either);
+      if (!workload.isEmpty()) {
+        listener.changed(new Key(job.namespace(), workload));
+      }
     }
   }
 }

@@ -228,4 +228,27 @@ class RemoteConnectionsTest {
     assertThat(links.state("site")).isEmpty();
     assertThat(stage.opened()).hasSize(1);
   }
+
+  @Test
+  void aClusterThatSendsTooMuchIsCutOffAndTriedAgainLate() {
+    Instant begin = stage.now();
+    stage.next(
+        events -> {
+          throw new RemoteLimitException("workloads: a list of more than 2 pages");
+        });
+    stage.next(RemoteConnectionsTest::lasting);
+
+    links.use("site", credentials("token-1"));
+
+    assertThat(links.state("site"))
+        .contains(
+            new ConnectionState.Failing(
+                7,
+                begin.plusSeconds(320),
+                "cut off, since it sends too much: workloads: a list of more than 2 pages",
+                Optional.of(begin)));
+    assertThat(stage.told()).containsExactly("site Failing", "site cut off");
+    stage.pass(Duration.ofSeconds(320));
+    assertThat(links.state("site").orElseThrow()).isInstanceOf(ConnectionState.Connected.class);
+  }
 }

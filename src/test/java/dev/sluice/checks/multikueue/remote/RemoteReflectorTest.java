@@ -1,17 +1,21 @@
 package dev.sluice.checks.multikueue.remote;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.kube.client.ResponseTimeoutException;
 import dev.sluice.workload.ScriptedServer;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -24,11 +28,22 @@ class RemoteReflectorTest implements RemoteSession.Events {
           + " old\"}}\n";
 
   private final ScriptedServer server = new ScriptedServer();
-  private final RemoteObjects objects = new RemoteObjects();
+  private static final RemoteLimits LIMITS = new RemoteLimits(2000, 400, 20_000, 1 << 30);
+
+  private final AtomicInteger unreadable = new AtomicInteger();
+  private final RemoteBudget budget =
+      new RemoteBudget("site", LIMITS, System::nanoTime, unreadable::incrementAndGet);
+  private final RemoteObjects objects = new RemoteObjects(budget, any -> "");
   private final AtomicReference<Instant> now =
       new AtomicReference<>(Instant.parse("2026-03-01T12:00:00Z"));
   private final RemoteReflector watch =
-      new RemoteReflector(server.client(), "apis/x/v1/things", "origin=me", objects, now::get);
+      new RemoteReflector(
+          server.client().getHttpClient(),
+          server.client().getMasterUrl().toString(),
+          "apis/x/v1/things",
+          "origin=me",
+          objects,
+          now::get);
   private final List<String> told = new CopyOnWriteArrayList<>();
 
   RemoteReflectorTest() throws IOException {}
@@ -157,7 +172,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
     first.send(event("BOOKMARK", thing("", 42))).end();
 
     assertThat(end.get()).isInstanceOf(IOException.class).hasMessageContaining("HTTP 500");
-    assertThat(objects.all()).hasSize(1);
+    assertThat(objects.keys()).hasSize(1);
   }
 
   @Test
@@ -190,5 +205,214 @@ class RemoteReflectorTest implements RemoteSession.Events {
     watch.close();
 
     assertThat(end.get()).isNull();
+  }
+
+  private void assertCutOff(CompletableFuture<Throwable> end, String why) throws Exception {
+    assertThat(end.get()).isInstanceOf(RemoteLimitException.class).hasMessageContaining(why);
+  }
+
+  @Test
+  void aListWithoutEndCutsTheWorkerOff() throws Exception {
+    server.then(
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          try (OutputStream body = exchange.getResponseBody()) {
+            body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[".getBytes(UTF_8));
+            for (int i = 0; true; i++) {
+              body.write((thing("x" + i, i) + ",").getBytes(UTF_8));
+            }
+          }
+        });
+
+    assertCutOff(run(), "take more than 20000 bytes together");
+    assertThat(budget.kept()).isLessThanOrEqualTo(20_000);
+  }
+
+  @Test
+  void theSameObjectWithoutEndCutsTheWorkerOff() throws Exception {
+    server.then(
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          try (OutputStream body = exchange.getResponseBody()) {
+            body.write("{\"items\":[".getBytes(UTF_8));
+            while (true) {
+              body.write((thing("x", 1) + ",").getBytes(UTF_8));
+            }
+          }
+        });
+
+    assertCutOff(run(), "a list of more than 80000 bytes");
+  }
+
+  @Test
+  void pagesWithoutEndCutTheWorkerOff() throws Exception {
+    for (int i = 0; i < 10; i++) {
+      server.then(200, page(7, "more"));
+    }
+
+    assertCutOff(run(), "a list of more than 2 pages");
+    assertThat(server.asked()).hasSize(2);
+  }
+
+  @Test
+  void aLineWithoutEndCutsTheWorkerOff() throws Exception {
+    server.then(200, page(7, ""));
+    server.then(
+        exchange -> {
+          exchange.sendResponseHeaders(200, 0);
+          try (OutputStream body = exchange.getResponseBody()) {
+            while (true) {
+              body.write("x".repeat(1000).getBytes(UTF_8));
+            }
+          }
+        });
+
+    assertCutOff(run(), "a line of more than");
+  }
+
+  @Test
+  void eventsOfMoreAndMoreObjectsCutTheWorkerOff() throws Exception {
+    var open = new ScriptedServer.Watch();
+    server.then(200, page(7, "")).then(open);
+    var end = run();
+    for (int i = 0; i < 100; i++) {
+      open.send(event("ADDED", thing("x" + i, i)));
+    }
+
+    assertCutOff(end, "take more than 20000 bytes together");
+  }
+
+  @Test
+  void whatIsDeletedIsGivenBack() {
+    var open = new ScriptedServer.Watch();
+    server.then(200, page(7, "")).then(open);
+    var end = run();
+    for (int i = 0; i < 200; i++) {
+      open.send(event("ADDED", thing("x", i))).send(event("DELETED", thing("x", i)));
+    }
+    open.send(event("ADDED", thing("last", 300)));
+
+    await().until(() -> objects.find(new RemoteObjects.Key("n", "last")).isPresent());
+    assertThat(end).isNotDone();
+    assertThat(budget.kept()).isLessThan(600);
+  }
+
+  @Test
+  void oneBadObjectOfAListIsLeftOut() {
+    String deep =
+        "{\"metadata\":{\"name\":\"b\",\"namespace\":\"n\"},\"x\":%s%s}"
+            .formatted("[".repeat(250), "]".repeat(250));
+    String many = "{\"metadata\":{\"name\":\"c\"},\"x\":[%s]}".formatted("1,".repeat(500) + "1");
+    String large = "{\"metadata\":{\"name\":\"d\"},\"x\":\"%s\"}".formatted("x".repeat(3000));
+    server.then(
+        200,
+        page(
+            7,
+            "",
+            thing("a", 1),
+            deep,
+            many,
+            large,
+            "{\"metadata\":nonsense}",
+            "{}",
+            "{\"metadata\":{\"name\":7}}",
+            thing("z", 2)));
+    server.then(new ScriptedServer.Watch());
+    var end = run();
+
+    awaitTold("+n/a", "+/7", "+n/z", "established");
+    assertThat(end).isNotDone();
+    assertThat(unreadable).hasValue(5);
+  }
+
+  @Test
+  void oneBadObjectOfAWatchLeavesTheLastKnownOne() {
+    var open = new ScriptedServer.Watch();
+    server.then(200, page(7, "", thing("a", 1))).then(open);
+    var end = run();
+    awaitTold("+n/a", "established");
+
+    open.send(
+            event(
+                "MODIFIED",
+                "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"x\":%s%s}"
+                    .formatted("[".repeat(250), "]".repeat(250))))
+        .send(event("MODIFIED", "[]"))
+        .send("{\"type\":\n")
+        .send(event("MODIFIED", "{\"x\":\"" + "x".repeat(3000) + "\"}"))
+        .send(event("ADDED", thing("b", 2)));
+
+    awaitTold("+n/a", "established", "+n/b");
+    assertThat(objects.find(new RemoteObjects.Key("n", "a"))).isPresent();
+    assertThat(end).isNotDone();
+    assertThat(unreadable).hasValue(4);
+  }
+
+  @Test
+  void anEmptyStoreFollowsAListThatAnUnreadableObjectIsIn() {
+    var first = new ScriptedServer.Watch();
+    server.then(200, page(7, "", thing("a", 1), thing("b", 1))).then(first);
+    String deep =
+        "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\"},\"x\":%s%s}"
+            .formatted("[".repeat(250), "]".repeat(250));
+    server.then(200, page(50, "", deep)).then(new ScriptedServer.Watch());
+    var end = run();
+    awaitTold("+n/a", "+n/b", "established");
+
+    first.send(GONE);
+
+    awaitTold("+n/a", "+n/b", "established", "-n/b");
+    assertThat(end).isNotDone();
+  }
+
+  @Test
+  void aListThatDripsIsCutAtItsTime() throws Exception {
+    var list = new ScriptedServer.Watch();
+    server.then(list);
+    var end = run();
+    list.send("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[");
+    await().until(() -> server.asked().size() == 1);
+
+    now.updateAndGet(time -> time.plusSeconds(21));
+    list.send(thing("a", 1) + ",");
+
+    assertThat(end.get()).isInstanceOf(ResponseTimeoutException.class);
+  }
+
+  @Test
+  void aListThatFallsSilentIsCutAtItsTime() throws Exception {
+    var list = new ScriptedServer.Watch();
+    server.then(list);
+    var end = run();
+    list.send("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[" + thing("a", 1));
+    awaitTold("+n/a");
+
+    watch.probe();
+    assertThat(end).isNotDone();
+    now.updateAndGet(time -> time.plusSeconds(21));
+    watch.probe();
+
+    assertThat(end.get()).isInstanceOf(ResponseTimeoutException.class);
+  }
+
+  @Test
+  void aWatchThatDripsIsSilent() throws Exception {
+    var open = new ScriptedServer.Watch();
+    server.then(200, page(7, "")).then(open);
+    var end = run();
+    awaitTold("established");
+
+    open.send("{");
+    now.updateAndGet(time -> time.plusSeconds(100));
+    open.send("\"type\":");
+    watch.probe();
+    assertThat(end).isNotDone();
+    now.updateAndGet(time -> time.plusSeconds(51));
+    open.send("\"A");
+    watch.probe();
+
+    assertThat(end.get())
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("nothing was heard for 150s");
   }
 }

@@ -140,6 +140,11 @@ final class Stage implements RemoteConnections.Listener {
   }
 
   @Override
+  public void cutOff(String cluster) {
+    told.add(cluster + " cut off");
+  }
+
+  @Override
   public void workloadChanged(
       String cluster, Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
     told.add(cluster + " " + key.name());

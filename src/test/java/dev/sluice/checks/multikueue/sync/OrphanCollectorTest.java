@@ -7,8 +7,6 @@ import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.kube.Fakes;
 import dev.sluice.workload.WorkloadParser;
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
@@ -65,17 +63,14 @@ class OrphanCollectorTest implements OrphanCollector.Workers {
         (cluster, names) ->
             names.forEach(
                 (name, workload) -> {
-                  GenericKubernetesResource job = new GenericKubernetesResource();
-                  job.setMetadata(new ObjectMetaBuilder().withName(name).build());
-                  visitor.visit(cluster, JOB, job, workload);
+                  visitor.visit(cluster, JOB, new Key("physics", name), workload);
                 }));
     sets.forEach(
         (cluster, names) ->
             names.forEach(
                 name -> {
-                  GenericKubernetesResource set = new GenericKubernetesResource();
-                  set.setMetadata(new ObjectMetaBuilder().withName(name).build());
-                  visitor.visit(cluster, SET, set, new Key("physics", name));
+                  Key set = new Key("physics", name);
+                  visitor.visit(cluster, SET, set, set);
                 }));
   }
 

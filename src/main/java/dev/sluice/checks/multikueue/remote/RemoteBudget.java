@@ -1,0 +1,136 @@
+package dev.sluice.checks.multikueue.remote;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.RequestLimiter;
+import dev.sluice.kube.reading.ReadErrorLog;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What all readers of one worker cluster share: the bytes that may be kept of it, how fast it is
+ * read, and the log of its objects that can't be read. Thread-safe.
+ */
+public final class RemoteBudget {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RemoteBudget.class);
+  private static final int UNIT = 1024;
+  private static final int LINES_PER_MINUTE = 10;
+  private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
+  private final String cluster;
+  private final RemoteLimits limits;
+  private final ObjectMapper mapper;
+  private final RequestLimiter pace;
+  private final Runnable unreadable;
+  private final LongSupplier nanoTime;
+  private final AtomicLong kept = new AtomicLong();
+  private final ReentrantLock reading = new ReentrantLock();
+  private final ReentrantLock logging = new ReentrantLock();
+  private long minuteBegan;
+  private int linesOfMinute;
+
+  /**
+   * A budget of which nothing is used.
+   *
+   * @param cluster the name of the worker, for the log
+   * @param nanoTime a clock that never goes back, in nanoseconds
+   * @param unreadable runs for each object of this worker that can't be read; must not block
+   */
+  public RemoteBudget(
+      String cluster, RemoteLimits limits, LongSupplier nanoTime, Runnable unreadable) {
+    this.cluster = cluster;
+    this.limits = limits;
+    this.mapper = limits.mapper();
+    this.nanoTime = nanoTime;
+    this.unreadable = unreadable;
+    this.minuteBegan = nanoTime.getAsLong();
+    this.pace =
+        new RequestLimiter(
+            limits.bytesPerSecond() / (double) UNIT, limits.burst() / UNIT, nanoTime);
+  }
+
+  /** The limits of this worker. */
+  RemoteLimits limits() {
+    return limits;
+  }
+
+  /** Reads trees of objects that keep the limits. */
+  ObjectMapper mapper() {
+    return mapper;
+  }
+
+  /**
+   * Held while an object is read and handed over, so that there is one tree at a time of what a
+   * worker sends.
+   */
+  ReentrantLock reading() {
+    return reading;
+  }
+
+  /**
+   * Charges bytes that are kept from now on, instead of others if the number is negative.
+   *
+   * @throws RemoteLimitException when the worker would have more than its share; then nothing is
+   *     charged
+   */
+  void charge(long bytes) throws RemoteLimitException {
+    long now = kept.addAndGet(bytes);
+    if (bytes > 0 && now > limits.keptBytes()) {
+      kept.addAndGet(-bytes);
+      throw new RemoteLimitException(
+          "its objects take more than " + limits.keptBytes() + " bytes together");
+    }
+  }
+
+  /** Gives bytes back that were charged. */
+  void release(long bytes) {
+    kept.addAndGet(-bytes);
+  }
+
+  /** How many bytes are kept. */
+  long kept() {
+    return kept.get();
+  }
+
+  /** Counts bytes that were read, and returns how long to wait before more is read. */
+  Duration read(long bytes) {
+    return pace.reserve(Math.max(1, bytes / UNIT));
+  }
+
+  /** Notes that an object can't be read: it is counted, and logged if few were logged lately. */
+  void unreadable(String path, RemoteObjects.Key key, Throwable cause) {
+    unreadable.run();
+    if (mayLog()) {
+      LOG.warn(
+          "cluster={} unreadable path={} object={}/{} reason=\"{}\"",
+          cluster,
+          path,
+          printable(key.namespace()),
+          printable(key.name()),
+          ReadErrorLog.Fault.of(mapper.missingNode(), cause).reason());
+    }
+  }
+
+  private static String printable(String text) {
+    return text.replaceAll("\\p{Cntrl}", " ");
+  }
+
+  private boolean mayLog() {
+    logging.lock();
+    try {
+      long now = nanoTime.getAsLong();
+      if (now - minuteBegan >= MINUTE) {
+        minuteBegan = now;
+        linesOfMinute = 0;
+      }
+      return ++linesOfMinute <= LINES_PER_MINUTE;
+    } finally {
+      logging.unlock();
+    }
+  }
+}
