@@ -53,7 +53,7 @@ final class DashboardModule implements OperatorModule {
             ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
             informers.caches(),
             workloads.cache(),
-            scheduler.engine(),
+            scheduler.clientQueries(),
             multiKueue::workerClusters,
             context.leadership()::leading,
             context.clock());

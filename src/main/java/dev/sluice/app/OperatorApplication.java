@@ -113,7 +113,7 @@ public final class OperatorApplication implements AutoCloseable {
             context,
             new SyncedClusterLookup(jobs.clusterLookup(), context.listed()),
             workloads.cache(),
-            scheduler.engine());
+            scheduler.clientQueries());
     DashboardModule dashboard =
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);

@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
@@ -11,6 +12,7 @@ import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.server.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.DecisionExecutor;
 import dev.sluice.workload.FirstNomination;
@@ -37,6 +39,7 @@ final class SchedulerModule implements OperatorModule {
   private final OperatorContext context;
   private final WorkloadModule workloads;
   private final SchedulerThread engine;
+  private final SchedulerQueries clientQueries;
   private final SchedulingEventRecorder events;
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
@@ -62,6 +65,7 @@ final class SchedulerModule implements OperatorModule {
             new CycleRecorder(metrics),
             context.clock(),
             this::failed);
+    clientQueries = new SharedPositions(engine, engine.views(), context.clock());
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
     pendingGauges =
         metrics.pending(
@@ -151,6 +155,11 @@ final class SchedulerModule implements OperatorModule {
 
   SchedulerThread engine() {
     return engine;
+  }
+
+  /** What clients of the servers ask the engine. */
+  SchedulerQueries clientQueries() {
+    return clientQueries;
   }
 
   /** Records what happens to Workloads. */

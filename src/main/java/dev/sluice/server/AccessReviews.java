@@ -14,6 +14,11 @@ public final class AccessReviews {
   /** The group whose members may do everything, whatever the authorizers of the cluster say. */
   private static final String MASTERS = "system:masters";
 
+  /** Of one user, who may look at many namespaces at once. */
+  private static final int PER_SECOND = 20;
+
+  private static final int BURST = 500;
+
   private final KubernetesClient client;
   private final ReviewCache<Boolean> answers;
 
@@ -26,17 +31,25 @@ public final class AccessReviews {
   public AccessReviews(
       KubernetesClient client, Duration allowedTtl, Duration refusedTtl, InstantSource clock) {
     this.client = client;
-    this.answers = new ReviewCache<>(allowed -> !allowed, allowedTtl, refusedTtl, clock);
+    this.answers =
+        new ReviewCache<>(
+            allowed -> !allowed,
+            allowedTtl,
+            refusedTtl,
+            clock,
+            new RequestBudget("access reviews are needed", PER_SECOND, BURST, 0, clock));
   }
 
   /**
    * Whether the user may do this.
    *
    * @throws KubernetesClientException when the cluster can't be asked
+   * @throws OverBudgetException when too much was asked about this user
    */
   public boolean isAllowed(UserInfo user, UserAction action) {
     return user.getGroups().contains(MASTERS)
-        || answers.get(key(user, action), () -> Reviews.isAllowed(client, user, action));
+        || answers.get(
+            key(user, action), user.getUsername(), () -> Reviews.isAllowed(client, user, action));
   }
 
   private static String key(UserInfo user, UserAction action) {

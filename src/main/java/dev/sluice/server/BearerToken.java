@@ -29,7 +29,11 @@ final class BearerToken {
 
   private static RequestAuthorizer.Decision decide(Request request, RequestAuthorizer authorizer) {
     try {
-      return of(request).map(authorizer::decide).orElse(RequestAuthorizer.Decision.UNAUTHENTICATED);
+      return of(request)
+          .map(token -> authorizer.decide(token, request.source()))
+          .orElse(RequestAuthorizer.Decision.UNAUTHENTICATED);
+    } catch (OverBudgetException e) {
+      throw e;
     } catch (RuntimeException e) {
       log.warn("request path={} result=refused reason=\"{}\"", request.path(), ApiErrorText.of(e));
       return RequestAuthorizer.Decision.UNAUTHENTICATED;

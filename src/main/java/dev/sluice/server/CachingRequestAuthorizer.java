@@ -32,8 +32,13 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
    */
   @Override
   public Decision decide(String token) {
+    return decide(token, "");
+  }
+
+  @Override
+  public Decision decide(String token, String source) {
     return token.length() > MAX_TOKEN_LENGTH
         ? Decision.UNAUTHENTICATED
-        : decisions.get(token, () -> authorizer.decide(token));
+        : decisions.get(token, source, () -> authorizer.decide(token));
   }
 }

@@ -26,10 +26,11 @@ public final class EngineAnswer {
   private EngineAnswer() {}
 
   /**
-   * The answer.
+   * The answer. One that comes too late is cancelled.
    *
    * @param question what was asked, for the report of a bug
    * @throws MissingException if it takes longer than {@code limit}, or the operator stops
+   * @throws OverBudgetException if too much is asked by all clients together
    * @throws IllegalStateException if the engine failed to answer, which is a bug
    */
   public static <T> T await(CompletableFuture<T> asked, Duration limit, String question)
@@ -37,11 +38,15 @@ public final class EngineAnswer {
     try {
       return asked.get(limit.toMillis(), TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
+      asked.cancel(false);
       throw new MissingException("the engine didn't answer within " + limit.toSeconds() + "s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new MissingException("the operator is stopping");
     } catch (ExecutionException e) {
+      if (e.getCause() instanceof OverBudgetException tooMuch) {
+        throw tooMuch;
+      }
       throw new IllegalStateException(question, e);
     }
   }

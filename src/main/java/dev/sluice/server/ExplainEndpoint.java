@@ -18,6 +18,7 @@ import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
@@ -49,6 +50,11 @@ public final class ExplainEndpoint implements HttpHandler {
               + VisibilityApi.EXPLANATION);
   private static final Pattern TOPOLOGY_PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/topologies/([^/]+)");
+
+  /** Explanations for one user. */
+  private static final int PER_SECOND = 5;
+
+  private static final int BURST = 50;
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
   private static final UserAction READ = new UserAction.OnPath("get", PREFIX);
 
@@ -56,6 +62,8 @@ public final class ExplainEndpoint implements HttpHandler {
   private final AccessReviews access;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
+  private final RequestBudget explanations =
+      new RequestBudget("explanations", PER_SECOND, BURST, 0, InstantSource.system());
 
   /**
    * Creates the endpoint.
@@ -109,6 +117,7 @@ public final class ExplainEndpoint implements HttpHandler {
       if (!access.isAllowed(user.get(), READ)) {
         return Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
       }
+      explanations.take(user.get().getUsername());
       return topology.matches()
           ? topology(topology.group(1))
           : explain(path.group(1), path.group(2), namespace -> true, false);
@@ -129,6 +138,7 @@ public final class ExplainEndpoint implements HttpHandler {
             "Forbidden: the verb get on workloads in group kueue.x-k8s.io is needed in namespace "
                 + namespace);
       }
+      explanations.take(user.get().getUsername());
       return explain(
           namespace,
           name,

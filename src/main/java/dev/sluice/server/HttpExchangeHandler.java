@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
@@ -26,6 +27,7 @@ final class HttpExchangeHandler implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(HttpExchangeHandler.class);
 
   private final HttpHandler httpHandler;
+  private final IntFunction<Optional<String>> sources;
   private final Duration transfer;
   private final BodyBudget bodies;
   private final BodyReader reader;
@@ -33,8 +35,16 @@ final class HttpExchangeHandler implements AutoCloseable {
   private final ConcurrencyLimiter streams;
   private final ScheduledThreadPoolExecutor deadlines;
 
-  HttpExchangeHandler(HttpHandler httpHandler, HttpLimits limits) {
+  /**
+   * A handler of the requests of one server.
+   *
+   * @param sources the source of the connection that reaches the server from a port; empty if it
+   *     came around the front
+   */
+  HttpExchangeHandler(
+      HttpHandler httpHandler, HttpLimits limits, IntFunction<Optional<String>> sources) {
     this.httpHandler = httpHandler;
+    this.sources = sources;
     this.transfer = limits.transfer();
     this.bodies = new BodyBudget(limits.bodies());
     this.reader = new BodyReader(limits.queueTimeout());
@@ -80,9 +90,11 @@ final class HttpExchangeHandler implements AutoCloseable {
       String query,
       Map<String, List<String>> headers,
       long length,
-      List<X509Certificate> certificates) {
+      List<X509Certificate> certificates,
+      String source) {
     Request with(RequestBody requestBody) {
-      return new Request(known.method(), known.path(), query, headers, requestBody, certificates);
+      return new Request(
+          known.method(), known.path(), query, headers, requestBody, certificates, source);
     }
   }
 
@@ -134,6 +146,8 @@ final class HttpExchangeHandler implements AutoCloseable {
   private Response answer(Request request) {
     try {
       return httpHandler.answer(request);
+    } catch (OverBudgetException e) {
+      return e.response();
     } catch (RuntimeException | StackOverflowError e) {
       log.error("request method={} path={} reason=bug", request.method(), request.path(), e);
       return Response.text(500, "internal error");
@@ -185,7 +199,11 @@ final class HttpExchangeHandler implements AutoCloseable {
     return path == null ? "" : path;
   }
 
-  private static Head head(HttpExchange exchange) {
+  private Head head(HttpExchange exchange) throws IOException {
+    String source =
+        sources
+            .apply(exchange.getRemoteAddress().getPort())
+            .orElseThrow(() -> new IOException("a connection came around the front"));
     Map<String, List<String>> headers = new HashMap<>();
     Headers sent = exchange.getRequestHeaders();
     sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), List.copyOf(values)));
@@ -196,7 +214,8 @@ final class HttpExchangeHandler implements AutoCloseable {
         query == null ? "" : query,
         headers,
         length(headers),
-        certificates);
+        certificates,
+        source);
   }
 
   /**

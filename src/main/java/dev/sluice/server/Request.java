@@ -14,6 +14,8 @@ import java.util.Optional;
  * @param headers all values of each header, names in lower case
  * @param requestBody the body, empty if absent
  * @param certificates what the client presented, its own certificate first; empty if nothing
+ * @param source where the client is, as a key for budgets: an address, or the network of it; empty
+ *     if unknown
  */
 public record Request(
     String method,
@@ -21,7 +23,8 @@ public record Request(
     String query,
     Map<String, List<String>> headers,
     RequestBody requestBody,
-    List<X509Certificate> certificates) {
+    List<X509Certificate> certificates,
+    String source) {
 
   /** A request of a client without certificate. */
   public Request(
@@ -31,6 +34,17 @@ public record Request(
       Map<String, List<String>> headers,
       RequestBody requestBody) {
     this(method, path, query, headers, requestBody, List.of());
+  }
+
+  /** A request of a client whose source is unknown. */
+  public Request(
+      String method,
+      String path,
+      String query,
+      Map<String, List<String>> headers,
+      RequestBody requestBody,
+      List<X509Certificate> certificates) {
+    this(method, path, query, headers, requestBody, certificates, "");
   }
 
   /** The first value of a header; the name must be in lower case. */

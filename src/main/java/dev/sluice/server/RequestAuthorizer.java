@@ -16,4 +16,14 @@ public interface RequestAuthorizer {
 
   /** Decides about the bearer of this token, which is not empty. */
   Decision decide(String token);
+
+  /**
+   * The same for a request.
+   *
+   * @param source where the request comes from
+   * @throws OverBudgetException when this source has shown too many unknown tokens
+   */
+  default Decision decide(String token, String source) {
+    return decide(token);
+  }
 }

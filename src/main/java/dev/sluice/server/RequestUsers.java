@@ -64,6 +64,7 @@ public final class RequestUsers {
    * The user; empty if nothing shows who it is.
    *
    * @throws KubernetesClientException when the cluster can't be asked
+   * @throws OverBudgetException when the request's source has shown too many unknown tokens
    */
   public Optional<UserInfo> of(Request request) {
     if (proxy.filter(known -> known.sends(request)).isPresent()) {
@@ -140,6 +141,6 @@ public final class RequestUsers {
     String token = isBearer ? header.substring(BEARER.length()).strip() : "";
     return token.isEmpty() || token.length() > MAX_TOKEN_LENGTH
         ? Optional.empty()
-        : tokens.get(token, () -> Reviews.user(client, token));
+        : tokens.get(token, request.source(), () -> Reviews.user(client, token));
   }
 }

@@ -28,11 +28,19 @@ final class ReviewCache<V> {
   private static final int MAX_ENTRIES = 256;
   private static final int MAX_CONCURRENT_REQUESTS = 8;
 
+  /** Of one source: an honest client has few tokens, each of which is asked once a minute. */
+  private static final int PER_SECOND = 5;
+
+  private static final int BURST = 20;
+  private static final int TOGETHER = 50;
+
   private final Predicate<V> isRefusal;
   private final Duration acceptedTtl;
   private final Duration refusedTtl;
   private final InstantSource clock;
   private final Semaphore requestPermits = new Semaphore(MAX_CONCURRENT_REQUESTS);
+  private final Semaphore knownPermits = new Semaphore(MAX_CONCURRENT_REQUESTS);
+  private final RequestBudget budget;
   private final Map<String, Remembered<V>> accepted = new LruMap<>();
   private final Map<String, Remembered<V>> refused = new LruMap<>();
 
@@ -59,6 +67,27 @@ final class ReviewCache<V> {
    */
   ReviewCache(
       Predicate<V> isRefusal, Duration acceptedTtl, Duration refusedTtl, InstantSource clock) {
+    this(
+        isRefusal,
+        acceptedTtl,
+        refusedTtl,
+        clock,
+        new RequestBudget("access reviews are needed", PER_SECOND, BURST, TOGETHER, clock));
+  }
+
+  /**
+   * An empty cache.
+   *
+   * @param isRefusal which answers are remembered for {@code refusedTtl} only
+   * @param budget how often the API server may be asked about what was not accepted lately
+   */
+  ReviewCache(
+      Predicate<V> isRefusal,
+      Duration acceptedTtl,
+      Duration refusedTtl,
+      InstantSource clock,
+      RequestBudget budget) {
+    this.budget = budget;
     this.isRefusal = isRefusal;
     this.acceptedTtl = acceptedTtl;
     this.refusedTtl = refusedTtl;
@@ -66,18 +95,26 @@ final class ReviewCache<V> {
   }
 
   /**
-   * The answer for a key, remembered or asked for now.
+   * The answer for a key, remembered or asked for now. What was accepted the last time is asked
+   * again whatever others ask for.
    *
+   * @param source who pays if the API server is asked
+   * @throws OverBudgetException when the source, or all of them, have asked for too much
    * @throws KubernetesClientException when {@code ask} throws it, or too many requests are in
    *     progress
    */
-  V get(String key, Supplier<V> ask) {
+  V get(String key, String source, Supplier<V> ask) {
     String digest = digest(key);
     Optional<V> known = remembered(digest);
     if (known.isPresent()) {
       return known.get();
     }
-    if (!requestPermits.tryAcquire()) {
+    boolean accepted = wasAccepted(digest);
+    if (!accepted) {
+      budget.take(source);
+    }
+    Semaphore permits = accepted ? knownPermits : requestPermits;
+    if (!permits.tryAcquire()) {
       throw new KubernetesClientException("too many access reviews at a time");
     }
     try {
@@ -85,8 +122,12 @@ final class ReviewCache<V> {
       remember(digest, answer);
       return answer;
     } finally {
-      requestPermits.release();
+      permits.release();
     }
+  }
+
+  private synchronized boolean wasAccepted(String digest) {
+    return accepted.containsKey(digest);
   }
 
   private synchronized Optional<V> remembered(String digest) {

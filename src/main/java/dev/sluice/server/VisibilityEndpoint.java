@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -37,15 +38,28 @@ public final class VisibilityEndpoint implements HttpHandler {
           "(?:/namespaces/([^/]+))?/([a-z]+)/([^/]+)/" + VisibilityApi.PENDING_WORKLOADS);
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
+  private static final int TOO_MANY_REQUESTS = 429;
+
+  /** Pages of one user: a program that watches 500 queues asks for each every ten seconds. */
+  private static final int PER_SECOND = 50;
+
+  private static final int BURST = 200;
+
+  /** What an entry of a page takes until it is sent. */
+  private static final int BYTES_PER_ENTRY = 64;
+
   private final RequestUsers users;
   private final AccessReviews access;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
   private final HttpHandler others;
+  private final RequestBudget pages;
 
   /**
    * Creates the endpoint.
    *
+   * @param engine answers for positions; {@link SharedPositions}, so that it isn't kept from
+   *     deciding
    * @param others answers paths that are none of this API's
    */
   public VisibilityEndpoint(
@@ -54,6 +68,7 @@ public final class VisibilityEndpoint implements HttpHandler {
       WorkloadLister workloads,
       SchedulerQueries engine,
       HttpHandler others) {
+    this.pages = new RequestBudget("pages", PER_SECOND, BURST, 0, InstantSource.system());
     this.users = users;
     this.access = access;
     this.workloads = workloads;
@@ -76,6 +91,13 @@ public final class VisibilityEndpoint implements HttpHandler {
   @Override
   public int maxBody(String path) {
     return 0;
+  }
+
+  @Override
+  public long cost(Request request) {
+    return isStreamed(request.path())
+        ? (long) PageOptions.parse(request.query()).limit() * BYTES_PER_ENTRY
+        : others.cost(request);
   }
 
   @Override
@@ -105,9 +127,15 @@ public final class VisibilityEndpoint implements HttpHandler {
         return failure(
             405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use GET");
       }
+      if (pending.isPresent()) {
+        pages.take(user.get().getUsername());
+      }
       return pending.isPresent()
           ? pending(pending.get(), PageOptions.parse(request.query()))
           : document(request.path());
+    } catch (OverBudgetException e) {
+      return failure(TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
+          .with(e.response().headers());
     } catch (KubernetesClientException e) {
       return unavailable("who may read this can't be found out: " + ApiErrorText.of(e));
     }

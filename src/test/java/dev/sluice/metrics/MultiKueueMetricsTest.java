@@ -82,6 +82,18 @@ class MultiKueueMetricsTest {
   }
 
   @Test
+  void whatWorkersSendTooMuchOrUnreadableIsCounted() {
+    metrics.cutOff("onsite");
+    metrics.unreadable("onsite");
+    metrics.unreadable("onsite");
+
+    assertThat(lines())
+        .contains(
+            "multikueue_cluster_cut_offs_total{cluster=\"onsite\",replica_role=\"leader\"} 1.0",
+            "multikueue_unreadable_objects_total{cluster=\"onsite\",replica_role=\"leader\"} 2.0");
+  }
+
+  @Test
   void connectionsAreToldAsTheyAre() {
     assertThat(lines())
         .contains(

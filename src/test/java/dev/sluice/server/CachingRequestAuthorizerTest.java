@@ -50,17 +50,71 @@ class CachingRequestAuthorizerTest {
   @Test
   void manyRefusedTokensDontDisplaceAnAllowedOne() {
     authorizer.decide("good");
-    for (int i = 0; i < 10_000; i++) {
-      authorizer.decide("bad" + i);
+    for (int i = 0; i < 2000; i++) {
+      clock.advance(Duration.ofMillis(20));
+      authorizer.decide("bad" + i, "source" + i);
     }
     asked.clear();
 
     authorizer.decide("good");
-    authorizer.decide("bad9999");
+    authorizer.decide("bad1999");
     assertThat(asked).isEmpty();
 
     authorizer.decide("bad1");
     assertThat(asked).containsExactly("bad1");
+  }
+
+  private int refused(int count, String source) {
+    int refused = 0;
+    for (int i = 0; i < count; i++) {
+      try {
+        authorizer.decide("forged" + asked.size() + "-" + i, source);
+      } catch (OverBudgetException e) {
+        refused++;
+      }
+    }
+    return refused;
+  }
+
+  @Test
+  void forgedTokensOfOneSourceAreAskedAFewTimesASecond() {
+    assertThat(refused(10_000, "10.0.0.1")).isEqualTo(10_000 - 20);
+    for (int i = 0; i < 60; i++) {
+      clock.advance(Duration.ofSeconds(1));
+      refused(1000, "10.0.0.1");
+    }
+
+    assertThat(asked).hasSize(20 + 60 * 5);
+  }
+
+  @Test
+  void forgedTokensDontKeepHonestOnesOut() {
+    authorizer.decide("good-scraper", "10.0.0.1");
+    assertThat(refused(10_000, "10.0.0.1")).isPositive();
+    authorizer.decide("good-of-another", "10.0.0.2");
+    // all sources together
+    for (int i = 0; i < 100; i++) {
+      refused(100, "10.1.0." + i);
+    }
+    assertThat(asked).hasSizeLessThanOrEqualTo(50);
+    asked.clear();
+
+    clock.advance(Duration.ofSeconds(61));
+    for (int i = 0; i < 100; i++) {
+      refused(100, "10.2.0." + i);
+    }
+    asked.clear();
+    // what was accepted the last time is asked again though the budget is spent
+    assertThat(authorizer.decide("good-scraper", "10.0.0.1")).isEqualTo(Decision.ALLOWED);
+    assertThat(authorizer.decide("good-of-another", "10.0.0.2")).isEqualTo(Decision.ALLOWED);
+    assertThat(asked).containsExactly("good-scraper", "good-of-another");
+    assertThatThrownBy(() -> authorizer.decide("new", "10.0.0.3"))
+        .isInstanceOfSatisfying(
+            OverBudgetException.class,
+            e -> {
+              assertThat(e.response().status()).isEqualTo(429);
+              assertThat(e.response().headers()).containsEntry("Retry-After", "1");
+            });
   }
 
   @Test

@@ -14,10 +14,12 @@ class HttpLimitsTest {
   void whatClientsCanUseTogetherLeavesAQuarterOfTheHeap(long mib) {
     long heap = mib * MIB;
     HttpLimits limits = HttpLimits.forHeap(heap);
-    long connections = Long.parseLong(PlatformLimits.of(heap).get("jdk.httpserver.maxConnections"));
+    long connections = PlatformLimits.connections(heap);
 
     assertThat(limits.bodies() + limits.work() + connections * 128 * 1024)
         .isLessThanOrEqualTo(heap / 4 * 3);
     assertThat(connections).isBetween(256L, 2048L);
+    assertThat(PlatformLimits.of(heap))
+        .containsEntry("jdk.httpserver.maxConnections", String.valueOf(2 * connections));
   }
 }

@@ -60,6 +60,25 @@ class VisibilityEndpointTest {
     return endpoint().answer(new Request("GET", path, query, GOOD, RequestBody.EMPTY));
   }
 
+  @Test
+  void oneUserGetsSoManyPagesAndThenIsToldToWait() throws IOException {
+    VisibilityEndpoint endpoint = endpoint();
+    int pages = 0;
+    Response last = endpoint.answer(new Request("GET", QUEUE, "", GOOD, RequestBody.EMPTY));
+    while (last.status() == 200 && pages < 20_000) {
+      pages++;
+      last = endpoint.answer(new Request("GET", QUEUE, "", GOOD, RequestBody.EMPTY));
+    }
+
+    assertThat(pages).isGreaterThanOrEqualTo(200);
+    assertThat(last.status()).isEqualTo(429);
+    assertThat(last.headers()).containsEntry("Retry-After", "1");
+    assertThat(json(last).path("reason").asText()).isEqualTo("TooManyRequests");
+    // what isn't a page is answered on
+    assertThat(endpoint.answer(new Request("GET", "/apis", "", GOOD, RequestBody.EMPTY)).status())
+        .isEqualTo(200);
+  }
+
   private static JsonNode json(Response response) throws IOException {
     assertThat(response.contentType()).isEqualTo("application/json");
     return new ObjectMapper().readTree(response.body());

@@ -42,6 +42,19 @@ public final class RequestLimiter {
     return reserve(1);
   }
 
+  /**
+   * Takes a token if there is one.
+   *
+   * @return zero if it was taken; otherwise how long it takes until there is one
+   */
+  public synchronized Duration tryTake() {
+    Duration wait = reserve(1);
+    if (!wait.isZero()) {
+      tokens++;
+    }
+    return wait;
+  }
+
   /** The same with so many tokens at once. */
   public synchronized Duration reserve(long count) {
     if (perSecond <= 0) {

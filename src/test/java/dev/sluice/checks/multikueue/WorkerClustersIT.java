@@ -269,6 +269,7 @@ class WorkerClustersIT {
         () ->
             assertThat(manager.events().v1().events().inAnyNamespace().list().getItems())
                 .filteredOn(event -> event.getReason().equals("DeprecatedPathUsage"))
+                .filteredOn(event -> event.getRegarding().getName().equals("filed"))
                 .singleElement()
                 .satisfies(
                     event -> {
@@ -302,7 +303,7 @@ class WorkerClustersIT {
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     liar.setHttpsConfigurator(new HttpsConfigurator(context));
     liar.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-    liar.createContext("/", WorkerClustersIT::listWithoutEnd);
+    liar.createContext("/", WorkerClustersIT::objectWithoutEnd);
     liar.start();
     try {
       Path file = directory.resolve("kubeconfig");
@@ -322,7 +323,8 @@ class WorkerClustersIT {
           "liar",
           "False",
           "ClientConnectionFailed",
-          "^cut off, since it sends too much: its objects take more than \\d+ bytes together");
+          "^cut off, since it sends too much: apis/kueue.x-k8s.io/v1beta2/workloads: an object"
+              + " of more than \\d+ bytes");
       assertThat(log.text()).contains("cluster=liar connected=false");
     } finally {
       liar.stop(0);
@@ -330,17 +332,14 @@ class WorkerClustersIT {
     }
   }
 
-  private static void listWithoutEnd(HttpExchange exchange) throws IOException {
+  private static void objectWithoutEnd(HttpExchange exchange) throws IOException {
     exchange.getResponseHeaders().set("Content-Type", "application/json");
     exchange.sendResponseHeaders(200, 0);
     try (OutputStream body = exchange.getResponseBody()) {
-      body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[".getBytes(UTF_8));
-      String filling = "x".repeat(100_000);
-      for (int i = 0; true; i++) {
-        body.write(
-            "{\"metadata\":{\"name\":\"w%d\",\"namespace\":\"n\"},\"x\":\"%s\"},"
-                .formatted(i, filling)
-                .getBytes(UTF_8));
+      body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"x\":\"".getBytes(UTF_8));
+      byte[] filling = "x".repeat(100_000).getBytes(UTF_8);
+      while (true) {
+        body.write(filling);
       }
     }
   }
@@ -352,7 +351,7 @@ class WorkerClustersIT {
         current-context: c
         clusters: [{name: c, cluster: {server: "https://127.0.0.1:%d", certificate-authority-data: %s}}]
         contexts: [{name: c, context: {cluster: c, user: u}}]
-        users: [{name: u, user: {token: t}}]
+        users: [{name: u, user: {token: of-a-liar}}]
         """
         .formatted(port, Base64.getEncoder().encodeToString(authority.getBytes(UTF_8)));
   }

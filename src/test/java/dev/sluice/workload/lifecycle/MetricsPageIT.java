@@ -45,6 +45,8 @@ class MetricsPageIT {
           "multikueue_workloads_requeued_total",
           "multikueue_admission_latency_seconds",
           "multikueue_cluster_connected",
+          "multikueue_cluster_cut_offs_total",
+          "multikueue_unreadable_objects_total",
           "multikueue_workloads_fenced_total");
 
   private static final Pattern EVICTED =
