@@ -71,9 +71,10 @@ public final class PreflightCommand implements Callable<Integer> {
     for (Preflight.Row row : rows) {
       out.println(
           "%-4s  %-19s  %s"
-              .formatted(row.state().name().toLowerCase(Locale.ROOT), row.subject(), row.text()));
+              .formatted(
+                  row.severity().name().toLowerCase(Locale.ROOT), row.subject(), row.text()));
     }
-    long todo = rows.stream().filter(row -> row.state() == Preflight.State.TODO).count();
+    long todo = rows.stream().filter(row -> row.severity() == Preflight.Severity.TODO).count();
     out.println(
         todo == 0
             ? "nothing has to be done before the switch"

@@ -51,7 +51,7 @@ public final class Preflight {
   private final List<Row> rows = new ArrayList<>();
 
   /** What a row asks of the reader. */
-  public enum State {
+  public enum Severity {
     /** Nothing. */
     OK,
     /** To know it: this will differ, or stays over. */
@@ -66,7 +66,7 @@ public final class Preflight {
    * @param subject what was looked at
    * @param text what was found, and the command that helps
    */
-  public record Row(State state, String subject, String text) {}
+  public record Row(Severity severity, String subject, String text) {}
 
   /** Nothing is read yet. */
   public Preflight(KubernetesClient client, Configuration configuration) {
@@ -81,7 +81,7 @@ public final class Preflight {
    * @throws KubernetesClientException if the API server can't be asked
    */
   public List<Row> report() {
-    row(State.OK, "configuration", "every field and gate is known");
+    row(Severity.OK, "configuration", "every field and gate is known");
     look("stored versions", this::storedVersions);
     look("lease", this::lease);
     look("deployment", this::deployments);
@@ -104,15 +104,15 @@ public final class Preflight {
       if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
         throw e;
       }
-      row(State.TODO, subject, "not checked, it may not be read: " + ApiErrorText.of(e));
+      row(Severity.TODO, subject, "not checked, it may not be read: " + ApiErrorText.of(e));
     }
     if (rows.size() == before) {
-      row(State.OK, subject, "nothing to do");
+      row(Severity.OK, subject, "nothing to do");
     }
   }
 
-  private void row(State state, String subject, String text) {
-    rows.add(new Row(state, subject, text));
+  private void row(Severity severity, String subject, String text) {
+    rows.add(new Row(severity, subject, text));
   }
 
   private void storedVersions() {
@@ -129,7 +129,7 @@ public final class Preflight {
       for (String version : found.getStatus().getStoredVersions()) {
         if (!READ_VERSIONS.contains(version)) {
           row(
-              State.TODO,
+              Severity.TODO,
               "stored versions",
               name
                   + " may hold objects in "
@@ -143,13 +143,13 @@ public final class Preflight {
     }
     if (!absent.isEmpty()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "stored versions",
           "definitions that will be made: " + String.join(", ", absent));
     }
     if (!older.isEmpty()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "stored versions",
           "objects may be stored in older versions, which Sluice"
               + " converts: "
@@ -171,7 +171,7 @@ public final class Preflight {
         .ifPresent(
             holder ->
                 row(
-                    State.TODO,
+                    Severity.TODO,
                     "lease",
                     "held by "
                         + holder
@@ -185,7 +185,7 @@ public final class Preflight {
       boolean ours = isOurs(found);
       if (!ours && name.equals(DEPLOYMENT)) {
         row(
-            State.TODO,
+            Severity.TODO,
             "deployment",
             name
                 + " is of another operator, and its selector can't be"
@@ -195,7 +195,7 @@ public final class Preflight {
                 + name);
       } else if (!ours && name.endsWith("-" + DEPLOYMENT)) {
         row(
-            State.TODO,
+            Severity.TODO,
             "deployment",
             name
                 + " is of another operator: kubectl -n "
@@ -221,7 +221,7 @@ public final class Preflight {
       others.removeAll(SELECTOR_KEYS);
       if (!others.isEmpty()) {
         row(
-            State.TODO,
+            Severity.TODO,
             "selectors",
             "Service "
                 + name
@@ -243,14 +243,14 @@ public final class Preflight {
             .look();
     if (!finding.missing().isEmpty()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "registrations",
           "will differ in %d rules; Sluice brings its own. The first: %s"
               .formatted(finding.missing().size(), finding.missing().getFirst()));
     }
     if (!finding.unanswered().isEmpty()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "registrations",
           "entries that Sluice takes out, because nobody will answer"
               + " them: "
@@ -272,7 +272,7 @@ public final class Preflight {
         .forEach(
             from ->
                 row(
-                    State.NOTE,
+                    Severity.NOTE,
                     "registrations",
                     "cert-manager writes their authority from" + " Certificate " + from));
   }
@@ -295,7 +295,7 @@ public final class Preflight {
 
   private void otherRegistration(HasMetadata found) {
     row(
-        State.TODO,
+        Severity.TODO,
         "other registrations",
         found.getKind()
             + " "
@@ -310,7 +310,7 @@ public final class Preflight {
   private void certificates() {
     if (!configuration.internalCertManagement().enable()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "cert-manager",
           "internalCertManagement.enable is false: Sluice makes no"
               + " certificate; with Helm, set certificates.certManager.enabled=true");
@@ -338,7 +338,7 @@ public final class Preflight {
     }
     for (String writer : writers) {
       row(
-          State.TODO,
+          Severity.TODO,
           "cert-manager",
           ("Certificate %s writes Secret %s. Leave it to cert-manager"
                   + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl -n"
@@ -356,7 +356,7 @@ public final class Preflight {
               .get();
       if (found != null && Boolean.TRUE.equals(found.get("spec", "insecureSkipTLSVerify"))) {
         row(
-            State.NOTE,
+            Severity.NOTE,
             "visibility",
             "APIService "
                 + found.getMetadata().getName()
@@ -385,7 +385,7 @@ public final class Preflight {
             .toList();
     if (!others.isEmpty()) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "roles",
           "these stay over; who is bound to them keeps what they allow: "
               + String.join(", ", others));
@@ -408,7 +408,7 @@ public final class Preflight {
             .count();
     if (asking > 0) {
       row(
-          State.NOTE,
+          Severity.NOTE,
           "devices",
           asking
               + " Workloads have pods with resourceClaims, which Sluice"
@@ -424,7 +424,7 @@ public final class Preflight {
         .forEach(
             release ->
                 row(
-                    State.NOTE,
+                    Severity.NOTE,
                     "releases",
                     "Helm keeps release "
                         + release

@@ -136,7 +136,8 @@ public abstract class TemplatedJob extends SuspendableJob {
   }
 
   /**
-   * Writes the templates that the kind's own controller would make, so that a start can give to them.
+   * Writes the templates that the kind's own controller would make, so that a start can give to
+   * them.
    *
    * @param job is changed in place
    */

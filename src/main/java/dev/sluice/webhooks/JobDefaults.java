@@ -153,8 +153,8 @@ final class JobDefaults {
 
   /**
    * Whether the object is a pod that names a controller of the cluster as its own, and that neither
-   * such a controller created nor the owner's counts; or one that names a pod as its controller, and
-   * that no service account of its namespace created, as which pods create pods.
+   * such a controller created nor the owner's counts; or one that names a pod as its controller,
+   * and that no service account of its namespace created, as which pods create pods.
    */
   static boolean hasMadeUpOwner(AdmissionRequest request) {
     return request.isCreate()

@@ -36,7 +36,9 @@ final class JobKindsPage {
             "pod",
             pods,
             "podgroup",
-            pods));
+            pods,
+            "rayjob",
+            "has a submitter beside its cluster, whose template is written where the job has none"));
   }
 
   private static final String SHOWN = "yes";

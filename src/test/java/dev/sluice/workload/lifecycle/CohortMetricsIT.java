@@ -18,9 +18,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Metrics of cohorts that move, change their labels and are deleted, and statuses of queues. */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
 class CohortMetricsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
