@@ -32,7 +32,8 @@ class CohortMetricsIT {
 
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new Random())
-          .withMetrics("customLabels: [{name: tier, sourceKind: Cohort, sourceLabelKey: tier}]")
+          .withMetrics(
+              "enableClusterQueueResources: true, customLabels: [{name: tier, sourceKind: Cohort, sourceLabelKey: tier}]")
           .with(
               """
               fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
@@ -263,7 +264,7 @@ class CohortMetricsIT {
                             .require()
                             .get("status", "conditions"));
                 assertThat(status)
-                    .contains("\"reason\":\"MultipleMultiKueueAdmissionChecks\"", "inactive");
+                    .contains("\"reason\":\"MultipleMultiKueueAdmissionChecks\"", "is not active");
               });
     }
   }
