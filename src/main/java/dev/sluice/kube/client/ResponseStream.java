@@ -25,6 +25,7 @@ public final class ResponseStream extends FilterInputStream {
   private final InstantSource clock;
   private volatile Instant heard;
   private volatile boolean cut;
+  private volatile boolean ended;
 
   private ResponseStream(InputStream body, InstantSource clock) {
     super(body);
@@ -59,10 +60,11 @@ public final class ResponseStream extends FilterInputStream {
     CompletableFuture<HttpResponse<InputStream>> answer =
         http.sendAsync(request, InputStream.class);
     HttpResponse<InputStream> response = awaited(answer, patience);
+    ResponseStream body = new ResponseStream(response.body(), clock);
     if (response.isSuccessful()) {
-      return new ResponseStream(response.body(), clock);
+      return body;
     }
-    try (InputStream body = response.body()) {
+    try (body) {
       String text = new String(body.readNBytes(LONGEST_COMPLAINT), StandardCharsets.UTF_8).strip();
       String message = "HTTP " + response.code() + " " + text;
       throw response.code() == 410
@@ -98,7 +100,20 @@ public final class ResponseStream extends FilterInputStream {
   public int read(byte[] bytes, int offset, int length) throws IOException {
     int count = super.read(bytes, offset, length);
     heard = clock.instant();
+    ended |= count < 0;
     return count;
+  }
+
+  /**
+   * Ends an answer that has not come to its end. The client library closes the connection of an
+   * answer that is closed, also when the answer is complete and another request uses the connection
+   * already.
+   */
+  @Override
+  public void close() throws IOException {
+    if (!ended) {
+      super.close();
+    }
   }
 
   /** When something last came. */
