@@ -177,12 +177,5 @@ class ExternalFrameworksIT {
     api.replace(QueuedJobs.WORKLOAD, "large", "/spec/podSets/0/count", "4");
     api.awaitCondition(QueuedJobs.WORKLOAD, low, "Admitted", "True");
     api.awaitUsage("5");
-    api.patchStatus(
-        QueuedJobs.WORKLOAD,
-        "large",
-        "{\"reclaimablePods\": [{\"name\": \"main\", \"count\": 2}]}");
-    api.awaitUsage("3");
-    api.patchStatus(QueuedJobs.WORKLOAD, "large", "{\"reclaimablePods\": []}");
-    api.awaitUsage("5");
   }
 }

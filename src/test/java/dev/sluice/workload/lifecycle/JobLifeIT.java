@@ -119,6 +119,9 @@ class JobLifeIT {
 
     api.awaitCondition("Workload", workload, "Finished", "True OwnerNotFound");
     api.awaitField("Workload", workload, "/metadata/finalizers/0", "");
+    // The pods run on, so their quota stays in use.
+    api.awaitUsage("1");
+    cluster.client().pods().inNamespace(cluster.namespace()).withGracePeriod(0).delete();
     api.awaitUsage("0");
   }
 
@@ -309,8 +312,8 @@ class JobLifeIT {
 
     String workload = api.workloadOf("sample");
     api.awaitField(
-        "Workload", workload, "/status/admission/podSetAssignments/0/resourceUsage/cpu", "1500m");
-    api.awaitUsage("1500m");
+        "Workload", workload, "/status/admission/podSetAssignments/0/resourceUsage/cpu", "1700m");
+    api.awaitUsage("1700m");
 
     api.submit(
         """
