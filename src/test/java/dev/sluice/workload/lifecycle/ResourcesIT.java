@@ -142,9 +142,9 @@ class ResourcesIT {
       String second = api.workloadOf("second");
       api.awaitCondition("Workload", second, "QuotaReserved", "False WaitingForQuota");
       assertThat(api.get("Workload", second).at("/status/resourceRequests/0/resources"))
-          .as("a LimitRange's default request comes before limits as requests")
+          .as("limits count as requests before a LimitRange's default request")
           .hasToString(
-              "{\"cpu\":\"500m\",\"example.com/credits\":\"5\",\"example.com/gib\":\"2\"}");
+              "{\"cpu\":\"1\",\"example.com/credits\":\"5\",\"example.com/gib\":\"2\"}");
       assertThat(api.get("Workload", second).at("/status/conditions").toString())
           .contains("example.com/credits: 5 requested, 4 available of 24");
 
