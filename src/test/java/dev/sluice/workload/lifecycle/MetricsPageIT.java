@@ -35,6 +35,8 @@ class MetricsPageIT {
           "sluice_unreadable_objects_total",
           // no review takes long; ReviewMetricsTest
           "sluice_webhook_reviews_given_up_total",
+          // no pod runs beyond its admission
+          "sluice_pods_beyond_admission_total",
           // no Job is elastic
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest
