@@ -1,6 +1,7 @@
 package dev.sluice.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -14,6 +15,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +64,7 @@ class PortsIT {
         socket.connect(new InetSocketAddress("127.0.0.1", settings.healthPort()));
         idle.add(socket);
       }
-      assertThat(operator.isHealthy()).isTrue();
+      await().atMost(Duration.ofMinutes(1)).until(operator::isHealthy);
 
       // forged tokens at the metrics' port, by the address that the scraper has, too
       double before = reviews(cluster);
