@@ -143,8 +143,7 @@ class ResourcesIT {
       api.awaitCondition("Workload", second, "QuotaReserved", "False WaitingForQuota");
       assertThat(api.get("Workload", second).at("/status/resourceRequests/0/resources"))
           .as("limits count as requests before a LimitRange's default request")
-          .hasToString(
-              "{\"cpu\":\"1\",\"example.com/credits\":\"5\",\"example.com/gib\":\"2\"}");
+          .hasToString("{\"cpu\":\"1\",\"example.com/credits\":\"5\",\"example.com/gib\":\"2\"}");
       assertThat(api.get("Workload", second).at("/status/conditions").toString())
           .contains("example.com/credits: 5 requested, 4 available of 24");
 
