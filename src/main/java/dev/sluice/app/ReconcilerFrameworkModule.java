@@ -13,15 +13,14 @@ final class ReconcilerFrameworkModule implements OperatorModule {
   }
 
   /**
-   * Returns when the objects of all reconcilers are listed. A listing that fails is repeated until
-   * the framework's time is over; the framework starts nevertheless then, but this module doesn't.
+   * Returns when the objects of all reconcilers are listed and watched. A listing or watch that
+   * fails is repeated: the framework calls its informer unhealthy until then, so one failure at the
+   * start is not the end of the start.
    */
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
     operator.start();
-    if (!operator.getRuntimeInfo().allEventSourcesAreHealthy()) {
-      throw new IOException("not all kinds could be listed within " + cacheSync.patience());
-    }
+    cacheSync.await("all kinds", operator.getRuntimeInfo()::allEventSourcesAreHealthy);
   }
 
   @Override
