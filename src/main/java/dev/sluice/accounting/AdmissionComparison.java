@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Compares pods with what Workloads were admitted with (docs/pod-accounting.md#the-comparison): a
@@ -24,8 +25,10 @@ import java.util.TreeMap;
  * account is charged for.
  *
  * @param requests counts requests as quota does
+ * @param summed whether a pod set of a Workload stands for any number of pods that request its
+ *     amounts together, as that of a Workflow does: such pods are not counted
  */
-public record AdmissionComparison(AdmittedRequests requests) {
+public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWorkload> summed) {
 
   /** The longest grace period in which a pod may terminate beside the pod that replaces it. */
   public static final long TOLERATED_GRACE_SECONDS = 30;
@@ -73,7 +76,7 @@ public record AdmissionComparison(AdmittedRequests requests) {
       for (Assignment assignment : workload.assignments()) {
         int reclaimed = workload.status().reclaimablePods().getOrDefault(assignment.name(), 0);
         int count = Math.max(0, assignment.count() - Math.max(0, reclaimed));
-        pods += count;
+        pods += summed.test(workload) ? Integer.MAX_VALUE : count;
         declared.addAll(assignment.resourceUsage().keySet());
         podSet(workload, assignment)
             .ifPresent(

@@ -15,6 +15,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.BelievedOwners;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.jobs.argo.Workflow;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
@@ -54,7 +55,7 @@ final class AccountingModule implements OperatorModule {
     this.context = context;
     AdmittedRequests requests = context.options().jobs(namespace -> Map.of()).admittedRequests();
     parser = new PodRecordParser(requests);
-    AdmissionComparison comparison = new AdmissionComparison(requests);
+    AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
     accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
     attended = new AttendedKinds(context);
@@ -102,11 +103,24 @@ final class AccountingModule implements OperatorModule {
   }
 
   /**
+   * Whether a pod set stands for all pods of the job at a time: the steps of a Workflow differ in
+   * number and in size.
+   */
+  private static boolean isSummed(CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(owner -> Workflow.KIND.is(owner.apiVersion(), owner.kind()))
+        .isPresent();
+  }
+
+  /**
    * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
-   * which let pods go for a rollout, and not those of jobs that others start.
+   * which let pods go for a rollout, not those of jobs that others start, and not the steps of a
+   * Workflow that come before the one that waits.
    */
   private boolean isStoppable(CachedWorkload workload) {
-    return workload.owner().stream().noneMatch(attended::isExternal)
+    return !isSummed(workload)
+        && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
   }
 

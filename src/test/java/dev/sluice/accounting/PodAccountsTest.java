@@ -32,7 +32,8 @@ class PodAccountsTest {
 
   private final Workloads workloads = new Workloads();
   private final List<Account> changed = new ArrayList<>();
-  private final AdmissionComparison comparison = new AdmissionComparison(AdmittedRequests.PLAIN);
+  private final AdmissionComparison comparison =
+      new AdmissionComparison(AdmittedRequests.PLAIN, any -> false);
   private final PodAccounts accounts = new PodAccounts(workloads, comparison, changed::add);
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
   private final Account account = new Account("team", ROOT);
@@ -156,6 +157,22 @@ class PodAccountsTest {
     assertThat(find().exceeds()).isFalse();
     accounts.records().seen(pod(2, ROOT, "64", ""));
     assertThat(find().excess()).isEqualTo("cpu: 66500 of 3000");
+  }
+
+  @Test
+  void podsOfASumAreComparedByTheirAmountsOnly() {
+    CachedWorkload workload = admitted();
+    List<PodRecord> pods = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      pods.add(pod(i, ROOT, "600m", ""));
+    }
+    assertThat(comparison.find(comparison.charge(List.of(workload)), pods, NOW).excess())
+        .isEqualTo("pods: 5 of 3");
+    AdmissionComparison summed = new AdmissionComparison(AdmittedRequests.PLAIN, any -> true);
+    assertThat(summed.find(summed.charge(List.of(workload)), pods, NOW).exceeds()).isFalse();
+    pods.add(pod(5, ROOT, "1m", ""));
+    assertThat(summed.find(summed.charge(List.of(workload)), pods, NOW).excess())
+        .isEqualTo("cpu: 3001 of 3000");
   }
 
   @Test

@@ -23,7 +23,8 @@ class PodAdmissionLookupTest {
 
   private final ScriptedApi api = new ScriptedApi();
   private final PodAccounts accounts =
-      new PodAccounts(api, new AdmissionComparison(AdmittedRequests.PLAIN), account -> {});
+      new PodAccounts(
+          api, new AdmissionComparison(AdmittedRequests.PLAIN, any -> false), account -> {});
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
   private final PodAdmissionLookup lookup =
       new PodAdmissionLookup(accounts, parser, AdmittedRequests.PLAIN);
