@@ -56,6 +56,7 @@ final class InstallationModule implements OperatorModule {
   private final ReentrantLock looking = new ReentrantLock();
   private volatile Runnable certificateLost = () -> {};
   private volatile boolean unasked;
+  private volatile boolean reachedByService;
   private volatile boolean hadSecret;
   private volatile boolean closed;
 
@@ -120,8 +121,9 @@ final class InstallationModule implements OperatorModule {
     if (repair.isPresent()) {
       repairAtStart(repair.get());
     }
-    StartRequirements.checkRegistrations(
-        StartRequirements.Registrations.read(client), configuration);
+    StartRequirements.Registrations registrations = StartRequirements.Registrations.read(client);
+    StartRequirements.checkRegistrations(registrations, configuration);
+    reachedByService = registrations.nameService();
     return repair;
   }
 
@@ -153,7 +155,7 @@ final class InstallationModule implements OperatorModule {
           configuration.namespace(), certificates.webhookSecretName(), this::secretChanged);
     }
     watch.roles(this::rolesChanged);
-    if (installer.isEmpty()) {
+    if (reachedByService) {
       watch.endpoints(
           configuration.namespace(),
           certificates.webhookServiceName(),

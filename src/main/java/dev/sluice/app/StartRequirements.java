@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -52,6 +53,30 @@ final class StartRequirements {
   record Registrations(
       Supplier<Optional<MutatingWebhookConfiguration>> mutating,
       Supplier<Optional<ValidatingWebhookConfiguration>> validating) {
+
+    /**
+     * Whether the API server finds webhooks by a Service; registrations may name an address
+     * instead. Those that may not be read count as usual ones, which name the Service.
+     *
+     * @throws KubernetesClientException if the API server can't be asked
+     */
+    boolean nameService() {
+      try {
+        return Stream.concat(
+                mutating.get().stream()
+                    .flatMap(it -> it.getWebhooks().stream())
+                    .map(it -> it.getClientConfig()),
+                validating.get().stream()
+                    .flatMap(it -> it.getWebhooks().stream())
+                    .map(it -> it.getClientConfig()))
+            .anyMatch(it -> it != null && it.getService() != null);
+      } catch (KubernetesClientException e) {
+        if (e.getCode() == FORBIDDEN) {
+          return true;
+        }
+        throw e;
+      }
+    }
 
     /** Begins to read both. */
     static Registrations read(KubernetesClient client) {
