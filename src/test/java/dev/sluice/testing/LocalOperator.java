@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -120,18 +121,31 @@ public final class LocalOperator implements AutoCloseable {
   }
 
   private boolean answersOk(HttpClient http, String path) throws IOException, InterruptedException {
+    return answer(http, path).statusCode() == 200;
+  }
+
+  private HttpResponse<String> answer(HttpClient http, String path)
+      throws IOException, InterruptedException {
     HttpRequest probe =
         HttpRequest.newBuilder(URI.create("http://" + HOST + ":" + settings.healthPort() + path))
             .timeout(PROBE_LIMIT)
             .build();
-    return http.send(probe, BodyHandlers.discarding()).statusCode() == 200;
+    return http.send(probe, BodyHandlers.ofString());
   }
 
-  /** Whether both of its probes answer that all is well. */
+  /** Whether both of its probes answer that all is well; the log says why not. */
   public boolean isHealthy() {
     try (HttpClient http = HttpClient.newBuilder().connectTimeout(PROBE_LIMIT).build()) {
-      return answersOk(http, "/healthz") && answersOk(http, "/readyz");
+      for (String path : new String[] {"/healthz", "/readyz"}) {
+        HttpResponse<String> answer = answer(http, path);
+        if (answer.statusCode() != 200) {
+          LOG.warn("probe={} status={} body=\"{}\"", path, answer.statusCode(), answer.body());
+          return false;
+        }
+      }
+      return true;
     } catch (IOException e) {
+      LOG.warn("probe answered=false reason=\"{}\"", e.toString());
       return false;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

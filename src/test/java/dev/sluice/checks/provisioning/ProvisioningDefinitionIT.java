@@ -50,11 +50,12 @@ class ProvisioningDefinitionIT {
       eventually(() -> assertThat(jobs.find("v1/PodTemplate", template)).isPresent());
       assertThat(jobs.get(REQUEST, request).at("/metadata/uid").asText()).isEqualTo(first);
     }
-    // as if the quota had been lost and reserved again before the request was deleted
+    // as if an earlier version had made it, for an earlier reservation
     jobs.patch(
         REQUEST,
         request,
-        "{'metadata': {'annotations': {'sluice.dev/quota-reserved-at': '2026-03-01T10:00:00Z'}}}");
+        "{'metadata': {'annotations': {'sluice.dev/quota-reserved-at': '2026-03-01T10:00:00Z',"
+            + " 'sluice.dev/request-digest': null}}}");
     queue.answer(request, "Provisioned", "for an earlier reservation");
 
     try (LocalOperator operator = start(cluster)) {
