@@ -170,15 +170,20 @@ final class PodGroupPolicy {
     return members.isEmpty() ? ofWorkload(situation, workload) : members;
   }
 
-  /** Removes excess pods, and pods that were replaced. */
-  private static List<PodGroupAction> members(PodGroupContext situation, CachedWorkload workload) {
+  /**
+   * Removes excess pods, and pods that were replaced. A replaced pod stays until those that replace
+   * it own the Workload, too: the garbage collector deletes a Workload whose owners are all gone.
+   */
+  private List<PodGroupAction> members(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     if (group.hasParent()) {
       return List.of();
     }
     List<PodGroupAction> steps =
         new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
-    steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
+    if (PodGroupWorkloadBuilder.newcomers(group, workload).isEmpty()) {
+      steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
+    }
     return writable(situation, steps);
   }
 

@@ -150,12 +150,17 @@ final class PodGroupWorkloadBuilder {
                   composer.rewrite(group.asJob(), podSets(group), priority),
                   "Updated Workload " + workload.id() + " to what its pods say now"));
     }
-    Set<String> known =
-        workload.coOwners().stream().map(CachedWorkload.Owner::uid).collect(Collectors.toSet());
-    List<CachedPod> newcomers = group.notAmong(known);
+    List<CachedPod> newcomers = newcomers(group, workload);
     return newcomers.isEmpty() || group.hasParent()
         ? List.of()
         : List.of(new PodGroupAction(group.asJob(), addOwners(workload, newcomers)));
+  }
+
+  /** The pods of a group that don't own its Workload yet. */
+  static List<CachedPod> newcomers(PodGroup group, CachedWorkload workload) {
+    Set<String> known =
+        workload.coOwners().stream().map(CachedWorkload.Owner::uid).collect(Collectors.toSet());
+    return group.notAmong(known);
   }
 
   /** While nothing is reserved, the group may have been put together anew. */
@@ -217,7 +222,7 @@ final class PodGroupWorkloadBuilder {
                   new Start(
                       workload,
                       List.of(SinglePod.start(pod.job().object(), start)),
-                      "Admitted by ClusterQueue " + admission.clusterQueue())));
+                      "Admitted by clusterQueue " + admission.clusterQueue())));
         }
       }
       return steps;

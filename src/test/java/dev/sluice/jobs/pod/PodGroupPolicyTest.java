@@ -634,6 +634,11 @@ class PodGroupPolicyTest {
       assertThat(given(workload, gone)).isEmpty();
 
       GivenPod one = member("c", 2).later(9);
+      assertThat(given(workload, gone[0], gone[1], one))
+          .as("a Workload without owners is deleted by the garbage collector")
+          .extracting(PodGroupAction::action)
+          .hasOnlyElementsOfType(AddOwners.class)
+          .hasSize(1);
       workload.ownedBy(one);
       assertThat(told(given(workload, gone[0], gone[1], one)))
           .containsExactly("RemoveFinalizers a");
