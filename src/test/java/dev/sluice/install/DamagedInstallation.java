@@ -3,8 +3,10 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.api.ApiVersions;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.WebhookConfigurations;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
@@ -83,6 +85,25 @@ record DamagedInstallation(TestCluster cluster, ShippedOperator operator) {
                   .allSatisfy(
                       it -> assertThat(it.getClientConfig().getCaBundle()).isEqualTo(authority));
             });
+    await("the API server trusts the new certificate")
+        .atMost(LIMIT)
+        .ignoreException(KubernetesClientException.class)
+        .until(
+            () ->
+                client
+                        .genericKubernetesResources(
+                            ApiVersions.GROUP + "/v1beta2", "ResourceFlavor")
+                        .resource(
+                            new GenericKubernetesResourceBuilder()
+                                .withApiVersion(ApiVersions.GROUP + "/v1beta2")
+                                .withKind("ResourceFlavor")
+                                .withNewMetadata()
+                                .withName("asked")
+                                .endMetadata()
+                                .build())
+                        .dryRun()
+                        .create()
+                    != null);
     endpointsAreTold(client);
   }
 
