@@ -74,7 +74,7 @@ final class OperatorContext implements AutoCloseable {
         new EventRecorder(
             new KubernetesEventSink(client),
             clock,
-            process.identity(),
+            new EventRecorder.Reporter(process.identity(), ReportingControllers::of),
             EventRecorder.Budget.DEFAULT.with(RoutineEvents.BUDGET),
             () -> Math.max(LEAST_SHARE_OF_EVENTS, latency.share()),
             new EventCounts(metrics.registry(), this::role));

@@ -74,7 +74,11 @@ public sealed interface JobAction {
   record OpenGates(CachedWorkload slice) implements JobAction {}
 
   /** Delete a Workload that is not the job's any more. */
-  record DeleteWorkload(CachedWorkload workload, String why) implements JobAction {}
+  record DeleteWorkload(CachedWorkload workload, String why) implements JobAction {
+
+    /** Why a Workload is deleted whose job was changed; its event has the text of Kueue's. */
+    static final String NOT_MATCHING = "it does not match its job any more";
+  }
 
   /**
    * Delete the job, and what it owns, in the background.

@@ -308,7 +308,9 @@ public final class JobExecutor {
         outcome,
         "deleted, reason=\"" + delete.why() + "\"",
         "DeletedWorkload",
-        "Deleted Workload " + delete.workload().id() + ": " + delete.why());
+        delete.why().equals(JobAction.DeleteWorkload.NOT_MATCHING)
+            ? "Deleted not matching Workload: " + delete.workload().id()
+            : "Deleted Workload " + delete.workload().id() + ": " + delete.why());
   }
 
   private Optional<Duration> deleteJob(CachedJob job, DeleteJob delete)

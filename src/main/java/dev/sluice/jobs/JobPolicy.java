@@ -247,7 +247,7 @@ public final class JobPolicy {
           : List.of(WorkloadStatuses.withoutReclaimable(first));
     }
     return strays.stream()
-        .<JobAction>map(stray -> new DeleteWorkload(stray, "it does not match its job any more"))
+        .<JobAction>map(stray -> new DeleteWorkload(stray, DeleteWorkload.NOT_MATCHING))
         .toList();
   }
 
@@ -388,7 +388,7 @@ public final class JobPolicy {
       }
       List<JobPatch> patches = adapter.start(reconcileContext.job().object(), gated(starts.get()));
       return List.of(
-          new Start(workload, patches, "Admitted by ClusterQueue " + admission.clusterQueue()));
+          new Start(workload, patches, "Admitted by clusterQueue " + admission.clusterQueue()));
     } catch (StartConflictException conflict) {
       return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
     }

@@ -46,7 +46,7 @@ public final class PodsReady {
           TYPE,
           true,
           again ? RECOVERED : STARTED,
-          again ? "All pods are ready or succeeded again" : "All pods are ready or succeeded");
+          "All pods reached readiness and the workload is running");
     }
     return wasReady || reason.equals(WAIT_FOR_RECOVERY)
         ? patch.condition(

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.DoubleSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,11 +43,10 @@ public final class EventRecorder implements AutoCloseable {
   private static final Duration REFRESH = Duration.ofSeconds(30);
   private static final double NANOS_PER_SECOND = 1e9;
   private static final int LONGEST_NAME = 253;
-  private static final String CONTROLLER = "kueue.x-k8s.io/sluice";
 
   private final EventSink sink;
   private final InstantSource clock;
-  private final String instance;
+  private final Reporter reporter;
   private final Budget budget;
   private final DoubleSupplier share;
   private final EventCounter counts;
@@ -74,6 +74,18 @@ public final class EventRecorder implements AutoCloseable {
     Type(String text) {
       this.text = text;
     }
+  }
+
+  /**
+   * What events name as their source.
+   *
+   * @param instance the name of this process
+   * @param controller the controller that reports about an object, by the reason of the event
+   */
+  public record Reporter(String instance, BiFunction<ObjectReference, String, String> controller) {
+
+    /** The controller of events about objects that no controller of this API is named after. */
+    public static final String UNNAMED = "kueue.x-k8s.io/sluice";
   }
 
   /**
@@ -154,26 +166,33 @@ public final class EventRecorder implements AutoCloseable {
    */
   public EventRecorder(
       EventSink sink, InstantSource clock, String instance, Budget budget, EventCounter counts) {
-    this(sink, clock, instance, budget, () -> 1, counts);
+    this(
+        sink,
+        clock,
+        new Reporter(instance, (about, reason) -> Reporter.UNNAMED),
+        budget,
+        () -> 1,
+        counts);
   }
 
   /**
    * The same with a budget that shrinks.
    *
+   * @param reporter named by the events as the reporting controller and instance
    * @param share the part of the writes per second that may be used at the moment, greater than 0
    *     and at most 1
    */
   public EventRecorder(
       EventSink sink,
       InstantSource clock,
-      String instance,
+      Reporter reporter,
       Budget budget,
       DoubleSupplier share,
       EventCounter counts) {
     this.share = share;
     this.sink = sink;
     this.clock = clock;
-    this.instance = instance;
+    this.reporter = reporter;
     this.budget = budget;
     this.counts = counts;
     this.tokens = new TokenBucket(budget.burst(), clock.instant());
@@ -368,8 +387,8 @@ public final class EventRecorder implements AutoCloseable {
         .withNamespace(namespace)
         .endMetadata()
         .withEventTime(new MicroTime(MICROS.format(at)))
-        .withReportingController(CONTROLLER)
-        .withReportingInstance(instance)
+        .withReportingController(reporter.controller().apply(key.about(), key.reason()))
+        .withReportingInstance(reporter.instance())
         .withAction(key.action())
         .withReason(key.reason())
         .withType(key.type().text)

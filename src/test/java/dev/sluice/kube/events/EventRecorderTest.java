@@ -195,7 +195,14 @@ class EventRecorderTest {
   void whileTheServerIsSlowLessIsWritten() {
     recorder.close();
     Budget budget = new Budget(20, 3, 100, Duration.ofMinutes(6));
-    recorder = new EventRecorder(written, now::get, "pod-1", budget, () -> 0.1, counts);
+    recorder =
+        new EventRecorder(
+            written,
+            now::get,
+            new EventRecorder.Reporter("pod-1", (about, reason) -> about.kind() + "-controller"),
+            budget,
+            () -> 0.1,
+            counts);
 
     for (int i = 0; i < 20; i++) {
       say("note " + i);
