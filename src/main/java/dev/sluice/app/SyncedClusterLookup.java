@@ -6,6 +6,7 @@ import dev.sluice.webhooks.ClusterNotListedException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -59,6 +60,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasDefaultLocalQueue(String namespace) {
     return synced().hasDefaultLocalQueue(namespace);
+  }
+
+  @Override
+  public Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+    return synced().localQueuesWithout(namespace, queue);
   }
 
   @Override

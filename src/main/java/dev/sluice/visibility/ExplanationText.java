@@ -84,10 +84,15 @@ public final class ExplanationText {
               + " set has pods and asks for no level, slices or group";
       case FlavorRejection.OtherTopologyFlavor(var flavor) ->
           "the pods are on nodes of flavor " + flavor + " already";
-      case FlavorRejection.TopologyLevelMissing(var topology, var level) ->
+      case FlavorRejection.TopologyLevelMissing(var topology, var level, var levels) ->
           level.isEmpty()
               ? "the Topology " + topology + " doesn't exist"
-              : "the Topology " + topology + " has no fitting level " + level;
+              : "the Topology "
+                  + topology
+                  + " has no fitting level "
+                  + level
+                  + "; its levels are "
+                  + String.join(", ", levels);
       case FlavorRejection.UnevenSlices(var pods, var size) ->
           pods
               + " pods can't be cut into slices of "

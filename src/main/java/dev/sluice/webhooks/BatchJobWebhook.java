@@ -38,7 +38,7 @@ final class BatchJobWebhook implements KindWebhook {
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = new JobMetadataValidation(settings, cluster, true);
     this.topology = new TopologyValidation(settings);
-    this.notices = new JobWarnings(settings);
+    this.notices = new JobWarnings(settings, cluster);
   }
 
   @Override

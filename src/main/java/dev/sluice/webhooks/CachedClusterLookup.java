@@ -3,12 +3,16 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
+import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** Answers the webhooks' questions about the cluster from the informer caches. */
 public final class CachedClusterLookup implements ClusterLookup {
@@ -49,6 +53,19 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasDefaultLocalQueue(String namespace) {
     return informerCaches.localQueues().find(namespace, QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+    if (informerCaches.localQueues().find(namespace, queue).isPresent()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        informerCaches.localQueues().all().stream()
+            .map(LocalQueue::getMetadata)
+            .filter(metadata -> namespace.equals(metadata.getNamespace()))
+            .map(ObjectMeta::getName)
+            .collect(Collectors.toUnmodifiableSet()));
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Facts about the cluster that webhooks need. All answers come from caches, without I/O. */
 public interface ClusterLookup {
@@ -19,6 +20,15 @@ public interface ClusterLookup {
 
   /** Whether the namespace has a LocalQueue named {@code default}. */
   boolean hasDefaultLocalQueue(String namespace);
+
+  /**
+   * The LocalQueues that a namespace has in place of one that it lacks.
+   *
+   * @return their names; empty if the namespace has the queue, or if it isn't known
+   */
+  default Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+    return Optional.empty();
+  }
 
   /** Whether a WorkloadPriorityClass named {@code default} exists. */
   boolean hasDefaultPriorityClass();

@@ -65,8 +65,9 @@ public final class FieldErrors {
         () ->
             "Unsupported value: "
                 + shown(TextNode.valueOf(value))
-                + ": supported values: "
-                + shown(allowed));
+                + (allowed.isEmpty()
+                    ? ": no value is supported here"
+                    : ": supported values: " + shown(allowed)));
   }
 
   private static String shown(Collection<String> allowed) {

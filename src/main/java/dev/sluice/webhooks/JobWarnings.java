@@ -2,15 +2,19 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Warns the creator of a job about annotations without effect, because their feature is disabled or
- * not supported, and about misspelled queue labels.
+ * not supported, about misspelled queue labels, and about a queue that doesn't exist or that label
+ * and annotation disagree about.
  */
 final class JobWarnings {
 
@@ -29,15 +33,23 @@ final class JobWarnings {
           KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS,
           KueueConstants.PODSET_GROUP_NAME);
 
-  private final WebhookSettings settings;
+  /** The most names of queues that a warning has. */
+  private static final int MOST_QUEUES = 10;
 
-  JobWarnings(WebhookSettings settings) {
+  /** The most characters of a name that a warning has; longer ones are no names. */
+  private static final int MAX_SHOWN = 64;
+
+  private final WebhookSettings settings;
+  private final ClusterLookup cluster;
+
+  JobWarnings(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
+    this.cluster = cluster;
   }
 
   /**
-   * One warning per annotation without effect, and per label that looks like the queue's; only at
-   * creation.
+   * One warning per annotation without effect, per label that looks like the queue's, and for the
+   * queue; only at creation.
    */
   List<String> of(AdmissionRequest request) {
     if (!request.isCreate()) {
@@ -45,6 +57,7 @@ final class JobWarnings {
     }
     List<String> notices = new ArrayList<>(MisnamedQueueLabels.warnings(request.object()));
     JsonNode object = request.object();
+    addQueue(request, notices);
     ON_JOB.forEach((key, gate) -> add(JsonFields.annotations(object), key, gate, notices));
     Map<String, String> template =
         JsonFields.annotations(JsonFields.at(object, "spec", "template"));
@@ -52,6 +65,41 @@ final class JobWarnings {
       add(template, key, FeatureGate.TOPOLOGY_AWARE_SCHEDULING, notices);
     }
     return notices.stream().sorted().toList();
+  }
+
+  private void addQueue(AdmissionRequest request, List<String> notices) {
+    Map<String, String> labels = JsonFields.labels(request.object());
+    Map<String, String> annotations = JsonFields.annotations(request.object());
+    String labelled = labels.getOrDefault(KueueConstants.QUEUE_NAME, "");
+    String annotated = annotations.getOrDefault(KueueConstants.QUEUE_NAME, "");
+    if (!labelled.isEmpty() && !annotated.isEmpty() && !labelled.equals(annotated)) {
+      notices.add(
+          "the label %s names queue %s, the annotation names %s: the label counts"
+              .formatted(KueueConstants.QUEUE_NAME, shown(labelled), shown(annotated)));
+    }
+    String queue = labelled.isEmpty() ? annotated : labelled;
+    if (queue.isEmpty()) {
+      return;
+    }
+    cluster
+        .localQueuesWithout(request.namespace(), queue)
+        .ifPresent(
+            known ->
+                notices.add(
+                    "namespace %s has no LocalQueue %s yet, so the job waits until there is one; %s"
+                        .formatted(request.namespace(), shown(queue), others(known))));
+  }
+
+  private static String others(Set<String> known) {
+    if (known.isEmpty()) {
+      return "it has no LocalQueue at all";
+    }
+    String names = known.stream().sorted().limit(MOST_QUEUES).collect(Collectors.joining(", "));
+    return "it has: " + names + (known.size() > MOST_QUEUES ? ", …" : "");
+  }
+
+  private static String shown(String name) {
+    return TextLimits.shown(name, MAX_SHOWN);
   }
 
   private void add(Map<String, String> given, String key, FeatureGate gate, List<String> notices) {

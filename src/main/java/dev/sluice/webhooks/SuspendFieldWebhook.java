@@ -32,7 +32,7 @@ final class SuspendFieldWebhook implements KindWebhook {
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = JobMetadataValidation.of(kind, settings, cluster);
     this.topology = new TopologyValidation(settings);
-    this.notices = new JobWarnings(settings);
+    this.notices = new JobWarnings(settings, cluster);
     this.elastic = new ElasticPodsWebhook(kind, settings);
   }
 

@@ -156,8 +156,9 @@ class MessagesPageTest {
         new FlavorRejection.GrowsByTopology(),
         new FlavorRejection.UnevenSlices(10, 4),
         new FlavorRejection.OtherTopologyFlavor("gpu"),
-        new FlavorRejection.TopologyLevelMissing("racks", ""),
-        new FlavorRejection.TopologyLevelMissing("racks", "example.com/row"),
+        new FlavorRejection.TopologyLevelMissing("racks", "", List.of()),
+        new FlavorRejection.TopologyLevelMissing(
+            "racks", "example.com/row", List.of("example.com/block", "example.com/rack")),
         new FlavorRejection.NoPlacement(
             new TopologyShortage(
                 "example.com/rack",

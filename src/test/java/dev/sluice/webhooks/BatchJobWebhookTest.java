@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,13 +71,18 @@ class BatchJobWebhookTest {
     assertThat(Reviews.patch(withDefault.mutate(create(old)))).containsExactly(SUSPEND);
   }
 
-  /** A cluster in which the jobs of one queue run elsewhere. */
+  /** A cluster with two queues, in which the jobs of one run elsewhere. */
   private static final class Sending implements ClusterLookup {
     private final Reviews.Cluster rest = Reviews.Cluster.EMPTY;
 
     @Override
     public boolean runsElsewhere(String namespace, String queue) {
       return namespace.equals("team") && queue.equals("training");
+    }
+
+    @Override
+    public Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+      return Optional.of(Set.of("training", "here")).filter(known -> !known.contains(queue));
     }
 
     @Override
@@ -434,6 +440,32 @@ class BatchJobWebhookTest {
             "annotation kueue.x-k8s.io/podset-unconstrained-topology has no effect: feature"
                 + " TopologyAwareScheduling is off or not there");
     assertThat(warnings(rules.validate(create(job)))).isEmpty();
+  }
+
+  @Test
+  void aQueueThatDoesNotExistOrIsNamedTwiceIsWarnedAbout() {
+    BatchJobWebhook webhook = new BatchJobWebhook(settings(), new Sending());
+    assertThat(warnings(webhook.validate(create(SUSPENDED)))).isEmpty();
+    assertThat(
+            warnings(
+                webhook.validate(
+                    create(
+                        edited(
+                            SUSPENDED,
+                            set("/metadata/labels", "{kueue.x-k8s.io/queue-name: trainig}"))))))
+        .containsExactly(
+            "namespace team has no LocalQueue trainig yet, so the job waits until there is one;"
+                + " it has: here, training");
+    assertThat(
+            warnings(
+                webhook.validate(
+                    create(
+                        edited(
+                            SUSPENDED,
+                            set("/metadata/annotations", "{kueue.x-k8s.io/queue-name: here}"))))))
+        .containsExactly(
+            "the label kueue.x-k8s.io/queue-name names queue training, the annotation names here:"
+                + " the label counts");
   }
 
   private static List<String> warnings(AdmissionResult admissionResult) {

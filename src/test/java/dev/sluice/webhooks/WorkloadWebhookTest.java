@@ -191,7 +191,7 @@ class WorkloadWebhookTest {
           /status/admission/clusterQueue | other | status.admission: Invalid value:
           /status/admission/podSetAssignments/0/flavors/cpu | ondemand | status.admission: Invalid value:
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: a.b/c} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Forbidden: may be given only at creation
-          /status/clusterName | remote | status.clusterName: Unsupported value: "remote": supported values:
+          /status/clusterName | remote | status.clusterName: Unsupported value: "remote": no value is supported here
           """)
   void whatMayNotChangeWhileQuotaIsReserved(String pointer, String value, String message) {
     assertThat(messages(rules::validate, update(ADMITTED, edited(ADMITTED, set(pointer, value)))))

@@ -194,10 +194,11 @@ final class SpecRegistry {
     if (!spec.cohort().isEmpty() && hierarchy.inCycle(spec.cohort())) {
       problems.add(
           new InactiveReason(
-              "Unknown",
+              "CohortCycle",
               "Can't admit new workloads: the parents of cohort "
                   + spec.cohort()
-                  + " form a cycle"));
+                  + " form a cycle: "
+                  + String.join(" → ", hierarchy.cycleAbove(spec.cohort()))));
     }
     return problems;
   }

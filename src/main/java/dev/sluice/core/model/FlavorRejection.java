@@ -1,5 +1,7 @@
 package dev.sluice.core.model;
 
+import java.util.List;
+
 /**
  * Why a flavor was rejected for a pod set. Amounts are in thousandths for cpu and in whole units
  * otherwise.
@@ -65,8 +67,19 @@ public sealed interface FlavorRejection {
   /** The pod set has places in another flavor already. */
   record OtherTopologyFlavor(String flavor) implements FlavorRejection {}
 
-  /** The flavor's topology doesn't exist, or lacks the level. */
-  record TopologyLevelMissing(String topology, String level) implements FlavorRejection {}
+  /**
+   * The flavor's topology doesn't exist, or lacks the level.
+   *
+   * @param level empty if the topology doesn't exist
+   * @param levels those that the topology has, from the top
+   */
+  record TopologyLevelMissing(String topology, String level, List<String> levels)
+      implements FlavorRejection {
+
+    public TopologyLevelMissing {
+      levels = List.copyOf(levels);
+    }
+  }
 
   /** The pods can't be cut into slices of this size, since it doesn't divide their number. */
   record UnevenSlices(int pods, int sliceSize) implements FlavorRejection {}

@@ -3,6 +3,7 @@ package dev.sluice.core.quota;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -224,6 +225,28 @@ public final class CohortHierarchy {
   /** Names of all cohorts that have an object or members. */
   public Set<String> cohortNames() {
     return Collections.unmodifiableSet(cohortNodes.keySet());
+  }
+
+  /**
+   * The cycle that a cohort's chain of parents runs into, from the first member that is met on,
+   * with that one again at the end; empty if there is none.
+   */
+  public List<String> cycleAbove(String cohort) {
+    if (!cyclic.contains(cohort)) {
+      return List.of();
+    }
+    List<String> chain = new ArrayList<>();
+    String name = cohort;
+    while (!chain.contains(name)) {
+      chain.add(name);
+      Declared declared = cohorts.get(name);
+      if (declared == null) {
+        return List.of();
+      }
+      name = declared.parent;
+    }
+    chain.add(name);
+    return chain.subList(chain.indexOf(name), chain.size());
   }
 
   /** Whether a cohort's chain of parents runs into a cycle. */

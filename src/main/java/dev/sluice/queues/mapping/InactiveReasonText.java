@@ -37,6 +37,9 @@ public final class InactiveReasonText {
   /** A flavor of the queue names a topology that does not exist. */
   public static final String TOPOLOGY_NOT_FOUND = "TopologyNotFound";
 
+  /** The parents of the queue's cohort form a cycle. */
+  public static final String COHORT_CYCLE = "CohortCycle";
+
   /** Any other problem. */
   public static final String UNKNOWN = "Unknown";
 
@@ -51,6 +54,7 @@ public final class InactiveReasonText {
           MULTI_KUEUE_PER_FLAVOR,
           MULTI_KUEUE_WITH_PROVISIONING,
           TOPOLOGY_NOT_FOUND,
+          COHORT_CYCLE,
           UNKNOWN);
 
   private InactiveReasonText() {}

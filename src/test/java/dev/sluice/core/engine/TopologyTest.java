@@ -162,7 +162,8 @@ class TopologyTest {
         .containsEntry("cpu", "plain");
     assertThat(scheduler.admission("mixed").podSets().getFirst().topology().assignment()).isEmpty();
     assertThat(rejection("explicit")).isEqualTo(new FlavorRejection.NoTopology());
-    assertThat(rejection("level")).isEqualTo(new FlavorRejection.TopologyLevelMissing("t", "row"));
+    assertThat(rejection("level"))
+        .isEqualTo(new FlavorRejection.TopologyLevelMissing("t", "row", List.of("rack", HOST)));
   }
 
   private FlavorRejection rejection(String name) {

@@ -155,10 +155,12 @@ class QuotaTreeTest {
     forest.rebuildIfDirty();
     assertThat(forest.inCycle("x")).isTrue();
     assertThat(forest.inCycle("below")).isTrue();
+    assertThat(forest.cycleAbove("below")).containsExactly("x", "y", "x");
 
     forest.declareCohort("y", "", List.of());
     forest.rebuildIfDirty();
     assertThat(forest.inCycle("below")).isFalse();
+    assertThat(forest.cycleAbove("below")).isEmpty();
     assertThat(queue("q").root()).isSameAs(cohort("y"));
   }
 

@@ -7,6 +7,7 @@ import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.topology.TopologyCache;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,8 @@ final class TopologyEligibility {
     }
     TopologySpec spec = topologies.topology(flavor.topology());
     if (spec == null) {
-      return Optional.of(new FlavorRejection.TopologyLevelMissing(flavor.topology(), ""));
+      return Optional.of(
+          new FlavorRejection.TopologyLevelMissing(flavor.topology(), "", List.of()));
     }
     TopologyRequest request = podSet.topology();
     if (TopologyCache.hasLevels(request, spec)) {
@@ -66,7 +68,8 @@ final class TopologyEligibility {
     for (TopologyRequest.Slice slice : request.slices()) {
       level = level.isEmpty() || spec.levels().contains(level) ? slice.level() : level;
     }
-    return Optional.of(new FlavorRejection.TopologyLevelMissing(flavor.topology(), level));
+    return Optional.of(
+        new FlavorRejection.TopologyLevelMissing(flavor.topology(), level, spec.levels()));
   }
 
   /** Whether the pods themselves request a resource of a group; what quota adds doesn't count. */
