@@ -74,16 +74,15 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
     Set<String> declared = new HashSet<>();
     for (CachedWorkload workload : workloads) {
       for (Assignment assignment : workload.assignments()) {
-        int reclaimed = workload.status().reclaimablePods().getOrDefault(assignment.name(), 0);
-        int count = Math.max(0, assignment.count() - Math.max(0, reclaimed));
+        Optional<PodSet> known = podSet(workload, assignment);
+        int count = remaining(workload, assignment, known);
         pods += summed.test(workload) ? Integer.MAX_VALUE : count;
         declared.addAll(assignment.resourceUsage().keySet());
-        podSet(workload, assignment)
-            .ifPresent(
-                podSet ->
-                    requests
-                        .allowed(podSet, assignment, count)
-                        .forEach((r, amount) -> amounts.merge(r, amount, ResourceAmounts::add)));
+        known.ifPresent(
+            podSet ->
+                requests
+                    .allowed(podSet, assignment, count)
+                    .forEach((r, amount) -> amounts.merge(r, amount, ResourceAmounts::add)));
       }
     }
     if (requests.ignoresUndeclared()) {
@@ -91,6 +90,18 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
     }
     return new Charge(
         (int) Math.min(Integer.MAX_VALUE, pods), amounts, requests.ignoresUndeclared());
+  }
+
+  /**
+   * The pods of an assignment that quota is still charged for: those that the pod set has now
+   * without the reclaimable ones, at most those that were assigned.
+   */
+  private static int remaining(
+      CachedWorkload workload, Assignment assignment, Optional<PodSet> podSet) {
+    int reclaimed =
+        Math.max(0, workload.status().reclaimablePods().getOrDefault(assignment.name(), 0));
+    int wanted = podSet.map(PodSet::count).orElse(assignment.count()) - reclaimed;
+    return Math.clamp(wanted, 0, Math.max(0, assignment.count()));
   }
 
   private static Optional<PodSet> podSet(CachedWorkload workload, Assignment assignment) {

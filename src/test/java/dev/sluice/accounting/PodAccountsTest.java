@@ -124,6 +124,16 @@ class PodAccountsTest {
     return workload;
   }
 
+  private static CachedWorkload assigned(int pods, int wanted, int reclaimable) {
+    return workloadOf(
+            job()
+                .spec("parallelism", Integer.toString(wanted))
+                .spec("completions", Integer.toString(wanted)))
+        .admitted("spot", pods)
+        .reclaimable(reclaimable)
+        .get();
+  }
+
   private CachedWorkload change(CachedWorkload before, CachedWorkload after) {
     workloads.all.remove(before);
     workloads.all.add(after);
@@ -147,6 +157,17 @@ class PodAccountsTest {
     accounts.records().gone(uid(0));
     assertThat(find().exceeds()).isFalse();
     assertThat(changed).contains(account);
+  }
+
+  /** As quota is: five pods with 3 CPUs were assigned, four are wanted, two were given back. */
+  @Test
+  void aSmallerPodSetIsChargedWithoutItsReclaimablePods() {
+    assertThat(comparison.charge(List.of(assigned(5, 4, 0))).pods()).isEqualTo(4);
+    Charge charge = comparison.charge(List.of(assigned(5, 4, 2)));
+    assertThat(charge.pods()).isEqualTo(2);
+    assertThat(charge.amounts()).containsEntry("cpu", 1200L);
+    assertThat(comparison.charge(List.of(assigned(5, 9, 2))).pods()).isEqualTo(5);
+    assertThat(comparison.charge(List.of(assigned(5, 1, 3))).pods()).isZero();
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -177,5 +178,52 @@ class ExternalFrameworksIT {
     api.replace(QueuedJobs.WORKLOAD, "large", "/spec/podSets/0/count", "4");
     api.awaitCondition(QueuedJobs.WORKLOAD, low, "Admitted", "True");
     api.awaitUsage("5");
+
+    // Two of the four pods have succeeded; then the job needs all of them again.
+    api.patchStatus(
+        QueuedJobs.WORKLOAD,
+        "large",
+        "{'status': {'reclaimablePods': [{'name': 'main', 'count': 2}]}}");
+    api.awaitUsage("3");
+    api.patchStatus(QueuedJobs.WORKLOAD, "large", "{'status': {'reclaimablePods': []}}");
+    api.awaitUsage("5");
+  }
+
+  /** Without the annotation, too, a lower count gives quota back; a higher one is refused. */
+  @Test
+  void countsOfAWorkloadOfNobodyAreLoweredWithoutTheAnnotation(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
+    api.givenQueues(5);
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: plain}
+        spec:
+          queueName: lq
+          podSets:
+          - name: main
+            count: 5
+            template: {spec: {restartPolicy: Never, containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}}
+        """);
+    api.awaitCondition(QueuedJobs.WORKLOAD, "plain", "Admitted", "True");
+    api.awaitUsage("5");
+
+    api.patchStatus(
+        QueuedJobs.WORKLOAD,
+        "plain",
+        "{'status': {'reclaimablePods': [{'name': 'main', 'count': 2}]}}");
+    api.awaitUsage("3");
+    api.replace(QueuedJobs.WORKLOAD, "plain", "/spec/podSets/0/count", "3");
+    api.awaitUsage("1");
+    api.patchStatus(
+        QueuedJobs.WORKLOAD,
+        "plain",
+        "{'status': {'reclaimablePods': [{'name': 'main', 'count': 1}]}}");
+    api.awaitUsage("2");
+    assertThatThrownBy(
+            () -> api.replace(QueuedJobs.WORKLOAD, "plain", "/spec/podSets/0/count", "4"))
+        .hasMessageContaining("may only be lowered while quota is reserved, from 3");
   }
 }
