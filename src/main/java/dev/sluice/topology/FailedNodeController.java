@@ -22,6 +22,8 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,9 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   private final WorkQueue<PodStore.Key> queue;
   private final WorkloadsByNode byNode = new WorkloadsByNode();
   private final PodOwners owners;
+
+  /** Pods of these names were found without an admission when they were looked at last. */
+  private final Set<PodStore.Key> unadmitted = ConcurrentHashMap.newKeySet();
 
   /**
    * What the controller reads and writes.
@@ -92,7 +97,8 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
   }
 
   private void enqueue(CachedWorkload workload) {
-    if (TopologyAssignments.isPlaced(workload)) {
+    if (TopologyAssignments.isPlaced(workload)
+        || !dependencies.pods().of(PodOwners.keyOf(workload)).isEmpty()) {
       queue.enqueue(new PodStore.Key(workload.id().namespace(), workload.id().name()));
     }
   }
@@ -119,11 +125,15 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private Optional<Duration> reconcile(PodStore.Key key) throws InterruptedException {
     Optional<CachedWorkload> found = dependencies.workloads().get(key.namespace(), key.workload());
-    if (!active.getAsBoolean() || found.filter(FailedNodeController::mayRun).isEmpty()) {
+    if (!active.getAsBoolean() || found.isEmpty()) {
       return Optional.empty();
     }
     CachedWorkload workload = found.get();
     PodStore.Key ofPods = PodOwners.keyOf(workload);
+    if (!mayRun(workload)) {
+      return endUnadmitted(ofPods);
+    }
+    unadmitted.remove(ofPods);
     if (owners.running(ofPods).filter(running -> running.id().equals(workload.id())).isEmpty()) {
       // Another slice has taken its place, and its pods.
       return Optional.empty();
@@ -137,7 +147,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
             now);
     boolean again = false;
     for (TopologyPod pod : policy.stranded(workload, context)) {
-      again |= strandedPods.end(pod, now);
+      again |= strandedPods.end(pod, "has failed", now);
     }
     FailedNodePolicy.NodeVerdict verdict = policy.of(workload, context);
     if (verdict.evicted().isPresent()) {
@@ -147,6 +157,32 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
       return list(workload, verdict.unhealthy());
     }
     return again ? Optional.of(AGAIN) : verdict.lookAgainAt().map(at -> Duration.between(now, at));
+  }
+
+  /**
+   * Ends the pods that were sent to a node although no Workload of theirs has an admission. They
+   * are looked at twice, because the watches of Workloads and of pods may be behind one another.
+   */
+  private Optional<Duration> endUnadmitted(PodStore.Key ofPods) throws InterruptedException {
+    List<TopologyPod> sent = FailedNodePolicy.sent(dependencies.pods().of(ofPods));
+    boolean admitted =
+        owners.of(ofPods).stream().anyMatch(each -> each.status().admission().isPresent());
+    if (sent.isEmpty() || admitted) {
+      unadmitted.remove(ofPods);
+      return Optional.empty();
+    }
+    if (unadmitted.add(ofPods)) {
+      return Optional.of(AGAIN);
+    }
+    boolean again = false;
+    for (TopologyPod pod : sent) {
+      again |=
+          strandedPods.end(
+              pod,
+              "is not assigned to its Workload, which has no admission",
+              dependencies.clock().instant());
+    }
+    return again ? Optional.of(AGAIN) : Optional.empty();
   }
 
   private static boolean mayRun(CachedWorkload workload) {

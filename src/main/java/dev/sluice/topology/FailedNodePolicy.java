@@ -92,30 +92,50 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
 
   /**
    * Pods that wait for a failed node, and that no scheduler can bind any more: their places were
-   * assigned, and the node failed before they were bound.
+   * assigned, and the node failed before they were bound. A pod without the label of its pod set
+   * may belong to any of them, so it is one only if that is true of all.
    */
   public List<TopologyPod> stranded(CachedWorkload workload, NodeContext context) {
     List<TopologyPod> result = new ArrayList<>();
-    for (CachedWorkload.Assignment assignment : workload.assignments()) {
-      List<String> assigned = nodesOf(assignment);
-      if (assigned.isEmpty()) {
-        continue;
-      }
-      List<Toleration> tolerations = context.tolerations().apply(assignment);
-      for (TopologyPod pod : context.pods()) {
-        String node = pod.nodeSelector().getOrDefault(TopologyLabels.HOSTNAME, "");
-        if (pod.podSet().equals(assignment.name())
-            && pod.node().isEmpty()
-            && !pod.gated()
-            && !pod.deleting()
-            && !node.isEmpty()
-            && (workload.status().unhealthyNodes().contains(node) || !assigned.contains(node))
-            && hasFailed(node, context.nodes().apply(node), context, tolerations, true)) {
-          result.add(pod);
-        }
+    for (TopologyPod pod : sent(context.pods())) {
+      List<CachedWorkload.Assignment> own =
+          workload.assignments().stream()
+              .filter(each -> pod.podSet().isEmpty() || pod.podSet().equals(each.name()))
+              .filter(each -> !nodesOf(each).isEmpty())
+              .toList();
+      if (!own.isEmpty() && own.stream().allMatch(each -> isLost(pod, workload, each, context))) {
+        result.add(pod);
       }
     }
     return result;
+  }
+
+  private boolean isLost(
+      TopologyPod pod,
+      CachedWorkload workload,
+      CachedWorkload.Assignment assignment,
+      NodeContext context) {
+    String node = pod.target();
+    return (workload.status().unhealthyNodes().contains(node)
+            || !nodesOf(assignment).contains(node))
+        && hasFailed(
+            node,
+            context.nodes().apply(node),
+            context,
+            context.tolerations().apply(assignment),
+            true);
+  }
+
+  /**
+   * Pods that were sent to a node, are not bound to it, and that a scheduler may bind at any
+   * moment. If no Workload of theirs has an admission, they are left over from an earlier one, or
+   * were never part of one.
+   */
+  static List<TopologyPod> sent(Collection<TopologyPod> pods) {
+    return pods.stream()
+        .filter(pod -> pod.gates().isEmpty() && pod.node().isEmpty() && !pod.deleting())
+        .filter(pod -> !pod.target().isEmpty())
+        .toList();
   }
 
   /** The nodes of an assignment; none if its domains are larger than a node. */

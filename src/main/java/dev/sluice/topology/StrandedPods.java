@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sets the phase of pods that wait for a failed node to Failed, so that their job makes others
- * (docs/topology-operating.md#failed-nodes).
+ * Sets the phase of pods that wait for a node that they can't run on any more to Failed, so that
+ * their job makes others (docs/topology-operating.md#failed-nodes).
  */
 final class StrandedPods {
 
@@ -30,10 +30,14 @@ final class StrandedPods {
     this.events = events;
   }
 
-  /** Ends a pod; returns whether it has to be tried again. */
-  boolean end(TopologyPod pod, Instant now) throws InterruptedException {
-    String node = pod.nodeSelector().getOrDefault(TopologyLabels.HOSTNAME, "");
-    String message = "The node " + node + ", which the pod is assigned to, has failed";
+  /**
+   * Ends a pod; returns whether it has to be tried again.
+   *
+   * @param reason what is wrong with the node that the pod is assigned to, or with its assignment
+   */
+  boolean end(TopologyPod pod, String reason, Instant now) throws InterruptedException {
+    String node = pod.target();
+    String message = "The node " + node + ", which the pod is assigned to, " + reason;
     String path = "/api/v1/namespaces/%s/pods/%s/status".formatted(pod.namespace(), pod.name());
     ApiOutcome outcome =
         Futures.forResult(

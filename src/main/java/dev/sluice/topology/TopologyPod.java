@@ -49,6 +49,11 @@ public record TopologyPod(
     return gates.contains(KueueConstants.TOPOLOGY_GATE);
   }
 
+  /** The node that the pod was sent to by its node selector; empty if it was sent to none. */
+  String target() {
+    return nodeSelector.getOrDefault(TopologyLabels.HOSTNAME, "");
+  }
+
   /** Whether the pod is one of an elastic job for which no quota is there yet. */
   boolean waitsForQuota() {
     return gates.contains(KueueConstants.ELASTIC_JOB);

@@ -195,20 +195,7 @@ class FailedNodePolicyTest {
 
   @Test
   void podsThatWaitForAFailedNodeAreStranded() {
-    TopologyPod waiting =
-        new TopologyPod(
-            "ns",
-            "w",
-            "u-w",
-            "1",
-            "w",
-            "main",
-            Map.of(),
-            0,
-            List.of(),
-            Map.of("kubernetes.io/hostname", "b"),
-            "",
-            false);
+    TopologyPod waiting = sentTo("b", "main");
     pods.removeIf(pod -> pod.node().equals("b"));
     pods.add(waiting);
     assertThat(stranded("b")).as("healthy").isEmpty();
@@ -216,25 +203,56 @@ class FailedNodePolicyTest {
     assertThat(stranded()).as("not listed yet").isEmpty();
     assertThat(stranded("b")).containsExactly(waiting);
     nodes.remove("d");
-    TopologyPod former =
-        new TopologyPod(
-            "ns",
-            "f",
-            "u-f",
-            "1",
-            "w",
-            "main",
-            Map.of(),
-            0,
-            List.of(),
-            Map.of("kubernetes.io/hostname", "d"),
-            "",
-            false);
+    TopologyPod former = sentTo("d", "main");
     pods.clear();
     pods.add(former);
     assertThat(stranded()).as("the node was replaced already").containsExactly(former);
     node("d", Readiness.READY);
     assertThat(stranded()).isEmpty();
+  }
+
+  /** Which pod set a pod belongs to isn't known: it is one of those that it may belong to. */
+  @Test
+  void aPodWithoutTheLabelOfItsPodSetIsStrandedOnANodeThatWasReplaced() {
+    pods.clear();
+    pods.add(sentTo("d", ""));
+    assertThat(stranded()).hasSize(1);
+    pods.add(sentTo("d", "other"));
+    assertThat(stranded()).as("there is no such pod set").hasSize(1);
+    node("d", Readiness.READY);
+    assertThat(stranded()).isEmpty();
+    pods.clear();
+    pods.add(sentTo("b", ""));
+    nodes.remove("b");
+    assertThat(stranded()).as("assigned, and not listed yet").isEmpty();
+    assertThat(stranded("b")).hasSize(1);
+  }
+
+  @Test
+  void podsAreSentToANodeOnceNothingHoldsThemAndUntilTheyAreBound() {
+    TopologyPod sent = sentTo("b", "");
+    TopologyPod gated =
+        new TopologyPod(
+            "ns", "g", "u-g", "1", "w", "main", Map.of(), 0, List.of("any"), Map.of(), "", false);
+    TopologyPod anywhere = gated.ungated(Map.of());
+    assertThat(FailedNodePolicy.sent(List.of(sent, gated, anywhere, pods.getFirst())))
+        .containsExactly(sent);
+  }
+
+  private static TopologyPod sentTo(String node, String podSet) {
+    return new TopologyPod(
+        "ns",
+        "sent",
+        "u-sent-" + podSet,
+        "1",
+        "w",
+        podSet,
+        Map.of(),
+        0,
+        List.of(),
+        Map.of("kubernetes.io/hostname", node),
+        "",
+        false);
   }
 
   private List<TopologyPod> stranded(String... unhealthy) {

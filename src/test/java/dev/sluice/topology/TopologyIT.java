@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -136,6 +137,7 @@ class TopologyIT {
           () -> assertThat(racked.running("robust")).isEqualTo(Map.of(stays, 1, spare, 2)));
       JsonNode status = racked.jobs().get(QueuedJobs.WORKLOAD, workload).path("status");
       assertThat(status.path("unhealthyNodes")).isEmpty();
+      strayPodsAreEnded(cluster, racked, workload, lost);
       assertThat(racked.condition(workload, "Evicted").isMissingNode()).isTrue();
       assertThat(status.at("/admission/podSetAssignments/0/resourceUsage/cpu").asText())
           .isEqualTo("6");
@@ -150,6 +152,47 @@ class TopologyIT {
       Map<Integer, String> moved = racked.awaitRunning("robust", 3);
       assertThat(racks(racked, moved)).hasSize(1).doesNotContain("b1r1");
       assertThat(racked.assigned("robust")).isEqualTo(racked.running("robust"));
+    }
+  }
+
+  /** One comes late, for a node that was replaced; the Workload of the other has no admission. */
+  private static void strayPodsAreEnded(
+      TestCluster cluster, RackedCluster racked, String workload, String lost) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: idle}
+        spec:
+          podSets:
+          - name: main
+            template: {spec: {restartPolicy: Never, containers: [{name: c, image: none}]}}
+        """);
+    for (String owner : List.of(workload, "idle")) {
+      cluster.applyText(
+          """
+          apiVersion: v1
+          kind: Pod
+          metadata:
+            name: stray-of-%1$s
+            annotations:
+              kueue.x-k8s.io/workload: %1$s
+              kueue.x-k8s.io/podset-required-topology: example.com/rack
+          spec:
+            nodeSelector: {kubernetes.io/hostname: %2$s}
+            containers: [{name: c, image: none}]
+          """
+              .formatted(owner, lost));
+    }
+    for (String owner : List.of(workload, "idle")) {
+      RackedCluster.eventually(
+          "the end of the stray pod of " + owner,
+          () -> {
+            JsonNode pod = racked.jobs().get("v1/Pod", "stray-of-" + owner);
+            assertThat(pod.at("/status/phase").asText()).isEqualTo("Failed");
+            assertThat(pod.at("/status/conditions").findValuesAsText("reason"))
+                .contains("UnschedulableOnAssignedNode");
+          });
     }
   }
 
