@@ -93,7 +93,16 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
             handler.kind(),
             (namespace, name) -> find(new ObjectKey(namespace, name)).map(GatedSet::job));
     this.unlisten = () -> dependencies.workloads().unlisten(this);
+    marked.addRollouts(this::isReplaced);
     dependencies.workloads().listen(this);
+  }
+
+  private boolean isReplaced(CachedPod pod) {
+    return handler
+        .setOf(pod)
+        .flatMap(name -> find(new ObjectKey(pod.namespace(), name)))
+        .filter(set -> handler.isReplaced(set, pod))
+        .isPresent();
   }
 
   @Override

@@ -32,6 +32,14 @@ public interface GatedSetHandler<R extends JobResource, S extends GatedSet> {
   List<CachedPod> members(S set, PodIndex marked);
 
   /**
+   * Whether a rollout is about to replace a member of a set, and waits for it to run until then. Of
+   * kinds whose rollouts let pods leave their group, no member is such a pod.
+   */
+  default boolean isReplaced(S set, CachedPod pod) {
+    return false;
+  }
+
+  /**
    * Does what a set and its pods need now.
    *
    * @param pods its pods, as far as they are managed or gated; pods of others may be among them

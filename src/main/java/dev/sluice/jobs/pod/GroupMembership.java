@@ -50,13 +50,7 @@ public record GroupMembership(
    */
   public static JobPatch leave(CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    ArrayNode gates = JsonNodeFactory.instance.arrayNode();
-    for (JsonNode gate : pod.job().object().path("spec").path("schedulingGates")) {
-      if (!GATES.contains(gate.path("name").asText())) {
-        gates.add(gate);
-      }
-    }
-    patch.putObject("spec").set("schedulingGates", gates);
+    removeGates(pod, patch);
     if (pod.job().labels().containsKey(KueueConstants.MANAGED)) {
       patch
           .withObjectProperty("metadata")
@@ -69,6 +63,29 @@ public record GroupMembership(
           .filter(name -> !name.equals(KueueConstants.MANAGED))
           .forEach(rest::add);
     }
+    return new JobPatch(false, patch);
+  }
+
+  private static void removeGates(CachedPod pod, ObjectNode patch) {
+    ArrayNode gates = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode gate : pod.job().object().path("spec").path("schedulingGates")) {
+      if (!GATES.contains(gate.path("name").asText())) {
+        gates.add(gate);
+      }
+    }
+    patch.putObject("spec").set("schedulingGates", gates);
+  }
+
+  /**
+   * The write that removes the gates from a pod that a rollout is about to replace, and makes it a
+   * member: the label of managed pods and the finalizer stay.
+   *
+   * @param parent the object that makes the pod
+   */
+  public JobPatch release(CachedJob parent, CachedPod pod) {
+    ObjectNode patch =
+        join(parent, pod).map(JobPatch::body).orElseGet(JsonNodeFactory.instance::objectNode);
+    removeGates(pod, patch);
     return new JobPatch(false, patch);
   }
 

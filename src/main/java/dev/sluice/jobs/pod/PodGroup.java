@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -30,9 +31,25 @@ final class PodGroup {
   private final String name;
   private final List<CachedPod> pods;
   private final Instant now;
+  private final Predicate<CachedPod> replaced;
 
-  /** These pods, of which there may be none. */
+  /** These pods, of which there may be none; no rollout is under way. */
   PodGroup(String namespace, String name, List<CachedPod> pods, Instant now) {
+    this(namespace, name, pods, now, pod -> false);
+  }
+
+  /**
+   * These pods, of which there may be none.
+   *
+   * @param replaced whether a rollout is about to replace a pod, and waits for it to run until then
+   */
+  PodGroup(
+      String namespace,
+      String name,
+      List<CachedPod> pods,
+      Instant now,
+      Predicate<CachedPod> replaced) {
+    this.replaced = replaced;
     this.namespace = namespace;
     this.name = name;
     this.now = now;
@@ -140,6 +157,21 @@ final class PodGroup {
   List<CachedPod> startedAndKept() {
     return pods.stream()
         .filter(pod -> !pod.gated() && !pod.ended() && !pod.job().deleting())
+        .toList();
+  }
+
+  /**
+   * Those that may run although the Workload has no quota, and that nobody deletes, without those
+   * that a rollout is about to replace: it would wait for them for ever.
+   */
+  List<CachedPod> startedWithoutQuota() {
+    return startedAndKept().stream().filter(pod -> !replaced.test(pod)).toList();
+  }
+
+  /** Those that are being deleted, and have ended or never had a node. */
+  List<CachedPod> stopped() {
+    return pods.stream()
+        .filter(pod -> pod.job().deleting() && (pod.ended() || !pod.scheduled()))
         .toList();
   }
 

@@ -177,7 +177,11 @@ final class PodGroupPolicy {
   private List<PodGroupAction> members(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     if (group.hasParent()) {
-      return List.of();
+      // What makes the pods makes others for these, whether or not these hold a finalizer.
+      return writable(
+          situation,
+          PodActionExecutor.release(
+              group.stopped().stream().filter(PodGroupMembers::isHeld).toList()));
     }
     List<PodGroupAction> steps =
         new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
@@ -273,7 +277,10 @@ final class PodGroupPolicy {
   private List<PodGroupAction> evicted(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
-    List<PodGroupAction> stops = PodActionExecutor.evict(group.startedAndKept(), evicted);
+    List<PodGroupAction> stops =
+        PodActionExecutor.evict(
+            workload.quotaReserved() ? group.startedAndKept() : group.startedWithoutQuota(),
+            evicted);
     if (!stops.isEmpty()) {
       return stops;
     }
@@ -330,7 +337,7 @@ final class PodGroupPolicy {
         writable(
             situation,
             PodActionExecutor.stop(
-                situation.group().startedAndKept(),
+                situation.group().startedWithoutQuota(),
                 StopReason.NOT_ADMITTED,
                 "Workload " + workload.id() + " is not admitted"));
     return stops.isEmpty() ? synchronize(situation, workload) : stops;

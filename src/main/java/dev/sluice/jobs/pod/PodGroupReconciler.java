@@ -91,7 +91,8 @@ final class PodGroupReconciler {
 
   private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
     Instant now = dependencies.clock().instant();
-    PodGroup group = new PodGroup(namespace, name, index.group(namespace, name), now);
+    PodGroup group =
+        new PodGroup(namespace, name, index.group(namespace, name), now, index::isReplaced);
     CachedJob job = group.asJob();
     Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
     return policy.decide(

@@ -9,6 +9,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 
 /**
  * The managed pods as far as the watch has told of them, by name and by group. Readable from any
@@ -22,6 +23,7 @@ public final class PodIndex {
   private final Map<Place, Map<String, CachedPod>> groups = new ConcurrentHashMap<>();
   private final Map<String, Map<String, CachedPod>> parents = new ConcurrentHashMap<>();
   private final List<BiConsumer<String, String>> observers = new CopyOnWriteArrayList<>();
+  private final List<Predicate<CachedPod>> rollouts = new CopyOnWriteArrayList<>();
 
   /**
    * Has this told of every group whose pods come, go, or begin to be deleted: its namespace, and
@@ -29,6 +31,16 @@ public final class PodIndex {
    */
   public void observe(BiConsumer<String, String> observer) {
     observers.add(observer);
+  }
+
+  /** Adds a kind of sets of pods: whether a rollout of a set is about to replace a pod. */
+  void addRollouts(Predicate<CachedPod> replaced) {
+    rollouts.add(replaced);
+  }
+
+  /** Whether a rollout is about to replace a pod, and waits for it to run until then. */
+  boolean isReplaced(CachedPod pod) {
+    return rollouts.stream().anyMatch(rollout -> rollout.test(pod));
   }
 
   private void notifyObservers(CachedPod pod) {

@@ -71,6 +71,11 @@ public final class StatefulSetController
     }
 
     @Override
+    public boolean isReplaced(CachedStatefulSet set, CachedPod pod) {
+      return StatefulSetPods.isReplaced(set, pod);
+    }
+
+    @Override
     public Optional<Duration> reconcile(
         CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
         throws InterruptedException {

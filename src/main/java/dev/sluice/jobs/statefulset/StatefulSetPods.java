@@ -60,10 +60,16 @@ final class StatefulSetPods {
     if (!pod.gated() || pod.job().deleting() || pod.ended() || !set.wants(index)) {
       return Optional.empty();
     }
-    boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""), index);
-    return leaving && waitsHere
-        ? Optional.of(GroupMembership.leave(pod))
-        : new GroupMembership(workload, role, total, FURTHER, byAnnotation).join(set.job(), pod);
+    GroupMembership membership = new GroupMembership(workload, role, total, FURTHER, byAnnotation);
+    return waitsHere && isReplaced(set, pod)
+        ? Optional.of(membership.release(set.job(), pod))
+        : membership.join(set.job(), pod);
+  }
+
+  /** Whether a rollout that is under way replaces a pod of the set, and waits for it to run. */
+  static boolean isReplaced(CachedStatefulSet set, CachedPod pod) {
+    return isOf(set, pod)
+        && set.replaces(pod.job().labels().getOrDefault(REVISION, ""), index(pod));
   }
 
   /** The index of a pod: the number at the end of its name. */

@@ -30,6 +30,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -711,6 +712,34 @@ class PodGroupPolicyTest {
       assertThat(told(steps)).containsExactly("DeleteJob a", "DeleteJob b");
     }
 
+    /** The rollout would wait for them for ever; with quota, they are stopped like the others. */
+    @Test
+    void podsThatARolloutReplacesRunWithoutQuota() {
+      GivenPod old = member("a", 2).running().label("revision", "1");
+      GivenPod other = member("b", 2).running();
+      for (GivenPod pod : List.of(old, other)) {
+        pod.annotation(KueueConstants.POD_SUSPENDING_PARENT, "statefulset")
+            .annotation(KueueConstants.POD_GROUP_SERVING, "true");
+      }
+      replaced = pod -> pod.job().labels().containsKey("revision");
+      assertThat(told(given(workload("worker", 2), old, other))).containsExactly("Stop b");
+      assertThat(told(given(workload("worker", 2), old))).isEmpty();
+      assertThat(
+              told(
+                  given(
+                      workload("worker", 2)
+                          .evicted("Preempted", "")
+                          .condition("QuotaReserved", "False", "PendingEvaluation", ""),
+                      old)))
+          .isEmpty();
+      assertThat(told(given(workload("worker", 2).admitted("spot").evicted("Preempted", ""), old)))
+          .containsExactly("Stop a");
+      old.deletedBy("13:00");
+      assertThat(told(given(workload("worker", 2), old, member("c", 2)))).isEmpty();
+      assertThat(told(given(workload("worker", 2), old.ended("Succeeded", 1), member("c", 2))))
+          .containsExactly("RemoveFinalizers a");
+    }
+
     /** They would be made again, and deleted again, without end. */
     @Test
     void podsThatASetMakesAreNotDeletedByRetention() {
@@ -854,6 +883,8 @@ class PodGroupPolicyTest {
     }
   }
 
+  private Predicate<CachedPod> replaced = pod -> false;
+
   private List<PodGroupAction> decide(GivenPod... pods) {
     return steps(Optional.empty(), pods);
   }
@@ -865,7 +896,11 @@ class PodGroupPolicyTest {
   private List<PodGroupAction> steps(Optional<GivenGroupWorkload> workload, GivenPod... pods) {
     PodGroup group =
         new PodGroup(
-            "team", "sample", Arrays.stream(pods).map(GivenPod::view).toList(), GivenCluster.NOW);
+            "team",
+            "sample",
+            Arrays.stream(pods).map(GivenPod::view).toList(),
+            GivenCluster.NOW,
+            pod -> replaced.test(pod));
     return new PodGroupPolicy(rules)
         .decide(
             new PodGroupContext(

@@ -7,6 +7,7 @@ import static dev.sluice.jobs.statefulset.Given.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.GroupMembership;
@@ -30,6 +31,8 @@ class StatefulSetPodsTest {
           kueue.x-k8s.io/pod-group-pod-index-label: apps.kubernetes.io/pod-index
       """;
 
+  private static final String OPEN = "{spec: {schedulingGates: [{name: example.com/other}]}}";
+  private static final String FINALIZER = "kueue.x-k8s.io/managed";
   private static final Given.Edit ROLLOUT =
       with("/status", "{replicas: 3, currentRevision: web-1, updateRevision: web-2}");
 
@@ -162,15 +165,24 @@ class StatefulSetPodsTest {
     assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/annotations", "{}")))).isFalse();
   }
 
+  /** What a member is told, without the gates of the operator. */
+  private static ObjectNode released() {
+    ObjectNode released = (ObjectNode) yaml(TOLD);
+    released.setAll((ObjectNode) yaml(OPEN));
+    return released;
+  }
+
+  /** The label of managed pods and the finalizer stay. */
   @Test
-  void aPodOfTheOldRevisionIsLetGoDuringARolloutThatNobodyAdmitted() {
-    assertThat(needed(set(ROLLOUT), false, pod()))
-        .contains(yaml("{spec: {schedulingGates: [{name: example.com/other}]}}"));
-    assertThat(needed(set(ROLLOUT), false, pod(MEMBER_LABELS, MEMBER)))
-        .contains(
-            yaml(
-                "{spec: {schedulingGates: [{name: example.com/other}]},"
-                    + " metadata: {labels: {kueue.x-k8s.io/managed: null}}}"));
+  void aPodOfTheOldRevisionLosesItsGatesAloneDuringARolloutThatNobodyAdmitted() {
+    assertThat(needed(set(ROLLOUT), false, pod())).contains(released());
+    assertThat(needed(set(ROLLOUT), false, pod(MEMBER_LABELS, MEMBER))).contains(yaml(OPEN));
+    assertThat(
+            needed(
+                set(ROLLOUT),
+                false,
+                pod(MEMBER_LABELS, MEMBER, with("/metadata/finalizers", "[" + FINALIZER + "]"))))
+        .contains(yaml(OPEN));
   }
 
   @Test
@@ -179,18 +191,19 @@ class StatefulSetPodsTest {
         set(ROLLOUT, with("/spec/updateStrategy", "{rollingUpdate: {partition: 1}}"));
     assertThat(needed(partitioned, false, pod())).contains(yaml(TOLD));
     assertThat(needed(partitioned, false, pod(with("/metadata/name", "web-1"))))
-        .contains(yaml("{spec: {schedulingGates: [{name: example.com/other}]}}"));
+        .contains(released());
   }
 
   @Test
-  void aPodThatIsLetGoLosesTheFinalizerToo() {
-    CachedPod pod =
-        pod(with("/metadata/finalizers", "[kueue.x-k8s.io/managed, example.com/other]"));
-    assertThat(needed(set(ROLLOUT), false, pod))
-        .contains(
-            yaml(
-                "{spec: {schedulingGates: [{name: example.com/other}]},"
-                    + " metadata: {finalizers: [example.com/other]}}"));
+  void aRolloutReplacesThePodsOfTheSetThatHaveAnotherRevision() {
+    assertThat(StatefulSetPods.isReplaced(set(ROLLOUT), pod())).isTrue();
+    assertThat(StatefulSetPods.isReplaced(set(), pod())).isFalse();
+    String revision = "/metadata/labels/controller-revision-hash";
+    assertThat(StatefulSetPods.isReplaced(set(ROLLOUT), pod(with(revision, "web-2")))).isFalse();
+    assertThat(StatefulSetPods.isReplaced(set(ROLLOUT), pod(with(revision, "null")))).isFalse();
+    assertThat(
+            StatefulSetPods.isReplaced(set(ROLLOUT), pod(with("/metadata/ownerReferences", "[]"))))
+        .isFalse();
   }
 
   @Test

@@ -243,6 +243,45 @@ class StatefulSetsIT {
   }
 
   @Test
+  void podsOfTheOldRevisionLoseTheirGatesAloneWhileThoseOfTheNewOneWait() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Gated", 2));
+    String old = api.get("Pod", "web-0").at("/metadata/uid").asText();
+    api.patch("Pod", "web-0", "{'metadata':{'finalizers':['kueue.x-k8s.io/managed']}}");
+    ServingApi.soon("the first revision is noted")
+        .until(
+            () -> !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the old pod runs, the new one waits")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 1, "Gated", 1));
+              assertThat(api.get("Pod", "web-1").at("/metadata/annotations/version").asText())
+                  .isEqualTo("2");
+              JsonNode kept = api.get("Pod", "web-0");
+              assertThat(kept.at("/metadata/uid").asText()).isEqualTo(old);
+              assertThat(label(kept, "managed")).isEqualTo("true");
+              assertThat(kept.at("/metadata/finalizers/0").asText())
+                  .isEqualTo("kueue.x-k8s.io/managed");
+            });
+    api.awaitUsage("0");
+
+    api.setQuota(2);
+    ServingApi.soon("the rollout ends")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 2));
+              assertThat(api.get("Pod", "web-0").at("/metadata/annotations/version").asText())
+                  .isEqualTo("2");
+            });
+    api.awaitUsage("2");
+  }
+
+  @Test
   void whatIsSentBackStopsAndWaitsAnew() {
     api.givenQueues(2);
     api.serve("StatefulSet", "web", 2, PARALLEL);
