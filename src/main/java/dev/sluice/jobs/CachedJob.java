@@ -9,6 +9,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.MapCopies;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -90,6 +91,33 @@ public record CachedJob(
         state,
         remoteStatus,
         others,
+        priorityClass,
+        text);
+  }
+
+  /**
+   * The same job without the annotation that names a prebuilt Workload, where a label could say the
+   * same: a name of more than 63 characters fits into an annotation only.
+   */
+  public CachedJob namedByLabel() {
+    String name = annotations.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "");
+    if (name.isEmpty() || name.length() > WorkloadNames.SHORT) {
+      return this;
+    }
+    Map<String, String> others = new HashMap<>(annotations);
+    others.remove(KueueConstants.PREBUILT_WORKLOAD_NAME);
+    return new CachedJob(
+        ref,
+        version,
+        createdAt,
+        deletionTime,
+        controller,
+        finalizers,
+        labels,
+        others,
+        state,
+        remoteStatus,
+        podSets,
         priorityClass,
         text);
   }

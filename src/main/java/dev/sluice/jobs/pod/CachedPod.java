@@ -1,5 +1,6 @@
 package dev.sluice.jobs.pod;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.CachedJob;
 import java.time.Instant;
 import java.util.Optional;
@@ -43,6 +44,16 @@ public record CachedPod(
    */
   public record Group(
       String name, int totalCount, boolean fastAdmission, boolean serving, boolean retriable) {}
+
+  /**
+   * The same pod, whose prebuilt Workload is named by label; one that another object makes is named
+   * by the operator, in the way that was configured then.
+   */
+  CachedPod namedByLabel() {
+    return job.annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT)
+        ? this
+        : new CachedPod(job.namedByLabel(), group, role, phase, gated, scheduled, lastActive);
+  }
 
   /** Its name. */
   public String name() {

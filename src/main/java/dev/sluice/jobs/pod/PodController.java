@@ -43,6 +43,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final PodWorkloadFinalizer finalizer;
   private final WorkQueue<ObjectKey> finalizing;
   private final WorkQueue<JobRef> unwatched;
+  private final boolean identifierAnnotations;
   private volatile boolean workloadsSynced;
 
   /**
@@ -53,6 +54,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   public PodController(PodIndex index, JobControllerContext context) {
     JobReconciler.Dependencies dependencies = context.dependencies();
     this.index = index;
+    this.identifierAnnotations = context.options().identifierAnnotations();
     this.singles =
         new JobReconciler(
             new SinglePod(),
@@ -235,7 +237,7 @@ public final class PodController implements JobKindController, WorkloadListener 
       if (!resource.isReadable()) {
         return;
       }
-      CachedPod now = resource.pod();
+      CachedPod now = identifierAnnotations ? resource.pod() : resource.pod().namedByLabel();
       Optional<CachedPod> before = index.put(now);
       if (before.filter(now::looksLike).isPresent()) {
         return;
