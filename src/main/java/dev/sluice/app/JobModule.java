@@ -100,7 +100,7 @@ final class JobModule implements OperatorModule {
             .withPods(job -> accounting.running(job.namespace(), job.uid()));
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::podsGone);
-    owners = new OwnerChainResolver(options, workloads.cache(), registry);
+    owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
     accounting.follow(registry, owners.believed());
     StatefulSetWorkloads statefulSetWorkloads =
         new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());

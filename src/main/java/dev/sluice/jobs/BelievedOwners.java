@@ -13,10 +13,22 @@ import java.util.Optional;
 public final class BelievedOwners {
 
   private final List<JobKindDescription> kinds;
+  private final boolean podsCounted;
 
-  /** By the descriptions of these kinds. */
+  /** By the descriptions of these kinds, where pods are not counted. */
   public BelievedOwners(List<JobKindDescription> kinds) {
+    this(kinds, false);
+  }
+
+  /**
+   * By the descriptions of these kinds.
+   *
+   * @param podsCounted whether pods are compared with what their Workloads were admitted with
+   *     (docs/pod-accounting.md): then more is believed, since a part of a job is charged to it
+   */
+  public BelievedOwners(List<JobKindDescription> kinds, boolean podsCounted) {
     this.kinds = List.copyOf(kinds);
+    this.podsCounted = podsCounted;
   }
 
   /**
@@ -43,7 +55,8 @@ public final class BelievedOwners {
   }
 
   private boolean mayCreate(CachedJob.Controller owner, String kind) {
-    return speaking(owner).stream().allMatch(it -> it.creates(kind));
+    return speaking(owner).stream()
+        .allMatch(it -> it.creates(kind) || podsCounted && it.orchestrates(kind));
   }
 
   /**

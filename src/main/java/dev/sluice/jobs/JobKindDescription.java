@@ -118,6 +118,16 @@ public interface JobKindDescription {
   }
 
   /**
+   * Whether programs that run in a job of the kind create objects of another kind in its name. They
+   * are taken for parts of the job only where the pods of both are counted together.
+   *
+   * @param kind the kind of the object
+   */
+  default boolean orchestrates(String kind) {
+    return false;
+  }
+
+  /**
    * Whether kinds of the same API group that have no description create and adopt what this one
    * does.
    */

@@ -19,13 +19,24 @@ public final class OwnerChainResolver {
   private final IntegrationRegistry jobs;
   private final BelievedOwners believed;
 
-  /** A resolver that walks through the kinds of the registry. */
+  /** A resolver that walks through the kinds of the registry, where pods are not counted. */
   public OwnerChainResolver(JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs) {
+    this(rules, workloads, jobs, false);
+  }
+
+  /**
+   * A resolver that walks through the kinds of the registry.
+   *
+   * @param podsCounted whether pods are compared with what their Workloads were admitted with
+   */
+  public OwnerChainResolver(
+      JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs, boolean podsCounted) {
     this.rules = rules;
     this.workloads = workloads;
     this.jobs = jobs;
     this.believed =
-        new BelievedOwners(jobs.enabled().stream().map(Integration::description).toList());
+        new BelievedOwners(
+            jobs.enabled().stream().map(Integration::description).toList(), podsCounted);
   }
 
   /** Whether this owner of something in the namespace is a job that is managed, or below one. */
@@ -86,7 +97,17 @@ public final class OwnerChainResolver {
   private Optional<CachedJob> parent(CachedJob job) {
     return job.controller()
         .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()))
+        .filter(owner -> !hasOwnWorkload(job, owner))
         .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
+  }
+
+  /**
+   * Whether a Job below another Job has a Workload that isn't finished: from a time at which it was
+   * not taken for a part of that one. It keeps its quota until it ends.
+   */
+  private boolean hasOwnWorkload(CachedJob job, CachedJob.Controller owner) {
+    return job.ref().kind().is(owner.apiVersion(), owner.kind())
+        && workloads.ownedBy(job.ref().uid()).stream().anyMatch(each -> !each.finished());
   }
 
   /** Whether an object of a kind that is turned on controls a job. */

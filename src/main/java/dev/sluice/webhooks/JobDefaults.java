@@ -23,6 +23,7 @@ final class JobDefaults {
 
   private final WebhookSettings settings;
   private final ClusterLookup cluster;
+  private final BelievedOwners believed;
 
   private final Predicate<AdmissionRequest> madeUpOwner;
 
@@ -40,6 +41,7 @@ final class JobDefaults {
     this.settings = settings;
     this.cluster = cluster;
     this.madeUpOwner = madeUpOwner;
+    this.believed = new BelievedOwners(BuiltInIntegrations.descriptions(), settings.podsCounted());
   }
 
   /**
@@ -130,7 +132,7 @@ final class JobDefaults {
     }
     for (JsonNode owner : JsonFields.list(request.object(), "metadata", "ownerReferences")) {
       if (JsonFields.at(owner, "controller").asBoolean()) {
-        return BELIEVED
+        return believed
             .of(controller(owner), request.kind(), JsonFields.labels(request.object()))
             .filter(
                 it ->

@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.PodAccounting;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
@@ -15,13 +16,15 @@ import java.util.function.Predicate;
  * @param frameworks names of the enabled integrations, such as {@code batch/job}
  * @param gates feature gates whose validation rules apply
  * @param working feature gates whose features are supported; others cause warnings
+ * @param podsCounted whether pods are compared with what their Workloads were admitted with
  */
 public record WebhookSettings(
     boolean manageJobsWithoutQueueName,
     Predicate<Map<String, String>> managedNamespaces,
     Set<String> frameworks,
     Set<FeatureGate> gates,
-    Set<FeatureGate> working) {
+    Set<FeatureGate> working,
+    boolean podsCounted) {
 
   /** Gates whose format rules apply even while the feature is not supported. */
   private static final Set<FeatureGate> FORMAT_ONLY =
@@ -38,6 +41,16 @@ public record WebhookSettings(
     working = Set.copyOf(working);
   }
 
+  /** Settings where pods are not counted. */
+  public WebhookSettings(
+      boolean manageJobsWithoutQueueName,
+      Predicate<Map<String, String>> managedNamespaces,
+      Set<String> frameworks,
+      Set<FeatureGate> gates,
+      Set<FeatureGate> working) {
+    this(manageJobsWithoutQueueName, managedNamespaces, frameworks, gates, working, false);
+  }
+
   /** Reads the settings from the configuration. */
   public static WebhookSettings of(Configuration configuration) {
     Set<FeatureGate> on = configuration.featureGates().on();
@@ -48,7 +61,8 @@ public record WebhookSettings(
         configuration.managedJobsNamespaceSelector()::matches,
         Set.copyOf(configuration.integrations().frameworks()),
         gates,
-        on);
+        on,
+        configuration.podAccounting() != PodAccounting.OFF);
   }
 
   boolean isOn(FeatureGate gate) {

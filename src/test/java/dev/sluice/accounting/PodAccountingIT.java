@@ -216,6 +216,36 @@ class PodAccountingIT {
         .untilAsserted(() -> assertThat(bound().size()).isLessThanOrEqualTo(1));
   }
 
+  /** A program in a job makes another one in its name: it is charged to the first. */
+  @Test
+  void aJobBelowAJobHasNoWorkloadAndIsChargedToTheJobAbove() {
+    api.givenQueues(9);
+    submit("above", 1, "", "");
+    awaitBound(1);
+    String workload = api.workloadOf(JOB, "above");
+    String uid = api.get(JOB, "above").at("/metadata/uid").asText();
+
+    submit(
+        "below",
+        4,
+        "ownerReferences: [{apiVersion: batch/v1, kind: Job, name: above, uid: %s, controller: true}]"
+            .formatted(uid),
+        "");
+
+    awaitEvictedAsExceeding(workload);
+    await("the job below is suspended with the one above, and stays so")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(api.get(JOB, "below").at("/spec/suspend").asBoolean()).isTrue();
+              assertThat(api.get(JOB, "above").at("/spec/suspend").asBoolean()).isFalse();
+              assertThat(bound()).hasSize(1);
+            });
+    assertThat(api.workloads())
+        .extracting(it -> it.at("/metadata/name").asText())
+        .isEqualTo(List.of(workload));
+  }
+
   @Test
   void podsThatAJobLeavesBehindKeepItsQuota() {
     api.givenQueues(2);

@@ -46,6 +46,18 @@ class BelievedOwnersTest {
         .isEqualTo(believed);
   }
 
+  /** Programs in a job create jobs in its name; where pods are counted, these are charged to it. */
+  @Test
+  void aJobBelowAJobIsBelievedWherePodsAreCounted() {
+    BelievedOwners counted = new BelievedOwners(BuiltInIntegrations.descriptions(), true);
+    Controller job = owner("batch/v1", "Job");
+    assertThat(counted.of(job, "Job", Map.of())).contains(job);
+    assertThat(BELIEVED.of(job, "Job", Map.of())).isEmpty();
+    assertThat(counted.of(job, "JobSet", Map.of())).isEmpty();
+    assertThat(counted.of(owner("apps/v1", "StatefulSet"), "Job", Map.of())).isEmpty();
+    assertThat(counted.of(owner("v1", "Pod"), "Job", Map.of())).isEmpty();
+  }
+
   @Test
   void behindThePodThatOwnsAnExecutorIsItsApplication() {
     Controller pod = owner("v1", "Pod");

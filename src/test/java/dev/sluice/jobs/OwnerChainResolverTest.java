@@ -87,4 +87,17 @@ class OwnerChainResolverTest {
     assertThat(status(GROUPED, ownedBy("example.com/v1", "Unknown", uid)))
         .isInstanceOf(ManagementStatus.Own.class);
   }
+
+  @Test
+  void aJobBelowAJobIsAPartOfItWherePodsAreCounted() {
+    CachedJob child = ownedBy("batch/v1", "Job", job().view().ref().uid());
+    registry.register(BatchJob.KIND, (namespace, name) -> Optional.of(job().view()));
+    ScriptedApi workloads = new ScriptedApi();
+    OwnerChainResolver counting =
+        new OwnerChainResolver(JobOptions.defaults("kueue-system"), workloads, registry, true);
+    assertThat(counting.status(child)).isInstanceOf(ManagementStatus.ChildOfManaged.class);
+    assertThat(counting.status(ownedBy("batch/v1", "Job", "another uid")))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(resolver.status(child)).isInstanceOf(ManagementStatus.Own.class);
+  }
 }

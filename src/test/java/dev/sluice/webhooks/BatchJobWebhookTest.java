@@ -207,6 +207,33 @@ class BatchJobWebhookTest {
   }
 
   @Test
+  void aJobBelowAManagedJobIsAPartOfItWherePodsAreCounted() {
+    JsonNode owned =
+        edited(
+            QUEUED,
+            set(
+                "/metadata/ownerReferences",
+                "[{apiVersion: batch/v1, kind: Job, name: s, uid: u, controller: true}]"));
+    WebhookSettings plain = settings(false);
+    WebhookSettings counting =
+        new WebhookSettings(
+            false,
+            plain.managedNamespaces(),
+            plain.frameworks(),
+            plain.gates(),
+            plain.working(),
+            true);
+    Reviews.Cluster managed = new Reviews.Cluster(false, false, true, Map.of());
+    Reviews.Cluster unmanaged = new Reviews.Cluster(false, false, false, Map.of());
+    assertThat(Reviews.patch(new BatchJobWebhook(counting, managed).mutate(create(owned))))
+        .isEmpty();
+    assertThat(Reviews.patch(new BatchJobWebhook(plain, managed).mutate(create(owned))))
+        .containsExactly(SUSPEND);
+    assertThat(Reviews.patch(new BatchJobWebhook(counting, unmanaged).mutate(create(owned))))
+        .containsExactly(SUSPEND);
+  }
+
+  @Test
   void jobsWithoutQueueAreSuspendedWhereThatIsAskedFor() {
     WebhookSettings all = settings(true);
     assertThat(Reviews.patch(new BatchJobWebhook(all, Reviews.Cluster.EMPTY).mutate(create(PLAIN))))

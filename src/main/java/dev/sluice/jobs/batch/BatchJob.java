@@ -63,6 +63,11 @@ public final class BatchJob implements JobIntegration {
     return kind.equals(SinglePod.KIND.kind());
   }
 
+  @Override
+  public boolean orchestrates(String kind) {
+    return kind.equals(KIND.kind());
+  }
+
   /** Its controller counts a pod that its selector matches, and deletes it if it has too many. */
   @Override
   public boolean adopts(Map<String, String> labels, String uid) {

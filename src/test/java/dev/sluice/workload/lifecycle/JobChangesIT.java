@@ -76,35 +76,6 @@ class JobChangesIT {
   }
 
   @Test
-  void aJobThatNamesARunningJobAsItsControllerWaitsForQuotaOfItsOwn() {
-    api.submit("first", 1);
-    api.awaitRunning("first", 1);
-    String uid = api.get("Job", "first").at("/metadata/uid").asText();
-
-    api.submit(
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata:
-          name: forged
-          labels: {kueue.x-k8s.io/queue-name: lq}
-          ownerReferences:
-          - {apiVersion: batch/v1, kind: Job, name: first, uid: %s, controller: true}
-        spec:
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-              - {name: main, image: none, resources: {requests: {cpu: "1"}}}
-        """
-            .formatted(uid));
-
-    String workload = api.workloadOf("forged");
-    api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
-    assertThat(api.get("Job", "forged").at("/spec/suspend").asBoolean()).isTrue();
-  }
-
-  @Test
   void aWaitingJobThatGetsAPriorityClassOvertakes() {
     api.submit("first", 1);
     api.awaitRunning("first", 1);
