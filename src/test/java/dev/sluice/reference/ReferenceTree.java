@@ -235,7 +235,7 @@ final class ReferenceTree {
     long sum = plainQuota(node, pair).nominal();
     for (Node child : children(node)) {
       sum =
-          ResourceAmounts.add(
+          ResourceAmounts.addQuota(
               sum, ResourceAmounts.subtract(plainSubtree(child, pair), local(child, pair)));
     }
     return sum;
@@ -275,7 +275,7 @@ final class ReferenceTree {
     long sum = quota(node, pair).nominal();
     for (Node child : children(node)) {
       sum =
-          ResourceAmounts.add(
+          ResourceAmounts.addQuota(
               sum, ResourceAmounts.subtract(subtree(child, pair), local(child, pair)));
     }
     return sum;
@@ -322,9 +322,10 @@ final class ReferenceTree {
       long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
       fromAbove =
           Math.min(
-              fromAbove, ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit));
+              fromAbove,
+              ResourceAmounts.addQuota(ResourceAmounts.subtract(lendable, beyond), limit));
     }
-    return ResourceAmounts.add(localFree(node, pair), fromAbove);
+    return ResourceAmounts.addQuota(localFree(node, pair), fromAbove);
   }
 
   long potential(Node node, FlavorResource pair) {
@@ -332,11 +333,11 @@ final class ReferenceTree {
     if (up.isEmpty()) {
       return subtree(node, pair);
     }
-    long most = ResourceAmounts.add(local(node, pair), potential(up.get(), pair));
+    long most = ResourceAmounts.addQuota(local(node, pair), potential(up.get(), pair));
     long limit = quota(node, pair).borrowingLimit();
     return limit == ResourceAmounts.UNLIMITED
         ? most
-        : Math.min(most, ResourceAmounts.add(subtree(node, pair), limit));
+        : Math.min(most, ResourceAmounts.addQuota(subtree(node, pair), limit));
   }
 
   /** What is declared times the rate of the node, but for what is lent. */

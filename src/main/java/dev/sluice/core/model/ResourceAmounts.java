@@ -27,6 +27,14 @@ public final class ResourceAmounts {
     return sum;
   }
 
+  /**
+   * {@code a + b} of quotas: unlimited only if either is. Sums beyond the range of {@code long} are
+   * the largest limit there is, so that what overflows is less quota, and never none at all.
+   */
+  public static long addQuota(long a, long b) {
+    return a == UNLIMITED || b == UNLIMITED ? UNLIMITED : Math.min(add(a, b), UNLIMITED - 1);
+  }
+
   /** {@code a - b}, clamped to the range of {@code long}; unlimited if {@code a} is. */
   public static long subtract(long a, long b) {
     if (a == UNLIMITED) {

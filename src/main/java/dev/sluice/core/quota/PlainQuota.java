@@ -41,7 +41,7 @@ final class PlainQuota {
   void rebuild(int pair, Iterable<QuotaNode> children) {
     long sum = of(pair).nominal();
     for (QuotaNode child : children) {
-      sum = ResourceAmounts.add(sum, child.plainLent(pair));
+      sum = ResourceAmounts.addQuota(sum, child.plainLent(pair));
     }
     if (pair >= subtree.length) {
       subtree = Arrays.copyOf(subtree, pair + 1);

@@ -163,10 +163,10 @@ public final class QuotaNode extends HierarchyNode {
     long limit = borrowingLimit(pair);
     if (limit != ResourceAmounts.UNLIMITED) {
       long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
-      long ceiling = ResourceAmounts.add(ResourceAmounts.subtract(lent(pair), beyond), limit);
+      long ceiling = ResourceAmounts.addQuota(ResourceAmounts.subtract(lent(pair), beyond), limit);
       borrowable = Math.min(borrowable, ceiling);
     }
-    return ResourceAmounts.add(Math.max(0, ResourceAmounts.subtract(local, used)), borrowable);
+    return ResourceAmounts.addQuota(Math.max(0, ResourceAmounts.subtract(local, used)), borrowable);
   }
 
   /** The amount that would be available to this node without any usage. */
@@ -176,11 +176,11 @@ public final class QuotaNode extends HierarchyNode {
     if (parentNode == null) {
       return quota;
     }
-    long withParent = ResourceAmounts.add(local(pair), parentNode.potential(pair));
+    long withParent = ResourceAmounts.addQuota(local(pair), parentNode.potential(pair));
     long limit = borrowingLimit(pair);
     return limit == ResourceAmounts.UNLIMITED
         ? withParent
-        : Math.min(withParent, ResourceAmounts.add(quota, limit));
+        : Math.min(withParent, ResourceAmounts.addQuota(quota, limit));
   }
 
   /**
@@ -427,7 +427,7 @@ public final class QuotaNode extends HierarchyNode {
     guaranteed.rebuild(pair, nominal(pair), this);
     long quota = nominal(pair);
     for (QuotaNode child : children) {
-      quota = ResourceAmounts.add(quota, child.lent(pair));
+      quota = ResourceAmounts.addQuota(quota, child.lent(pair));
     }
     if (quota != 0 || pair < subtree.length) {
       ensure(pair);

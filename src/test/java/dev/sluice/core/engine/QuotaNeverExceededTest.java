@@ -149,6 +149,48 @@ class QuotaNeverExceededTest {
   }
 
   @Test
+  void requestsWhoseSumLeavesTheRangeOfAmountsDontFitTogether() {
+    long half = UNLIMITED / 2 + 1;
+    schedulerFixture.queue("q", "", quota("f", UNLIMITED - 1));
+    schedulerFixture.submit("beyond", "q", UNLIMITED, 0, 0);
+    schedulerFixture.submit("first", "q", half, 0, 1);
+    schedulerFixture.submit("second", "q", half, 0, 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("first");
+    schedulerFixture.finish("first");
+    assertThat(schedulerFixture.admitted()).containsExactly("second");
+    schedulerFixture.finish("second");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+  }
+
+  /** A sum of quotas beyond the range is a limit all the same, and what is released is free. */
+  @Test
+  void quotasOfACohortWhoseSumLeavesTheRangeOfAmountsAreNotUnlimited() {
+    long much = UNLIMITED / 4 * 3;
+    schedulerFixture.queue("a", "co", quota("f", much));
+    schedulerFixture.queue("b", "co", quota("f", much));
+    reports("of-a", "a", "f", much);
+    reports("of-b", "b", "f", much);
+    schedulerFixture.submit("more", "a", 1, 0, 0);
+    schedulerFixture.submit("beyond", "b", UNLIMITED, 0, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.WorkloadReleased(
+            new WorkloadId("uid-of-b", "ns", "of-b"), schedulerFixture.nextVersion()));
+    assertThat(schedulerFixture.admitted()).containsExactly("more");
+  }
+
+  @Test
+  void anUnlimitedQuotaHoldsWhateverIsRequestedAndIsUnlimitedAfterwards() {
+    schedulerFixture.queue("q", "", quota("f", UNLIMITED));
+    schedulerFixture.submit("beyond", "q", UNLIMITED, 0, 0);
+    schedulerFixture.submit("small", "q", 1, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("beyond", "small");
+    schedulerFixture.finish("beyond");
+    schedulerFixture.submit("next", "q", UNLIMITED, 0, 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("next");
+  }
+
+  @Test
   void quotaThatIsLentToNobodyIsNotBorrowed() {
     schedulerFixture.queue("own", "co", quota("f", 5, UNLIMITED, 0));
     schedulerFixture.queue("other", "co", quota("f", 1));

@@ -177,12 +177,18 @@ class QuotaTreeTest {
   }
 
   @Test
-  void quotasWhoseSumIsTooLargeCountAsUnlimited() {
+  void quotasWhoseSumIsTooLargeAreTheLargestLimit() {
     forest.declareQueue("a", "co", quota(Long.MAX_VALUE - 10));
     forest.declareQueue("b", "co", quota(Long.MAX_VALUE - 10));
     forest.rebuildIfDirty();
-    assertThat(cohort("co").subtreeQuota(cpu)).isEqualTo(UNLIMITED);
-    assertThat(queue("a").potential(cpu)).isEqualTo(UNLIMITED);
+    assertThat(cohort("co").subtreeQuota(cpu)).isEqualTo(UNLIMITED - 1);
+    assertThat(queue("a").potential(cpu)).isEqualTo(UNLIMITED - 1);
+    assertThat(queue("a").available(cpu)).isEqualTo(UNLIMITED - 1);
+    queue("b").add(cpu, Long.MAX_VALUE - 10);
+    queue("a").add(cpu, Long.MAX_VALUE - 10);
+    assertThat(queue("a").available(cpu)).isZero();
+    queue("a").remove(cpu, Long.MAX_VALUE - 10);
+    assertThat(queue("a").available(cpu)).isEqualTo(9);
   }
 
   @Test
