@@ -160,6 +160,36 @@ class RayKindsIT {
     assertThat(api.workloads()).hasSize(1);
   }
 
+  /** Whoever the policy of the API server doesn't hold: the pods are counted. */
+  @Test
+  void workersOfTheClusterOfARayJobBeyondItsAdmissionEvictIt() {
+    api.givenQueues(4);
+    submitJob("ray", "sluice.dev/run-for: 60m", "");
+    String workload = api.workloadOf(JOB, "ray");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
+
+    api.replace(CLUSTER, "ray-cluster", REPLICAS, "50");
+
+    await("eviction of " + workload)
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        api.get(QueuedJobs.WORKLOAD, workload)
+                            .at("/status/schedulingStats/evictions")
+                            .findValuesAsText("underlyingCause"))
+                    .contains("ExceedsAdmission"));
+    await("the RayJob runs with a cluster of its own size")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(api.get(JOB, "ray").at("/spec/suspend").asBoolean()).isFalse();
+              assertThat(api.get(CLUSTER, "ray-cluster").at(REPLICAS).asInt()).isEqualTo(2);
+              assertThat(api.pods()).hasSize(4);
+            });
+    api.awaitUsage("4");
+  }
+
   @Test
   void aRayJobThatIsNotValidIsOnHoldAndOneThatFailsIsFinished() {
     api.givenQueues(4);
