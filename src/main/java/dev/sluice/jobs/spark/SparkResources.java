@@ -42,10 +42,16 @@ record SparkResources(JsonNode object, String role) {
   private static final Pattern MEMORY =
       Pattern.compile("\\s*+([0-9]{1,18})\\s*+(?:([kmgtp])b?|(b))?\\s*+", Pattern.CASE_INSENSITIVE);
 
+  /** How many executors Spark starts without dynamic allocation if no number is configured. */
+  private static final int EXECUTORS_BY_DEFAULT = 2;
+
   private static final Pattern COUNT = Pattern.compile("[0-9]{1,9}");
   private static final Pattern FACTOR_FORM = Pattern.compile("[0-9]{1,9}(?:\\.[0-9]{1,9})?");
 
-  /** How many pods; of executors, 0 if nothing says a number. */
+  /**
+   * How many pods. Of executors as many as Spark starts where nothing says a number, and 0 where
+   * what is said is none: Spark doesn't start with it.
+   */
   int count() {
     if (!role.equals(EXECUTOR)) {
       return 1;
@@ -55,7 +61,9 @@ record SparkResources(JsonNode object, String role) {
       return Math.max(0, field.asInt());
     }
     String said = property("instances");
-    return COUNT.matcher(said).matches() ? Integer.parseInt(said) : 0;
+    return said.isEmpty()
+        ? EXECUTORS_BY_DEFAULT
+        : COUNT.matcher(said).matches() ? Integer.parseInt(said) : 0;
   }
 
   /**

@@ -65,9 +65,24 @@ class SparkApplicationTest {
     assertThat(KIND.kind().framework()).isEqualTo("sparkoperator.k8s.io/sparkapplication");
     assertThat(KIND.multiKueue()).isEmpty();
     assertThat(podSets(KIND, JOB)).containsExactly("driver=1", "executor=3");
-    assertThat(podSets(KIND, with(JOB, "{spec: {executor: {instances: null}}}")))
+    assertThat(podSets(KIND, with(JOB, "{spec: {executor: {instances: 0}}}")))
         .containsExactly("driver=1", "executor=0");
+  }
+
+  /** Spark starts two where nothing says a number, and none where no number is said. */
+  @Test
+  void executorsThatNothingSaysANumberOfAreThoseOfSpark() {
+    assertThat(podSets(KIND, with(JOB, "{spec: {executor: {instances: null}}}")))
+        .containsExactly("driver=1", "executor=2");
     assertThat(podSets(KIND, yaml("{metadata: {name: a}}")))
+        .containsExactly("driver=1", "executor=2");
+    assertThat(
+            podSets(
+                KIND,
+                with(
+                    JOB,
+                    "{spec: {executor: {instances: null},"
+                        + " sparkConf: {spark.executor.instances: many}}}")))
         .containsExactly("driver=1", "executor=0");
   }
 
