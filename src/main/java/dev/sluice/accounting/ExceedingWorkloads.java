@@ -28,15 +28,24 @@ public final class ExceedingWorkloads {
 
   private ExceedingWorkloads() {}
 
-  /** Whether a Workload is evicted since it ran more than it was admitted with. */
+  /** Whether a Workload is evicted that ran more than it was admitted with. */
   public static boolean isEvicted(CachedWorkload workload) {
-    return workload
-        .status()
-        .condition("Evicted")
-        .filter(evicted -> evicted.status().equals("True"))
-        .map(Condition::message)
-        .filter(message -> message.startsWith(CAUSE))
-        .isPresent();
+    return times(workload) > 0
+        && workload
+            .status()
+            .condition("Evicted")
+            .filter(evicted -> evicted.status().equals("True"))
+            .map(Condition::reason)
+            .filter(REASON::equals)
+            .isPresent();
+  }
+
+  /** How often a Workload was evicted for that, as its statistics say. */
+  private static int times(CachedWorkload workload) {
+    return workload.status().history().evictions().stream()
+        .filter(count -> count.underlyingCause().equals(CAUSE))
+        .mapToInt(EvictionCount::count)
+        .sum();
   }
 
   /** The message of the condition and of the events. */
@@ -57,11 +66,6 @@ public final class ExceedingWorkloads {
   }
 
   private static Duration pause(CachedWorkload workload) {
-    int times =
-        workload.status().history().evictions().stream()
-            .filter(count -> count.underlyingCause().equals(CAUSE))
-            .mapToInt(EvictionCount::count)
-            .sum();
-    return FIRST_PAUSE.multipliedBy(1L << Math.clamp(times, 0, MOST_DOUBLINGS));
+    return FIRST_PAUSE.multipliedBy(1L << Math.clamp(times(workload), 0, MOST_DOUBLINGS));
   }
 }

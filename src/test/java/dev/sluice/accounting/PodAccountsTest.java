@@ -170,6 +170,32 @@ class PodAccountsTest {
     assertThat(comparison.charge(List.of(assigned(5, 1, 3))).pods()).isZero();
   }
 
+  /** By its statistics: a message is for people. */
+  @Test
+  void anEvictionForAnExcessIsKnownByItsCause() {
+    String reason = ExceedingWorkloads.REASON;
+    assertThat(
+            ExceedingWorkloads.isEvicted(
+                workloadOf(job())
+                    .admitted("spot")
+                    .evicted(reason, "any text")
+                    .counted(reason, ExceedingWorkloads.CAUSE)
+                    .get()))
+        .isTrue();
+    assertThat(
+            ExceedingWorkloads.isEvicted(
+                workloadOf(job())
+                    .admitted("spot")
+                    .evicted(reason, ExceedingWorkloads.message("pods: 2 of 1"))
+                    .counted(reason, "")
+                    .get()))
+        .isFalse();
+    assertThat(
+            ExceedingWorkloads.isEvicted(
+                workloadOf(job()).admitted("spot").counted(reason, ExceedingWorkloads.CAUSE).get()))
+        .isFalse();
+  }
+
   @Test
   void amountsAreComparedTogether() {
     admitted();

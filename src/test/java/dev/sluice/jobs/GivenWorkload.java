@@ -33,6 +33,7 @@ public final class GivenWorkload {
   private Optional<CachedWorkload.PriorityClassRef> priorityClass = Optional.empty();
   private String queue;
   private final List<CachedWorkload.CheckState> checks = new ArrayList<>();
+  private final List<CachedWorkload.EvictionCount> evictions = new ArrayList<>();
   private boolean active = true;
   private boolean deleting;
   private String name = NAME;
@@ -82,6 +83,12 @@ public final class GivenWorkload {
   /** Sent back. */
   public GivenWorkload evicted(String reason, String message) {
     return condition("Evicted", "True", reason, message);
+  }
+
+  /** Whose statistics count an eviction. */
+  public GivenWorkload counted(String reason, String underlyingCause) {
+    evictions.add(new CachedWorkload.EvictionCount(reason, underlyingCause, 1));
+    return this;
   }
 
   /** At its end. */
@@ -242,7 +249,7 @@ public final class GivenWorkload {
             List.copyOf(checks),
             Map.copyOf(reclaimable),
             Optional.empty(),
-            CachedWorkload.History.NONE,
+            new CachedWorkload.History(0, List.copyOf(evictions)),
             false,
             new CachedWorkload.RemotePlacement(cluster, List.of()),
             List.of()));

@@ -49,22 +49,35 @@ public record ReservingWorkload(
 
   /** The same Workload, being evicted, for whose pods no other Workload waits. */
   public ReservingWorkload evicting() {
+    return changed(podSets, true, true, Optional.empty());
+  }
+
+  /** The same Workload with other assignments, or with places that it lacks. */
+  public ReservingWorkload with(List<PodSetAssignment> assignments, Optional<SecondPass> lacking) {
+    return changed(assignments, evicted, podsReady, lacking);
+  }
+
+  private ReservingWorkload changed(
+      List<PodSetAssignment> assignments,
+      boolean leaving,
+      boolean ready,
+      Optional<SecondPass> lacking) {
     return new ReservingWorkload(
         id,
         version,
         queueName,
         clusterQueue,
-        podSets,
+        assignments,
         priority,
         queuedAt,
-        true,
+        leaving,
         admitted,
-        true,
+        ready,
         reservedAt,
         evictable,
         guaranteed,
         slice,
-        Optional.empty());
+        lacking);
   }
 
   /** A Workload that lacks no places. */
@@ -158,26 +171,6 @@ public record ReservingWorkload(
         evictable,
         false,
         Optional.empty());
-  }
-
-  /** The same Workload with other assignments, or with places that it lacks. */
-  public ReservingWorkload with(List<PodSetAssignment> assignments, Optional<SecondPass> lacking) {
-    return new ReservingWorkload(
-        id,
-        version,
-        queueName,
-        clusterQueue,
-        assignments,
-        priority,
-        queuedAt,
-        evicted,
-        admitted,
-        podsReady,
-        reservedAt,
-        evictable,
-        guaranteed,
-        slice,
-        lacking);
   }
 
   /** The LocalQueue of the Workload. */
