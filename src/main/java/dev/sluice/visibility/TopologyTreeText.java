@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 
 /**
  * Renders the domains of a flavor as a tree of text: what each has, what is free, who holds it, and
@@ -78,16 +79,12 @@ public final class TopologyTreeText {
   }
 
   private static String amounts(String resource, Amounts amounts, boolean ofLeaf) {
-    String text =
-        "%s %s of %s free"
-            .formatted(
-                resource,
-                Quantities.format(resource, amounts.free()),
-                Quantities.format(resource, amounts.allocatable()));
+    List<String> texts =
+        Quantities.inOneUnit(
+            resource, amounts.free(), amounts.allocatable(), amounts.usedByOthers());
+    String text = "%s %s of %s free".formatted(resource, texts.get(0), texts.get(1));
     return ofLeaf && amounts.usedByOthers() > 0
-        ? text
-            + " (%s used by other pods)"
-                .formatted(Quantities.format(resource, amounts.usedByOthers()))
+        ? text + " (%s used by other pods)".formatted(texts.get(2))
         : text;
   }
 
@@ -117,17 +114,20 @@ public final class TopologyTreeText {
     largest.forEach(
         (resource, most) -> {
           long free = all.containsKey(resource) ? all.get(resource).free() : 0;
+          List<String> texts =
+              Quantities.inOneUnit(
+                  resource, LongStream.concat(LongStream.of(free), LongStream.of(most)).toArray());
           List<String> parts = new ArrayList<>();
           for (int level = 0; level < most.length && free > 0; level++) {
             parts.add(
                 "%s in one %s (%d %%)"
                     .formatted(
-                        Quantities.format(resource, most[level]),
+                        texts.get(level + 1),
                         view.levels().get(level),
                         Math.round(100.0 * most[level] / free)));
           }
           lines.add(
-              "%s: %s free in all".formatted(resource, Quantities.format(resource, free))
+              "%s: %s free in all".formatted(resource, texts.getFirst())
                   + (parts.isEmpty() ? "" : ", at most " + String.join(", ", parts)));
         });
   }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** The rules about names and references: the project keeps them, and each finds a violation. */
 class ProjectRulesTest {
 
-  /** Names that describe a type by a picture. docs/glossary.md has the words to use. */
+  /** Names that describe a type by a picture. docs/names.md has the words to use. */
   private static final Set<String> PICTURES =
       Set.of(
           """

@@ -47,6 +47,30 @@ class TopologyTreeTextTest {
   }
 
   @Test
+  void amountsThatAreComparedHaveOneUnit() {
+    long gibi = 1L << 30;
+    TopologyView view =
+        new TopologyView(
+            "gpu",
+            "racks",
+            List.of("rack"),
+            List.of(
+                new Leaf(
+                    List.of("r1"),
+                    1,
+                    new TreeMap<>(
+                        Map.of(
+                            "memory", new Amounts(8192 * gibi, 5 * gibi, 10 * gibi),
+                            "pods", new Amounts(20_000, 0, 4))),
+                    List.of())));
+
+    assertThat(TopologyTreeText.lines(view))
+        .contains(
+            "  r1: memory 8177Gi of 8192Gi free (5Gi used by other pods), pods 19996 of 20000 free",
+            "memory: 8177Gi free in all, at most 8177Gi in one rack (100 %)");
+  }
+
+  @Test
   void whereNothingIsFreeNothingIsScattered() {
     TopologyView view =
         new TopologyView(

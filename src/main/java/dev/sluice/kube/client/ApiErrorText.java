@@ -8,6 +8,8 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertPathValidatorException;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
@@ -67,13 +69,32 @@ public final class ApiErrorText {
       case UnknownHostException unknown -> "the host " + unknown.getMessage() + " is not known";
       case ConnectException refused ->
           Optional.ofNullable(refused.getMessage()).orElse("the connection was refused");
+      case SSLException tls when untrusted(tls) ->
+          "its certificate is not signed by an authority that is trusted here";
       case SSLException tls -> "TLS failed: " + tls.getMessage();
       default ->
           failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
     };
   }
 
+  /**
+   * Whether the other side of a connection showed a certificate of an authority that isn't trusted.
+   */
+  public static boolean untrusted(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (cause instanceof CertPathBuilderException
+          || cause instanceof CertPathValidatorException) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static String notReached(KubernetesClientException failure) {
+    if (untrusted(failure)) {
+      return "the API server can't be reached: its certificate is not signed by the authority that the"
+          + " kubeconfig names (certificate-authority-data)";
+    }
     Throwable cause = failure;
     Throwable deepest = failure;
     while (cause != null) {

@@ -25,6 +25,10 @@ final class LiveExplanation {
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int OK = 200;
 
+  private static final String WHERE_THE_CA_IS =
+      "it is ca.crt of Secret kueue-webhook-server-cert in the operator's namespace, unless the"
+          + " installation names certificates of its own";
+
   private final URI operator;
   private final Optional<Path> authority;
   private final Optional<String> token;
@@ -112,7 +116,19 @@ final class LiveExplanation {
     }
   }
 
-  private static String message(Exception failure) {
+  /** What went wrong. Of a certificate that isn't trusted it says where its authority is. */
+  private String message(Exception failure) {
+    if (ApiErrorText.untrusted(failure)) {
+      return authority
+          .map(
+              file ->
+                  "its certificate is not signed by the CA of --operator-ca, %s; %s"
+                      .formatted(file, WHERE_THE_CA_IS))
+          .orElse(
+              "its certificate is not signed by an authority that is trusted here; name its CA with"
+                  + " --operator-ca FILE; "
+                  + WHERE_THE_CA_IS);
+    }
     return failure instanceof IOException io
         ? ApiErrorText.of(io)
         : String.valueOf(failure.getMessage());

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.nio.file.NoSuchFileException;
+import java.security.cert.CertPathBuilderException;
+import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.Test;
 
 class ApiErrorTextTest {
@@ -52,6 +54,22 @@ class ApiErrorTextTest {
             ApiErrorText.of(
                 new KubernetesClientException("x", new UnknownHostException("nowhere.test"))))
         .isEqualTo("the API server can't be reached: the host nowhere.test is not known");
+  }
+
+  @Test
+  void aCertificateThatIsNotTrustedIsToldWithoutNamesOfClasses() {
+    SSLHandshakeException tls =
+        new SSLHandshakeException("(certificate_unknown) PKIX path building");
+    tls.initCause(new CertPathBuilderException("unable to find valid certification path"));
+
+    assertThat(ApiErrorText.of(tls))
+        .isEqualTo("its certificate is not signed by an authority that is trusted here");
+    assertThat(ApiErrorText.of(new KubernetesClientException("x", tls)))
+        .isEqualTo(
+            "the API server can't be reached: its certificate is not signed by the authority that"
+                + " the kubeconfig names (certificate-authority-data)");
+    assertThat(ApiErrorText.of(new SSLHandshakeException("Received fatal alert")))
+        .isEqualTo("TLS failed: Received fatal alert");
   }
 
   @Test
