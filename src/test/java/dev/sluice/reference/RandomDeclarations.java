@@ -33,6 +33,9 @@ import java.util.Set;
 /** Makes up flavors, queues, cohorts and namespaces. */
 final class RandomDeclarations {
 
+  /** Two of these are more than a number holds. */
+  private static final long HUGE = ResourceAmounts.UNLIMITED / 4 * 3;
+
   private static final List<String> COUNTED = List.of("cpu", "memory", "pods");
 
   private final Dice dice;
@@ -85,7 +88,7 @@ final class RandomDeclarations {
     }
     long nominal = size.preempting() && dice.chance(80) ? 1 + dice.below(5) : dice.below(12);
     return new Quota(
-        nominal,
+        dice.chance(2) ? HUGE : nominal,
         limited && dice.chance(30)
             ? dice.below(size.preempting() ? 4 : 6)
             : ResourceAmounts.UNLIMITED,

@@ -43,6 +43,9 @@ record ReferenceShare(BigInteger parts, BigInteger of, BigInteger weight, BigInt
       return Long.MAX_VALUE;
     }
     BigInteger[] whole = numerator().divideAndRemainder(denominator());
-    return whole[0].add(BigInteger.valueOf(whole[1].signum())).longValueExact();
+    return whole[0]
+        .add(BigInteger.valueOf(whole[1].signum()))
+        .min(BigInteger.valueOf(Long.MAX_VALUE))
+        .longValueExact();
   }
 }

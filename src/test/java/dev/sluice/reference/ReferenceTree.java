@@ -8,6 +8,7 @@ import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -351,7 +352,10 @@ final class ReferenceTree {
   private static long times(long amount, BigDecimal rate) {
     return amount == ResourceAmounts.UNLIMITED
         ? amount
-        : rate.multiply(BigDecimal.valueOf(amount)).toBigInteger().longValueExact();
+        : rate.multiply(BigDecimal.valueOf(amount))
+            .toBigInteger()
+            .min(BigInteger.valueOf(ResourceAmounts.UNLIMITED - 1))
+            .longValueExact();
   }
 
   private Quota plainQuota(Node node, FlavorResource pair) {

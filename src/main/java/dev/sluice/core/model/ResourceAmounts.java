@@ -47,13 +47,16 @@ public final class ResourceAmounts {
     return difference;
   }
 
-  /** {@code a * rate}, rounded down; unlimited if {@code a} is, or if the product is too large. */
+  /**
+   * A quota times a rate, rounded down; unlimited only if the quota is. A product that is too large
+   * is the largest limit.
+   */
   public static long scale(long a, BigDecimal rate) {
     if (a == UNLIMITED || rate.compareTo(BigDecimal.ONE) == 0) {
       return a;
     }
     BigDecimal product = BigDecimal.valueOf(a).multiply(rate).setScale(0, RoundingMode.FLOOR);
-    return product.compareTo(BigDecimal.valueOf(UNLIMITED)) >= 0 ? UNLIMITED : product.longValue();
+    return product.min(BigDecimal.valueOf(UNLIMITED - 1)).longValue();
   }
 
   /** {@code a * b}, clamped to the range of {@code long}; unlimited if {@code a} is and b > 0. */
