@@ -8,10 +8,13 @@ import java.util.concurrent.CompletableFuture;
 /** Jobs, and what belongs to them, at the API server: single reads and guarded writes. */
 public interface JobClient {
 
+  /** For {@link #patch}: any version of the job with this UID. */
+  long ANY_VERSION = 0;
+
   /**
    * Patches a job.
    *
-   * @param version the resourceVersion that must still hold
+   * @param version the resourceVersion that must still hold, or {@link #ANY_VERSION}
    */
   CompletableFuture<ApiOutcome> patch(JobRef job, long version, JobPatch patch);
 

@@ -107,7 +107,7 @@ final class JobStopper {
       if ((patient || !suspendedBefore) && isInProgress(object)) {
         return new Result.InProgress();
       }
-      switch (Futures.forResult(objects.patch(ref, version(object), next.get()))) {
+      switch (patch(ref, object, next.get())) {
         case ApiOutcome.Written written -> object = written.object();
         case ApiOutcome.Conflict conflict -> {
           return new Result.Requeue();
@@ -125,6 +125,18 @@ final class JobStopper {
     }
     throw new IllegalStateException(
         "stopping " + ref + " takes more than " + MOST_STEPS + " steps");
+  }
+
+  /**
+   * Writes a step. Whoever writes a job that runs all the time, such as its controller or its
+   * owner, must not keep it running by that: if its suspension meets another version, it is written
+   * to any.
+   */
+  private ApiOutcome patch(JobRef ref, JsonNode object, JobPatch step) throws InterruptedException {
+    ApiOutcome outcome = Futures.forResult(objects.patch(ref, version(object), step));
+    return outcome instanceof ApiOutcome.Conflict && !adapter.state(object).suspended()
+        ? Futures.forResult(objects.patch(ref, JobClient.ANY_VERSION, step))
+        : outcome;
   }
 
   /** Whether the job is suspended and its own controller has not stopped its pods yet. */

@@ -23,7 +23,12 @@ public final class KubernetesJobClient implements JobClient {
   @Override
   public CompletableFuture<ApiOutcome> patch(JobRef job, long version, JobPatch patch) {
     ObjectNode body = patch.body().deepCopy();
-    body.withObjectProperty("metadata").put("resourceVersion", Long.toString(version));
+    ObjectNode metadata = body.withObjectProperty("metadata");
+    if (version == ANY_VERSION) {
+      metadata.put("uid", job.uid());
+    } else {
+      metadata.put("resourceVersion", Long.toString(version));
+    }
     return patch.ofStatus()
         ? send(path(job) + "/status", body, patch)
             .thenCompose(

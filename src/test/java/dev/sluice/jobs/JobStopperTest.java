@@ -100,13 +100,28 @@ class JobStopperTest {
     assertThat(api.calls).isEmpty();
   }
 
+  /** Otherwise whoever goes on writing a job would keep it running. */
   @Test
-  void aConflictIsTriedAgainAndARefusalIsReported() throws InterruptedException {
+  void aJobThatSomebodyElseWritesIsSuspendedInAnyVersion() throws InterruptedException {
+    GivenJob running = job().running(1);
+    api.store(running);
+    api.jobAnswers.add(new ApiOutcome.Conflict());
+    assertThat(stop(running, Optional.empty())).isEqualTo(new JobStopper.Result.InProgress());
+    assertThat(api.stored(running.view().ref()).path("spec").path("suspend").asBoolean()).isTrue();
+    assertThat(api.versions).containsExactly(100L, JobClient.ANY_VERSION);
+  }
+
+  @Test
+  void otherConflictsAreTriedAgainAndARefusalIsReported() throws InterruptedException {
+    GivenJob settled = settled();
+    api.store(settled);
+    api.jobAnswers.add(new ApiOutcome.Conflict());
+    assertThat(stop(settled, Optional.empty())).isEqualTo(new JobStopper.Result.Requeue());
+    assertThat(api.versions).containsExactly(100L);
     GivenJob running = job().running(1);
     api.store(running);
     api.jobAnswers.addAll(
         List.of(new ApiOutcome.Conflict(), new ApiOutcome.Refused(422, "not allowed")));
-    assertThat(stop(running, Optional.empty())).isEqualTo(new JobStopper.Result.Requeue());
     assertThat(stop(running, Optional.empty()))
         .isEqualTo(new JobStopper.Result.Refused("not allowed"));
   }

@@ -57,6 +57,19 @@ class KubernetesJobClientTest {
   }
 
   @Test
+  void aWriteToAnyVersionIsGuardedByTheUid() {
+    server.then(200, "{}");
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("spec").put("suspend", true);
+    new KubernetesJobClient(new ApiClient(server.client(), ApiClient.Options.atATime(1)))
+        .patch(UNIT, JobClient.ANY_VERSION, new JobPatch(false, body))
+        .join();
+    assertThat(server.asked())
+        .extracting(Asked::body)
+        .containsExactly("{\"spec\":{\"suspend\":true},\"metadata\":{\"uid\":\"uid\"}}");
+  }
+
+  @Test
   void anObjectThatIsGoneStaysGone() {
     server.then(404, "{}").then(404, "{}");
 

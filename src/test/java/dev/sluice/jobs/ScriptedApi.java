@@ -40,6 +40,9 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   /** Writes and refreshes in order, one line each. */
   final List<String> calls = new ArrayList<>();
 
+  /** The version that each write of a job is guarded by, in order. */
+  final List<Long> versions = new ArrayList<>();
+
   /** Events in order: the type, the reason. */
   final List<String> events = new ArrayList<>();
 
@@ -112,6 +115,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
 
   @Override
   public CompletableFuture<ApiOutcome> patch(JobRef job, long version, JobPatch patch) {
+    versions.add(version);
     calls.add((patch.ofStatus() ? "patch status of " : "patch ") + job + " " + patch.body());
     String path = job.kind().path(job.namespace(), job.name());
     ObjectNode object = objects.get(path);
@@ -121,11 +125,12 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
     if (object == null) {
       return CompletableFuture.completedFuture(new ApiOutcome.Gone());
     }
-    if (object.path("metadata").path("resourceVersion").asLong() != version) {
+    long present = object.path("metadata").path("resourceVersion").asLong();
+    if (version != ANY_VERSION && present != version) {
       return CompletableFuture.completedFuture(new ApiOutcome.Conflict());
     }
     ObjectNode now = JsonMergePatch.applied(object, patch.body());
-    now.withObjectProperty("metadata").put("resourceVersion", Long.toString(version + 1));
+    now.withObjectProperty("metadata").put("resourceVersion", Long.toString(present + 1));
     objects.put(path, now);
     return CompletableFuture.completedFuture(new ApiOutcome.Written(now));
   }
