@@ -49,7 +49,8 @@ public final class NodesTable {
           Runnable::run,
           key -> {},
           new PodRecordParser(AdmittedRequests.PLAIN),
-          new PodRecords(pod -> {}, uid -> false));
+          new PodRecords(pod -> {}, uid -> false),
+          pod -> true);
 
   private NodesTable() {}
 

@@ -224,6 +224,11 @@ public final class PodAccounts implements WorkloadListener {
 
   /** What an account is charged for: its Workloads with quota, and those that pods hold. */
   public Charge charge(Account account) {
+    List<CachedWorkload> charged = charged(account);
+    return charged.isEmpty() ? Charge.NOTHING : comparison.charge(charged);
+  }
+
+  private List<CachedWorkload> charged(Account account) {
     List<CachedWorkload> charged = new ArrayList<>(reserving(account));
     lock.lock();
     try {
@@ -231,7 +236,12 @@ public final class PodAccounts implements WorkloadListener {
     } finally {
       lock.unlock();
     }
-    return charged.isEmpty() ? Charge.NOTHING : comparison.charge(charged);
+    return charged;
+  }
+
+  /** The Workloads that are charged for a pod, by what is known of its owners. */
+  public List<CachedWorkload> charged(PodRecord pod) {
+    return accountsOf(pod).stream().flatMap(account -> charged(account).stream()).toList();
   }
 
   /** Compares pods of an account with what it is charged for. */

@@ -104,7 +104,8 @@ public final class PodRecordParser {
     }
   }
 
-  private static UUID uid(String text) {
+  /** The UID in this text; one made of the text if it isn't a UUID. */
+  public static UUID uid(String text) {
     try {
       return UUID.fromString(text);
     } catch (IllegalArgumentException notAUuid) {

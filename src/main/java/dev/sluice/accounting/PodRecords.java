@@ -172,7 +172,7 @@ public final class PodRecords {
   }
 
   /** The pods that are bound to a node. */
-  List<PodRecord> on(String node) {
+  public List<PodRecord> on(String node) {
     lock.lock();
     try {
       return byUid.values().stream().filter(pod -> pod.node().equals(node)).toList();

@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.accounting.PodRecord;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.kube.reading.ReadErrorLog;
@@ -9,12 +10,16 @@ import dev.sluice.topology.FailedNodeController;
 import dev.sluice.topology.FailedNodePolicy;
 import dev.sluice.topology.NodeStore;
 import dev.sluice.topology.PodStore;
+import dev.sluice.topology.TopologyAssignments;
 import dev.sluice.topology.TopologyReaders;
 import dev.sluice.topology.TopologyUngater;
+import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Topology aware scheduling outside of the engine. Nodes and pods are read while a flavor has a
@@ -32,6 +37,7 @@ final class TopologyModule implements OperatorModule {
   private final InformerModule informers;
   private final AccountingModule accounting;
   private final NodeStore nodes;
+  private final PodStore pods;
   private final TopologyReaders readers;
   private final TopologyUngater ungater;
   private final FailedNodeController failedNodes;
@@ -51,13 +57,15 @@ final class TopologyModule implements OperatorModule {
     this.informers = informers;
     this.accounting = accounting;
     nodes = new NodeStore(scheduler.engine(), this::nodeChanged);
-    PodStore pods =
+    pods =
         new PodStore(
             scheduler.engine(),
             task -> context.schedule(REPORT_DELAY, task),
             this::podChanged,
             accounting.parser(),
-            accounting.records());
+            accounting.records(),
+            this::isAssigned);
+    workloads.reflector().listen(this::assignmentChanged);
     accounting.accounts().lostNodes(this::isLost);
     readers =
         new TopologyReaders(
@@ -136,6 +144,43 @@ final class TopologyModule implements OperatorModule {
     }
   }
 
+  /**
+   * Whether a pod runs where one of its Workloads was assigned to. As long as Workloads are listed,
+   * and where pods aren't counted, what it says of itself is believed.
+   */
+  private boolean isAssigned(PodRecord pod) {
+    if (!leading || !accounting.enabled()) {
+      return true;
+    }
+    Map<String, String> labels =
+        nodes.find(pod.node()).map(state -> state.node().labels()).orElse(Map.of());
+    return accounting.accounts().charged(pod).stream()
+        .anyMatch(workload -> TopologyAssignments.isAssigned(workload, pod.node(), labels));
+  }
+
+  /** Pods that a Workload was assigned places for, or isn't any more, are counted anew. */
+  private void assignmentChanged(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    CachedWorkload workload = after == null ? before : after;
+    if (!leading
+        || workload == null
+        || (before != null && after != null && !differ(before, after))) {
+      return;
+    }
+    if (TopologyAssignments.isPlaced(workload)
+        || (before != null && TopologyAssignments.isPlaced(before))) {
+      accounting
+          .accounts()
+          .podsOf(accounting.accounts().accountOf(workload))
+          .forEach(pods::ownersChanged);
+    }
+  }
+
+  private static boolean differ(CachedWorkload before, CachedWorkload after) {
+    return before.quotaReserved() != after.quotaReserved()
+        || before.finished() != after.finished()
+        || !before.status().admission().equals(after.status().admission());
+  }
+
   private boolean isLost(String node) {
     return readers.isSynced() && nodes.find(node).filter(found -> !found.isUnreachable()).isEmpty();
   }
@@ -195,6 +240,7 @@ final class TopologyModule implements OperatorModule {
   @Override
   public void leadershipStarted() {
     leading = true;
+    pods.allOwnersChanged();
     enqueueAll();
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.topology;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.Futures;
@@ -20,7 +21,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -38,6 +41,9 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private static final Logger LOG = LoggerFactory.getLogger(FailedNodeController.class);
   private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  /** Pods that will have ended by then take no room: who waits for them will be bound. */
+  private static final Duration SOON_GONE = Duration.ofSeconds(60);
 
   private final Dependencies dependencies;
   private final FailedNodePolicy policy;
@@ -139,11 +145,19 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
       return Optional.empty();
     }
     Instant now = dependencies.clock().instant();
+    Map<String, Map<String, Long>> requested = new HashMap<>();
     FailedNodePolicy.NodeContext context =
         new FailedNodePolicy.NodeContext(
             dependencies.nodes()::find,
             dependencies.pods().of(ofPods),
             assignment -> tolerations(workload, assignment),
+            (node, pod) ->
+                hasRoom(
+                    node,
+                    requested.computeIfAbsent(
+                        node.node().name(),
+                        name -> dependencies.pods().requestedOn(name, now.plus(SOON_GONE))),
+                    dependencies.pods().requestsOf(pod)),
             now);
     boolean again = false;
     for (TopologyPod pod : policy.stranded(workload, context)) {
@@ -183,6 +197,16 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
               dependencies.clock().instant());
     }
     return again ? Optional.of(AGAIN) : Optional.empty();
+  }
+
+  /** Whether a node has these amounts beside those that are requested of it. */
+  private static boolean hasRoom(
+      NodeState node, Map<String, Long> requested, Map<String, Long> more) {
+    return more.entrySet().stream()
+        .allMatch(
+            each ->
+                ResourceAmounts.add(each.getValue(), requested.getOrDefault(each.getKey(), 0L))
+                    <= node.node().allocatable().getOrDefault(each.getKey(), 0L));
   }
 
   private static boolean mayRun(CachedWorkload workload) {

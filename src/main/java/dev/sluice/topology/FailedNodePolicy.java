@@ -12,11 +12,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
 
 /**
  * Finds the nodes of an assignment that can't run its pods any more
- * (docs/topology-operating.md#failed-nodes). The result depends only on the arguments.
+ * (docs/topology-operating.md#failed-nodes), or have no room for them. The result depends only on
+ * the arguments.
  *
  * @param onPodTermination whether a node that isn't ready fails once no pod of the Workload is on
  *     it (TASReplaceNodeOnPodTermination)
@@ -31,16 +33,24 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
   static final Duration FIXED_TIME = Duration.ofSeconds(30);
 
   /**
+   * How long a pod has to wait for room on its node until it is placed anew. Pods of others that
+   * were bound while its Workload was placed are no surprise that passes.
+   */
+  static final Duration CROWDED_TIME = Duration.ofSeconds(10);
+
+  /**
    * What is known of the nodes and pods of a Workload.
    *
    * @param nodes finds nodes by name
    * @param pods the placed pods of the Workload that have not terminated
    * @param tolerations the tolerations of a pod set's pods
+   * @param hasRoom whether a node has room for a pod beside the pods that are bound to it
    */
   public record NodeContext(
       Function<String, Optional<NodeState>> nodes,
       Collection<TopologyPod> pods,
       Function<CachedWorkload.Assignment, List<Toleration>> tolerations,
+      BiPredicate<NodeState, TopologyPod> hasRoom,
       Instant now) {}
 
   /**
@@ -71,11 +81,22 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
       for (String node : nodesOf(assignment)) {
         Optional<NodeState> state = context.nodes().apply(node);
         boolean listed = workload.status().unhealthyNodes().contains(node);
-        if (hasFailed(node, state, context, tolerations, listed)) {
+        Optional<Instant> crowded =
+            state.flatMap(found -> crowdedSince(found, assignment.name(), context));
+        boolean full = crowded.filter(since -> isOver(since, context)).isPresent();
+        if (full && !isEmpty(node, context.pods())) {
+          // To replace the node would move the places of pods that run there, too.
+          return new NodeVerdict(
+              workload.status().unhealthyNodes(),
+              Optional.of("No room for all of its pods on " + node),
+              next);
+        }
+        if (full || hasFailed(node, state, context, tolerations, listed)) {
           failed.add(node);
+        } else if (crowded.isPresent()) {
+          next = earlier(next, crowded.get().plus(CROWDED_TIME));
         } else if (afterFixedTime && state.isPresent() && isNotReady(state.get())) {
-          Instant at = state.get().since().plus(FIXED_TIME);
-          next = next.filter(other -> other.isBefore(at)).or(() -> Optional.of(at));
+          next = earlier(next, state.get().since().plus(FIXED_TIME));
         }
       }
     }
@@ -90,9 +111,32 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
     return new NodeVerdict(List.copyOf(failed), Optional.empty(), next);
   }
 
+  private static Optional<Instant> earlier(Optional<Instant> next, Instant at) {
+    return next.filter(other -> other.isBefore(at)).or(() -> Optional.of(at));
+  }
+
+  private static boolean isOver(Instant since, NodeContext context) {
+    return !context.now().isBefore(since.plus(CROWDED_TIME));
+  }
+
+  /**
+   * Since when a pod of a pod set has waited for a node that has no room for it; empty if none
+   * does. Who took the room, such as pods that no queue holds, were bound before it.
+   */
+  private static Optional<Instant> crowdedSince(
+      NodeState node, String podSet, NodeContext context) {
+    return sent(context.pods()).stream()
+        .filter(pod -> pod.podSet().equals(podSet) && pod.target().equals(node.node().name()))
+        .filter(pod -> pod.binding().unschedulableSince().isPresent())
+        .filter(pod -> !context.hasRoom().test(node, pod))
+        .flatMap(pod -> pod.binding().unschedulableSince().stream())
+        .min(Instant::compareTo);
+  }
+
   /**
    * Pods that wait for a failed node, and that no scheduler can bind any more: their places were
-   * assigned, and the node failed before they were bound. A pod without the label of its pod set
+   * assigned, and the node failed, or was full, before they were bound. Those of a full node are
+   * told when other places were found: until then they are what shows that it is full. A pod without the label of its pod set
    * may belong to any of them, so it is one only if that is true of all.
    */
   public List<TopologyPod> stranded(CachedWorkload workload, NodeContext context) {
@@ -116,14 +160,12 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
       CachedWorkload.Assignment assignment,
       NodeContext context) {
     String node = pod.target();
-    return (workload.status().unhealthyNodes().contains(node)
-            || !nodesOf(assignment).contains(node))
-        && hasFailed(
-            node,
-            context.nodes().apply(node),
-            context,
-            context.tolerations().apply(assignment),
-            true);
+    Optional<NodeState> state = context.nodes().apply(node);
+    boolean replaced = !nodesOf(assignment).contains(node);
+    return (replaced || workload.status().unhealthyNodes().contains(node))
+        && (hasFailed(node, state, context, context.tolerations().apply(assignment), true)
+            || (replaced
+                && state.filter(found -> !context.hasRoom().test(found, pod)).isPresent()));
   }
 
   /**

@@ -9,6 +9,8 @@ import dev.sluice.core.model.MapCopies;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -67,8 +69,30 @@ final class PodParser {
             number(annotations.path(KueueConstants.POD_INDEX_OFFSET).asText()).orElse(0),
             gates(spec),
             selector(spec),
-            names.of(node),
+            new TopologyPod.Binding(
+                names.of(node),
+                node.isEmpty() ? unschedulableSince(pod.path("status")) : Optional.empty()),
             metadata.hasNonNull("deletionTimestamp")));
+  }
+
+  /** Users can't write the status of pods: it is the scheduler that says this. */
+  private static Optional<Instant> unschedulableSince(JsonNode status) {
+    return status
+        .path("conditions")
+        .valueStream()
+        .filter(condition -> condition.path("type").asText().equals("PodScheduled"))
+        .filter(condition -> condition.path("status").asText().equals("False"))
+        .filter(condition -> condition.path("reason").asText().equals("Unschedulable"))
+        .flatMap(condition -> instant(condition.path("lastTransitionTime").asText()).stream())
+        .findFirst();
+  }
+
+  private static Optional<Instant> instant(String text) {
+    try {
+      return Optional.of(Instant.parse(text));
+    } catch (DateTimeParseException notATime) {
+      return Optional.empty();
+    }
   }
 
   private static List<String> gates(JsonNode spec) {

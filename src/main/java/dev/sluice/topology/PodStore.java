@@ -7,21 +7,26 @@ import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.kube.reading.CollectionReflector;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
- * The pods of the cluster that have not terminated. Those that are placed by a topology are kept by
- * their Workload, readable from any thread. Of the others only what they use of their node is kept;
- * the engine is told of the sums, some time after they changed, so that many changes are one event.
+ * The pods of the cluster that have not terminated. Those that say that they are placed by a
+ * topology are kept by their Workload, readable from any thread. The engine is told what all pods
+ * use of their node but those that run where a Workload was assigned to; it is told of the sums,
+ * some time after they changed, so that many changes are one event.
  */
 public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
 
@@ -43,6 +48,7 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   private final Consumer<Key> listener;
   private final PodParser parser;
   private final PodRecords records;
+  private final Predicate<PodRecord> assigned;
   private final Map<Key, Map<String, TopologyPod>> byWorkload = new ConcurrentHashMap<>();
   private final Map<UUID, TopologyPod> placed = new ConcurrentHashMap<>();
   private final Set<UUID> listed = new HashSet<>();
@@ -63,15 +69,19 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
    *     the change
    * @param parser makes the records of pods
    * @param records gets the record of each pod that has not terminated
+   * @param assigned whether a pod runs where a Workload that it belongs to was assigned to; asked
+   *     about pods that say so, since what they say may be written by anybody
    */
   public PodStore(
       SchedulerEventSink engine,
       Consumer<Runnable> soon,
       Consumer<Key> listener,
       PodRecordParser parser,
-      PodRecords records) {
+      PodRecords records,
+      Predicate<PodRecord> assigned) {
     this.parser = new PodParser(parser);
     this.records = records;
+    this.assigned = assigned;
     this.engine = engine;
     this.soon = soon;
     this.listener = listener;
@@ -80,6 +90,23 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   /** The placed pods of a Workload. */
   public Collection<TopologyPod> of(Key workload) {
     return List.copyOf(byWorkload.getOrDefault(workload, Map.of()).values());
+  }
+
+  /** What the pods on a node request together, without those that are gone at this time. */
+  SortedMap<String, Long> requestedOn(String node, Instant time) {
+    PodUsage sum = new PodUsage();
+    records.on(node).stream()
+        .filter(pod -> pod.deletion().filter(it -> it.due().isBefore(time)).isEmpty())
+        .forEach(sum::put);
+    return sum.of(node);
+  }
+
+  /** What a pod requests, itself as one of {@code pods} included; empty if it is not known. */
+  SortedMap<String, Long> requestsOf(TopologyPod pod) {
+    return records
+        .find(PodRecordParser.uid(pod.uid()))
+        .map(PodUsage::requests)
+        .orElse(Collections.emptySortedMap());
   }
 
   /** The number of pods that are not placed by a topology and are bound to a node. */
@@ -112,14 +139,25 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
       remove(pod.uid());
       return;
     }
-    if (pod.placed().isPresent()) {
-      countNoMore(pod.uid());
-      put(pod.uid(), pod.placed().get());
-    } else if (!pod.record().node().isEmpty()) {
-      dropPlaced(pod.uid());
-      count(pod.record());
-    }
     records.seen(pod.record());
+    if (pod.placed().isPresent()) {
+      put(pod.uid(), pod.placed().get());
+    } else {
+      dropPlaced(pod.uid());
+    }
+    count(records.find(pod.uid()).orElse(pod.record()));
+  }
+
+  /** A Workload of a pod changed, or what is known of the pod's owners. */
+  public void ownersChanged(PodRecord pod) {
+    if (placed.containsKey(pod.uid())) {
+      records.find(pod.uid()).ifPresent(this::count);
+    }
+  }
+
+  /** The same of all pods. */
+  public void allOwnersChanged() {
+    placed.keySet().forEach(uid -> records.find(uid).ifPresent(this::count));
   }
 
   private void put(UUID uid, TopologyPod pod) {
@@ -148,10 +186,16 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     listener.accept(Key.of(pod));
   }
 
+  /** Counts a pod on its node, unless it is one that was assigned to the node. */
   private void count(PodRecord pod) {
+    if (pod.node().isEmpty()) {
+      return;
+    }
     lock.lock();
     try {
-      usage.put(pod).ifPresent(this::changed);
+      boolean own = placed.containsKey(pod.uid()) && assigned.test(pod);
+      boolean exists = records.find(pod.uid()).isPresent();
+      (own || !exists ? usage.remove(pod.uid()) : usage.put(pod)).ifPresent(this::changed);
     } finally {
       lock.unlock();
     }
@@ -190,9 +234,9 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   }
 
   private void remove(UUID uid) {
-    countNoMore(uid);
     dropPlaced(uid);
     records.gone(uid);
+    countNoMore(uid);
   }
 
   @Override

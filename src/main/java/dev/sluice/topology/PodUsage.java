@@ -52,6 +52,13 @@ final class PodUsage {
     action.accept(PODS, ResourceAmounts.add(requested.getOrDefault(PODS, 0L), 1L));
   }
 
+  /** What a pod requests, itself as one of {@code pods} included. */
+  static SortedMap<String, Long> requests(PodRecord pod) {
+    SortedMap<String, Long> requests = new TreeMap<>();
+    forEach(pod, requests::put);
+    return requests;
+  }
+
   /** Counts a pod no more; returns the node whose sum changed. */
   Optional<String> remove(UUID uid) {
     PodRecord pod = pods.remove(uid);

@@ -10,15 +10,39 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** What the assignments of a Workload say about its pods. */
-final class TopologyAssignments {
+public final class TopologyAssignments {
 
   private TopologyAssignments() {}
 
   /** Whether a pod set of the Workload has domains. */
-  static boolean isPlaced(CachedWorkload workload) {
+  public static boolean isPlaced(CachedWorkload workload) {
     return workload.status().admission().stream()
         .flatMap(admission -> admission.podSetAssignments().stream())
         .anyMatch(assignment -> assignment.topology().isPresent());
+  }
+
+  /** Whether a pod set of the Workload has a domain that a node with these labels is in. */
+  public static boolean isAssigned(
+      CachedWorkload workload, String node, Map<String, String> labels) {
+    return workload.status().admission().stream()
+        .flatMap(admission -> admission.podSetAssignments().stream())
+        .flatMap(assignment -> assignment.topology().stream())
+        .anyMatch(topology -> isIn(topology, node, labels));
+  }
+
+  private static boolean isIn(
+      TopologyAssignment topology, String node, Map<String, String> labels) {
+    if (topology.isOfNodes()) {
+      return topology.domains().stream()
+          .anyMatch(domain -> domain.values().equals(List.of(hostname(node, labels))));
+    }
+    List<String> values =
+        topology.levels().stream().map(level -> labels.getOrDefault(level, "")).toList();
+    return topology.domains().stream().anyMatch(domain -> domain.values().equals(values));
+  }
+
+  private static String hostname(String node, Map<String, String> labels) {
+    return labels.getOrDefault(TopologyLabels.HOSTNAME, node);
   }
 
   /**

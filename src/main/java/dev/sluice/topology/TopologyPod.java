@@ -2,9 +2,11 @@ package dev.sluice.topology;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.MapCopies;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The cached part of a pod that is placed by a topology, and that has not terminated.
@@ -20,7 +22,7 @@ import java.util.Map;
  * @param indexOffset the number that is subtracted from the index to get the rank
  * @param gates the scheduling gates
  * @param nodeSelector the node selector
- * @param node the node that the pod is bound to; empty while it is bound to none
+ * @param binding the node that the pod is bound to
  * @param deleting whether the pod has a deletion timestamp
  */
 public record TopologyPod(
@@ -34,14 +36,34 @@ public record TopologyPod(
     int indexOffset,
     List<String> gates,
     Map<String, String> nodeSelector,
-    String node,
+    Binding binding,
     boolean deleting) {
+
+  /**
+   * The node of a pod.
+   *
+   * @param node its name; empty while the pod is bound to none
+   * @param unschedulableSince since when the scheduler of the cluster finds no node; empty if it
+   *     has not said so
+   */
+  public record Binding(String node, Optional<Instant> unschedulableSince) {
+
+    /** Bound to a node, or to none yet if the name is empty. */
+    static Binding to(String node) {
+      return new Binding(node, Optional.empty());
+    }
+  }
 
   /** Copies the collections. */
   public TopologyPod {
     indexes = Map.copyOf(indexes);
     gates = List.copyOf(gates);
     nodeSelector = MapCopies.of(nodeSelector);
+  }
+
+  /** The node that the pod is bound to; empty while it is bound to none. */
+  public String node() {
+    return binding.node();
   }
 
   /** Whether the pod waits for its domain. */
@@ -74,7 +96,7 @@ public record TopologyPod(
         indexOffset,
         gates.stream().filter(gate -> !gate.equals(KueueConstants.TOPOLOGY_GATE)).toList(),
         selector,
-        node,
+        binding,
         deleting);
   }
 }

@@ -18,9 +18,11 @@ import dev.sluice.workload.CachedWorkload.Status;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +36,7 @@ class FailedNodePolicyTest {
   private final List<TopologyPod> pods = new ArrayList<>();
   private List<Toleration> tolerations = List.of();
   private Instant now = NOW;
+  private final Set<String> full = new HashSet<>();
 
   FailedNodePolicyTest() {
     for (String name : List.of("a", "b", "c")) {
@@ -66,8 +69,29 @@ class FailedNodePolicyTest {
             0,
             List.of(),
             Map.of("kubernetes.io/hostname", node),
-            node,
+            TopologyPod.Binding.to(node),
             deleting));
+  }
+
+  private boolean hasRoom(NodeState node, TopologyPod pod) {
+    return !full.contains(node.node().name());
+  }
+
+  /** A pod that was sent to a node, and that the scheduler finds no node for. */
+  private TopologyPod unschedulable(String node, Instant since) {
+    return new TopologyPod(
+        "ns",
+        "late-" + node,
+        "u-late-" + node,
+        "1",
+        "w",
+        "main",
+        Map.of(),
+        0,
+        List.of(),
+        Map.of("kubernetes.io/hostname", node),
+        new TopologyPod.Binding("", Optional.of(since)),
+        false);
   }
 
   private static CachedWorkload workload(List<String> levels, String... unhealthy) {
@@ -112,7 +136,11 @@ class FailedNodePolicyTest {
     return policy.of(
         workload(List.of("kubernetes.io/hostname"), unhealthy),
         new FailedNodePolicy.NodeContext(
-            name -> Optional.ofNullable(nodes.get(name)), pods, any -> tolerations, now));
+            name -> Optional.ofNullable(nodes.get(name)),
+            pods,
+            any -> tolerations,
+            this::hasRoom,
+            now));
   }
 
   @Test
@@ -251,7 +279,7 @@ class FailedNodePolicyTest {
         0,
         List.of(),
         Map.of("kubernetes.io/hostname", node),
-        "",
+        TopologyPod.Binding.to(""),
         false);
   }
 
@@ -259,7 +287,44 @@ class FailedNodePolicyTest {
     return DEFAULT.stranded(
         workload(List.of("kubernetes.io/hostname"), unhealthy),
         new FailedNodePolicy.NodeContext(
-            name -> Optional.ofNullable(nodes.get(name)), pods, any -> tolerations, now));
+            name -> Optional.ofNullable(nodes.get(name)),
+            pods,
+            any -> tolerations,
+            this::hasRoom,
+            now));
+  }
+
+  @Test
+  void aNodeWithoutRoomForAPodIsReplacedAfterAWhile() {
+    pods.removeIf(pod -> pod.node().equals("b"));
+    pods.add(unschedulable("b", NOW));
+    now = NOW.plusSeconds(60);
+    assertThat(verdict(DEFAULT).unhealthy()).as("something else keeps the pod off").isEmpty();
+    full.add("b");
+    now = NOW.plusSeconds(9);
+    assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
+    assertThat(verdict(DEFAULT).lookAgainAt()).contains(NOW.plusSeconds(10));
+    now = NOW.plusSeconds(10);
+    assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
+    assertThat(verdict(DEFAULT).evicted()).isEmpty();
+    assertThat(verdict(DEFAULT, "b").unhealthy()).as("until it is replaced").containsExactly("b");
+    assertThat(stranded("b")).as("the pod shows that the node is full").isEmpty();
+
+    TopologyPod former = unschedulable("d", NOW);
+    node("d", Readiness.READY);
+    pods.add(former);
+    assertThat(stranded()).as("there is room by now").isEmpty();
+    full.add("d");
+    assertThat(stranded()).as("another node was found").containsExactly(former);
+  }
+
+  @Test
+  void aNodeWithRoomForSomeOfThePodsEvicts() {
+    full.add("b");
+    pods.add(unschedulable("b", NOW));
+    assertThat(verdict(DEFAULT).evicted()).isEmpty();
+    now = NOW.plusSeconds(10);
+    assertThat(verdict(DEFAULT).evicted()).contains("No room for all of its pods on b");
   }
 
   @Test
@@ -270,7 +335,11 @@ class FailedNodePolicyTest {
                 .of(
                     workload(List.of("rack")),
                     new FailedNodePolicy.NodeContext(
-                        name -> Optional.empty(), List.of(), any -> List.of(), NOW))
+                        name -> Optional.empty(),
+                        List.of(),
+                        any -> List.of(),
+                        (node, pod) -> true,
+                        NOW))
                 .unhealthy())
         .isEmpty();
   }

@@ -47,7 +47,7 @@ class PodPlacementTest {
         offset,
         host.isEmpty() ? List.of(KueueConstants.TOPOLOGY_GATE) : List.of(),
         host.isEmpty() ? Map.of() : Map.of(HOST, host, "zone", "x"),
-        "",
+        TopologyPod.Binding.to(""),
         deleting);
   }
 

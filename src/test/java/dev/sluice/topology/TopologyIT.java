@@ -196,6 +196,124 @@ class TopologyIT {
     }
   }
 
+  /** A pod of no queue that says of itself that a Workload was assigned to its node. */
+  private static void stranger(TestCluster cluster, String node) {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: on-%1$s
+          annotations:
+            kueue.x-k8s.io/workload: made-up
+            kueue.x-k8s.io/podset-required-topology: example.com/rack
+            sluice.dev/run-for: "60m"
+          labels: {kueue.x-k8s.io/podset: main}
+        spec:
+          nodeName: %1$s
+          restartPolicy: Never
+          tolerations: [{operator: Exists}]
+          containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
+        """
+            .formatted(node));
+  }
+
+  /** A Job of one pod of a whole node, which also waits at a gate of its user. */
+  private static void gatedJob(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: late, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          completionMode: Indexed
+          completions: 1
+          template:
+            metadata:
+              annotations:
+                kueue.x-k8s.io/podset-required-topology: example.com/rack
+                sluice.dev/run-for: "60m"
+            spec:
+              schedulingGates: [{name: example.com/wait}]
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
+        """);
+  }
+
+  @Test
+  void podsOfStrangersTakeRoomWhateverTheySayAndWheneverTheyCome(TestCluster cluster) {
+    RackedCluster racked = new RackedCluster(cluster).withNodes();
+    List<String> free = List.of(racked.node("b2r1", 1), racked.node("b2r2", 1));
+    try (LocalOperator _ =
+        LocalOperator.start("operator-among-strangers", cluster.kubeconfig(), settings())) {
+      racked.withQueues();
+      for (String rack : List.of("b1r1", "b1r2", "b2r1", "b2r2")) {
+        for (int i = 0; i < 2; i++) {
+          if (!free.contains(racked.node(rack, i))) {
+            stranger(cluster, racked.node(rack, i));
+          }
+        }
+      }
+      RackedCluster.eventually(
+          "strangers run",
+          () ->
+              assertThat(racked.jobs().pods())
+                  .hasSize(6)
+                  .allMatch(pod -> pod.at("/status/phase").asText().equals("Running")));
+
+      gatedJob(cluster);
+      RackedCluster.eventually(
+          "place of the Job",
+          () ->
+              assertThat(racked.pods("late").values())
+                  .singleElement()
+                  .satisfies(
+                      pod ->
+                          assertThat(pod.at("/spec/nodeSelector"))
+                              .anyMatch(value -> free.contains(value.asText()))));
+      String first = racked.assigned("late").keySet().iterator().next();
+
+      // Somebody takes the node between the decision and the pod.
+      stranger(cluster, first);
+      JsonNode pod = Objects.requireNonNull(racked.pods("late").get(0));
+      racked
+          .jobs()
+          .patch(
+              "v1/Pod", pod.at("/metadata/name").asText(), "{'spec': {'schedulingGates': null}}");
+      String other = free.get(1 - free.indexOf(first));
+      RackedCluster.eventually(
+          "another place than " + first,
+          () -> {
+            assertThat(racked.assigned("late")).containsOnlyKeys(other);
+            racked.pods("late").values().stream()
+                .filter(it -> !it.at("/spec/schedulingGates").isEmpty())
+                .forEach(
+                    it ->
+                        racked
+                            .jobs()
+                            .replace(
+                                "v1/Pod",
+                                it.at("/metadata/name").asText(),
+                                "/spec/schedulingGates",
+                                withoutWait(it)));
+            assertThat(racked.running("late")).isEqualTo(Map.of(other, 1));
+          });
+      String workload = racked.jobs().workloadOf(RackedCluster.JOB, "late");
+      assertThat(racked.condition(workload, "Evicted").isMissingNode()).isTrue();
+      assertThat(racked.jobs().get(QueuedJobs.WORKLOAD, workload).at("/status/unhealthyNodes"))
+          .isEmpty();
+    }
+  }
+
+  /** The gates of a pod without that of its user. */
+  private static String withoutWait(JsonNode pod) {
+    return pod.at("/spec/schedulingGates")
+        .valueStream()
+        .filter(gate -> !gate.path("name").asText().equals("example.com/wait"))
+        .map(JsonNode::toString)
+        .collect(Collectors.joining(",", "[", "]"));
+  }
+
   private static Set<String> racks(RackedCluster racked, Map<Integer, String> nodes) {
     return nodes.values().stream().map(racked::rackOf).collect(Collectors.toSet());
   }

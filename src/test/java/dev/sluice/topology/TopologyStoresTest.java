@@ -10,9 +10,11 @@ import dev.sluice.core.model.Taint;
 import dev.sluice.workload.AdmittedRequests;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -24,6 +26,7 @@ class TopologyStoresTest {
   private final List<SchedulerEvent> events = new ArrayList<>();
   private final List<String> changedNodes = new ArrayList<>();
   private final List<PodStore.Key> changedWorkloads = new ArrayList<>();
+  private boolean assigned = true;
   private final List<Runnable> soon = new ArrayList<>();
   private final NodeStore nodes = new NodeStore(events::add, changedNodes::add);
   private final PodStore pods =
@@ -32,7 +35,8 @@ class TopologyStoresTest {
           soon::add,
           changedWorkloads::add,
           new PodRecordParser(AdmittedRequests.PLAIN),
-          new PodRecords(pod -> {}, uid -> false));
+          new PodRecords(pod -> {}, uid -> false),
+          pod -> assigned);
 
   private static byte[] bytes(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
@@ -206,7 +210,7 @@ class TopologyStoresTest {
                 1,
                 List.of("kueue.x-k8s.io/topology", "other"),
                 Map.of("pool", "a"),
-                "",
+                TopologyPod.Binding.to(""),
                 false));
     assertThat(pods.of(key)).allMatch(TopologyPod::gated);
     pods.seen(pod(placedPod("", "\"deletionTimestamp\": \"2026-01-01T00:00:00Z\",")));
@@ -215,6 +219,63 @@ class TopologyStoresTest {
     pods.deleted(pod(placedPod("", "")));
     assertThat(pods.of(key)).isEmpty();
     assertThat(events).as("they use what their Workload was assigned").isEmpty();
+  }
+
+  @Test
+  void aPodThatWasNotAssignedToItsNodeCountsThereWhateverItSays() throws IOException {
+    String says =
+        placedPod("", "").replace("\"containers\": []", "\"nodeName\": \"n1\", \"containers\": []");
+    assigned = false;
+    pods.seen(pod(says));
+    report();
+    assertThat(events).containsExactly(used("n1", "pods", 1));
+    assertThat(pods.of(new PodStore.Key("ns", "w"))).hasSize(1);
+
+    assigned = true;
+    pods.allOwnersChanged();
+    report();
+    assertThat(events).endsWith(used("n1"));
+    assigned = false;
+    pods.allOwnersChanged();
+    pods.deleted(pod(says));
+    report();
+    pods.allOwnersChanged();
+    assertThat(soon).isEmpty();
+    assertThat(pods.others()).isZero();
+  }
+
+  @Test
+  void aPodThatNoNodeIsFoundForSaysSinceWhen() throws IOException {
+    String condition =
+        "{\"type\": \"PodScheduled\", \"status\": \"False\", \"reason\": \"Unschedulable\","
+            + " \"lastTransitionTime\": \"%s\"}";
+    String waits =
+        placedPod("", "").strip().replaceFirst("}\\s*$", ", \"status\": {\"conditions\": [%s]}}");
+    PodStore.Key key = new PodStore.Key("ns", "w");
+    pods.seen(pod(waits.formatted(condition.formatted("2026-01-01T00:00:00Z"))));
+    assertThat(pods.of(key))
+        .extracting(each -> each.binding().unschedulableSince())
+        .containsExactly(Optional.of(Instant.parse("2026-01-01T00:00:00Z")));
+    for (String odd : List.of("7", "{}", condition.formatted("yesterday"))) {
+      pods.seen(pod(waits.formatted(odd)));
+      assertThat(pods.of(key))
+          .extracting(each -> each.binding().unschedulableSince())
+          .containsExactly(Optional.empty());
+    }
+  }
+
+  @Test
+  void podsThatAreSoonGoneTakeNoRoom() throws IOException {
+    pods.seen(pod(otherPod(1, "n1", "Running", "1")));
+    pods.seen(
+        pod(
+            otherPod(2, "n1", "Running", "2")
+                .replace("\"name\"", "\"deletionTimestamp\": \"2026-01-01T00:00:30Z\", \"name\"")));
+    assertThat(pods.requestedOn("n1", Instant.parse("2026-01-01T00:00:30Z")))
+        .containsEntry("cpu", 3020L);
+    assertThat(pods.requestedOn("n1", Instant.parse("2026-01-01T00:00:31Z")))
+        .containsEntry("cpu", 1010L);
+    assertThat(pods.requestedOn("n2", Instant.EPOCH)).isEmpty();
   }
 
   @ParameterizedTest

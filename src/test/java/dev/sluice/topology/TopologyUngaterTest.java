@@ -50,7 +50,8 @@ class TopologyUngaterTest {
           task -> {},
           this::podChanged,
           new PodRecordParser(AdmittedRequests.PLAIN),
-          new PodRecords(pod -> {}, uid -> false));
+          new PodRecords(pod -> {}, uid -> false),
+          pod -> true);
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");
   private HttpServer server;
   private KubernetesClient client;

@@ -52,7 +52,8 @@ class UngaterCallsTest {
           task -> {},
           key -> {},
           new PodRecordParser(AdmittedRequests.PLAIN),
-          new PodRecords(pod -> {}, uid -> false));
+          new PodRecords(pod -> {}, uid -> false),
+          pod -> true);
 
   private static CachedWorkload workload() {
     Instant now = Instant.parse("2026-01-01T00:00:00Z");
