@@ -36,7 +36,7 @@ public final class PodAccountant implements AutoCloseable {
   static final Duration CONFIRMATION = Duration.ofMillis(500);
 
   /** The same for pods without any admission: their job's controller may be about to stop them. */
-  static final Duration UNADMITTED = Duration.ofSeconds(2);
+  static final Duration UNADMITTED = Duration.ofSeconds(1);
 
   private static final Duration AGAIN = Duration.ofSeconds(1);
 
