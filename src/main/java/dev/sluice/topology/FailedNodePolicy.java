@@ -136,8 +136,9 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
   /**
    * Pods that wait for a failed node, and that no scheduler can bind any more: their places were
    * assigned, and the node failed, or was full, before they were bound. Those of a full node are
-   * told when other places were found: until then they are what shows that it is full. A pod without the label of its pod set
-   * may belong to any of them, so it is one only if that is true of all.
+   * told when other places were found: until then they are what shows that it is full. A pod
+   * without the label of its pod set may belong to any of them, so it is one only if that is true
+   * of all.
    */
   public List<TopologyPod> stranded(CachedWorkload workload, NodeContext context) {
     List<TopologyPod> result = new ArrayList<>();

@@ -148,8 +148,7 @@ final class Tenant implements AutoCloseable {
             resource(kind, name)
                 .patch(
                     PatchContext.of(PatchType.JSON_MERGE),
-                    Serialization.asJson(
-                        Serialization.unmarshal(BEGINNING + yaml, Object.class))));
+                    Serialization.asJson(Serialization.unmarshal(BEGINNING + yaml, Object.class))));
   }
 
   /** Deletes an object. */

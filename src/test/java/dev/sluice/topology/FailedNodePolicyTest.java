@@ -261,7 +261,18 @@ class FailedNodePolicyTest {
     TopologyPod sent = sentTo("b", "");
     TopologyPod gated =
         new TopologyPod(
-            "ns", "g", "u-g", "1", "w", "main", Map.of(), 0, List.of("any"), Map.of(), "", false);
+            "ns",
+            "g",
+            "u-g",
+            "1",
+            "w",
+            "main",
+            Map.of(),
+            0,
+            List.of("any"),
+            Map.of(),
+            TopologyPod.Binding.to(""),
+            false);
     TopologyPod anywhere = gated.ungated(Map.of());
     assertThat(FailedNodePolicy.sent(List.of(sent, gated, anywhere, pods.getFirst())))
         .containsExactly(sent);
