@@ -34,6 +34,7 @@ public final class PodAccounts implements WorkloadListener {
   private final Consumer<Account> listener;
   private final PodRecords records;
   private volatile Predicate<String> lostNodes = node -> false;
+  private volatile Consumer<PodRecord> podListener = pod -> {};
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -61,6 +62,7 @@ public final class PodAccounts implements WorkloadListener {
 
   /** A pod that was to be held, and belongs to nobody, is an account of its own. */
   private void podChanged(PodRecord pod) {
+    podListener.accept(pod);
     Set<Account> found = accountsOf(pod);
     found.forEach(listener);
     if (found.isEmpty() && pod.isStray()) {
@@ -84,6 +86,11 @@ public final class PodAccounts implements WorkloadListener {
   /** The pods. */
   public PodRecords records() {
     return records;
+  }
+
+  /** From now on this is called after a pod appeared, changed or went, in its last version. */
+  void whenPodChanges(Consumer<PodRecord> changed) {
+    podListener = changed;
   }
 
   /**

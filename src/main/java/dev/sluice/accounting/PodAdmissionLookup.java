@@ -21,9 +21,25 @@ import java.util.Optional;
  * @param accounts knows the Workloads of pods
  * @param parser makes records of pods
  * @param requests counts requests as quota does
+ * @param prevention lets pods in; empty if they are let in unseen
  */
 public record PodAdmissionLookup(
-    PodAccounts accounts, PodRecordParser parser, AdmittedRequests requests) {
+    PodAccounts accounts,
+    PodRecordParser parser,
+    AdmittedRequests requests,
+    Optional<PodPrevention> prevention) {
+
+  /**
+   * Why a pod may not run as it is to be; see {@link PodPrevention#excessWith}.
+   *
+   * @throws IllegalStateException if the API server doesn't answer, or refuses
+   */
+  public Optional<String> excessWith(JsonNode before, JsonNode pod, boolean dryRun)
+      throws InterruptedException {
+    return prevention.isPresent()
+        ? prevention.get().excessWith(before, pod, dryRun)
+        : Optional.empty();
+  }
 
   /**
    * What a pod would request beyond what it was admitted with: beyond the amounts of one pod of its

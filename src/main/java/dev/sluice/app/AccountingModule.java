@@ -7,6 +7,7 @@ import dev.sluice.accounting.FreshPods;
 import dev.sluice.accounting.PodAccountant;
 import dev.sluice.accounting.PodAccounts;
 import dev.sluice.accounting.PodAdmissionLookup;
+import dev.sluice.accounting.PodPrevention;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.accounting.PodRecords;
 import dev.sluice.accounting.PodStopper;
@@ -25,6 +26,7 @@ import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Admission;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,7 @@ final class AccountingModule implements OperatorModule {
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile BooleanSupplier synced = () -> false;
+  private volatile PodPrevention.OwnerReader owners = pod -> {};
   private volatile boolean leading;
 
   /** Connected to the Workloads that {@code workloads} reads. */
@@ -59,22 +62,38 @@ final class AccountingModule implements OperatorModule {
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
     accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
     attended = new AttendedKinds(context);
+    FreshPods freshPods = new FreshPods(context.requests(WRITES_AT_A_TIME), parser);
     accountant =
         new PodAccountant(
             new PodAccountant.Dependencies(
-                new FreshPods(context.requests(WRITES_AT_A_TIME), parser),
+                freshPods,
                 new PodStopper(context.requests(WRITES_AT_A_TIME), context.events()),
                 workloads.writer(),
                 attended,
-                workload -> attended.test(workload) && isStoppable(workload),
+                this::isStoppable,
                 new Recorder(),
                 context.clock(),
                 () -> leading && context.leadership().leading() && synced.getAsBoolean()),
             accounts,
             workload -> released.accept(workload),
             WorkQueueSettings.of(context.executor(), context::schedule));
-    lookup = new PodAdmissionLookup(accounts, parser, requests);
+    lookup = new PodAdmissionLookup(accounts, parser, requests, prevention(freshPods));
     workloads.reflector().listen(accounts);
+  }
+
+  private Optional<PodPrevention> prevention(FreshPods freshPods) {
+    return context.configuration().podAccounting() == PodAccounting.PREVENT
+        ? Optional.of(
+            new PodPrevention(
+                new PodPrevention.Dependencies(
+                    accounts,
+                    parser,
+                    freshPods,
+                    pod -> owners.read(pod),
+                    attended,
+                    this::isStoppable,
+                    context.clock())))
+        : Optional.empty();
   }
 
   /** Compares pods that are to be changed with their admissions. */
@@ -119,7 +138,8 @@ final class AccountingModule implements OperatorModule {
    * Workflow that come before the one that waits.
    */
   private boolean isStoppable(CachedWorkload workload) {
-    return !isSummed(workload)
+    return attended.test(workload)
+        && !isSummed(workload)
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
   }
@@ -158,6 +178,7 @@ final class AccountingModule implements OperatorModule {
   /** From now on it is known which jobs are parts of others. */
   void follow(IntegrationRegistry jobs, BelievedOwners believed) {
     jobs.observe((before, after) -> jobChanged(before, after, believed));
+    owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);
   }
 
   private void jobChanged(

@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.webhooks.AdmissionRequest;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.ClusterNotListedException;
 import java.time.Duration;
@@ -100,6 +101,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
     return synced().admissionExcess(namespace, before, pod);
+  }
+
+  @Override
+  public Optional<String> excessWith(AdmissionRequest request) {
+    return synced().excessWith(request);
   }
 
   @Override

@@ -21,6 +21,7 @@ import java.util.function.Function;
  * @param user name of the requesting user
  * @param object the new object; missing on deletion
  * @param oldObject the present object; missing on creation
+ * @param dryRun whether nothing will be stored
  */
 public record AdmissionRequest(
     String uid,
@@ -32,7 +33,8 @@ public record AdmissionRequest(
     String name,
     String user,
     JsonNode object,
-    JsonNode oldObject) {
+    JsonNode oldObject,
+    boolean dryRun) {
 
   /** Operations on an object. */
   public enum Operation {
@@ -70,7 +72,8 @@ public record AdmissionRequest(
         JsonFields.text(request, "name"),
         JsonFields.text(request, "userInfo", "username"),
         JsonFields.at(request, "object"),
-        JsonFields.at(request, "oldObject"));
+        JsonFields.at(request, "oldObject"),
+        JsonFields.at(request, "dryRun").asBoolean());
   }
 
   private static Operation operation(String text) {

@@ -119,6 +119,18 @@ public final class CachedClusterLookup implements ClusterLookup {
   }
 
   @Override
+  public Optional<String> excessWith(AdmissionRequest request) {
+    try {
+      return admissions.excessWith(request.oldObject(), request.object(), request.dryRun());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ClusterNotListedException("the review was interrupted", e);
+    } catch (IllegalStateException e) {
+      throw new ClusterNotListedException("pods can't be compared: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
   public boolean isManaged(String namespace, Owner owner) {
     return managed.test(namespace, owner);
   }

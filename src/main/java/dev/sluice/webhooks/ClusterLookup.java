@@ -67,6 +67,17 @@ public interface ClusterLookup {
   }
 
   /**
+   * Why a pod that is to be created or changed may not run: with it a job would run more than it
+   * was admitted with. Empty if the pod may run, or if pods aren't prevented. A pod that may run,
+   * and is no dry run, counts from now on.
+   *
+   * @throws ClusterNotListedException if that can't be told now
+   */
+  default Optional<String> excessWith(AdmissionRequest request) {
+    return Optional.empty();
+  }
+
+  /**
    * Whether this owner, or one of its owners, is managed, so that its dependents must not be
    * managed as well.
    */

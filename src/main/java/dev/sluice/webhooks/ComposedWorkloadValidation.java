@@ -30,7 +30,8 @@ public final class ComposedWorkloadValidation implements WorkloadValidation {
             JsonFields.text(workload, "metadata", "name"),
             "",
             workload,
-            MissingNode.getInstance());
+            MissingNode.getInstance(),
+            false);
     return webhook.validate(creation) instanceof AdmissionResult.Rejected rejected
         ? rejected.errors().stream().map(FieldError::message).toList()
         : List.of();

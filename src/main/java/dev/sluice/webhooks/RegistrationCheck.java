@@ -40,11 +40,17 @@ public final class RegistrationCheck {
 
   /** A webhook of either kind, and what it is asked about. */
   private record Hook(
+      String path,
       String failurePolicy,
       @Nullable LabelSelector namespaces,
       @Nullable LabelSelector objects,
       Set<String> conditions,
       List<RuleWithOperations> rules) {
+
+    /** Whether this is where the webhook of pods of jobs is; no other one does its work. */
+    boolean isOfPodsOfJobs() {
+      return path.endsWith(PodsOfJobsWebhook.PATH);
+    }
 
     boolean isAskedAbout(String group, String version, String operation, String resource) {
       return rules.stream()
@@ -98,8 +104,10 @@ public final class RegistrationCheck {
   public static List<String> unanswered(
       Map<String, WebhookClientConfig> targets, WebhookRegistration.Service service) {
     Set<String> answered =
-        WebhookKind.all().stream()
-            .flatMap(kind -> Stream.of(kind.mutatingPath(), kind.validatingPath()))
+        Stream.concat(
+                Stream.of(PodsOfJobsWebhook.PATH),
+                WebhookKind.all().stream()
+                    .flatMap(kind -> Stream.of(kind.mutatingPath(), kind.validatingPath())))
             .collect(Collectors.toSet());
     return targets.entrySet().stream()
         .filter(
@@ -142,6 +150,7 @@ public final class RegistrationCheck {
     String what = registration + " has no rule for " + operation + " of " + resource;
     List<Hook> asked =
         found.stream()
+            .filter(it -> it.isOfPodsOfJobs() == needed.isOfPodsOfJobs())
             .filter(
                 it -> it.isAskedAbout(group, rule.getApiVersions().getFirst(), operation, resource))
             .toList();
@@ -184,6 +193,7 @@ public final class RegistrationCheck {
         .map(
             it ->
                 new Hook(
+                    path(it.getClientConfig()),
                     policy(it.getFailurePolicy()),
                     it.getNamespaceSelector(),
                     it.getObjectSelector(),
@@ -197,12 +207,19 @@ public final class RegistrationCheck {
         .map(
             it ->
                 new Hook(
+                    path(it.getClientConfig()),
                     policy(it.getFailurePolicy()),
                     it.getNamespaceSelector(),
                     it.getObjectSelector(),
                     names(it.getMatchConditions()),
                     it.getRules()))
         .toList();
+  }
+
+  private static String path(WebhookClientConfig config) {
+    return config.getService() == null
+        ? String.valueOf(config.getUrl())
+        : String.valueOf(config.getService().getPath());
   }
 
   private static String policy(@Nullable String policy) {

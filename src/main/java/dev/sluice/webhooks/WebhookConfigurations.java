@@ -117,12 +117,44 @@ public final class WebhookConfigurations {
               .withRules(rule(kind, List.of("CREATE", "UPDATE"), kind.validating()))
               .build());
     }
+    if (registration.further().contains(WebhookRegistration.Further.PODS_OF_JOBS)) {
+      webhooks.add(podsOfJobs());
+    }
     return new ValidatingWebhookConfigurationBuilder()
         .withNewMetadata()
         .withName(VALIDATING)
         .withLabels(LABELS)
         .endMetadata()
         .withWebhooks(webhooks)
+        .build();
+  }
+
+  /** The webhook that compares pods with what their jobs were admitted with. */
+  private ValidatingWebhook podsOfJobs() {
+    List<MatchCondition> conditions = new ArrayList<>();
+    registration
+        .trustedUser()
+        .map(WebhookConfigurations::createdOrNotBy)
+        .ifPresent(conditions::add);
+    conditions.add(condition("may-add-to-a-job", PodsOfJobsWebhook.MAY_ADD));
+    return new ValidatingWebhookBuilder()
+        .withName("vpods-of-jobs.kb.io")
+        .withAdmissionReviewVersions("v1")
+        .withSideEffects("NoneOnDryRun")
+        .withFailurePolicy(FAIL)
+        .withMatchPolicy("Equivalent")
+        .withTimeoutSeconds(TIMEOUT_SECONDS)
+        .withClientConfig(clientConfig(PodsOfJobsWebhook.PATH))
+        .withNamespaceSelector(selector(registration.namespaces()))
+        .withMatchConditions(conditions)
+        .withRules(
+            new RuleWithOperationsBuilder()
+                .withApiGroups("")
+                .withApiVersions("v1")
+                .withOperations("CREATE", "UPDATE")
+                .withResources("pods", "pods/" + PodResizeProtection.RESIZE)
+                .withScope("*")
+                .build())
         .build();
   }
 

@@ -2,7 +2,9 @@ package dev.sluice.webhooks;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.JobFrameworks;
+import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.config.Selector;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +20,7 @@ import java.util.Set;
  * @param frameworks the enabled integrations, whose webhooks fail closed
  * @param prepared integrations that may be enabled later without a new registration; until then
  *     their webhooks fail open
- * @param manageJobsWithoutQueueName whether jobs without a queue name are managed
+ * @param further what is reviewed besides objects that speak of queues
  * @param managedNamespaces selects the namespaces whose jobs are reviewed; empty: all except those
  *     of the system and of the operator
  * @param trustedUser the operator's own user, whose writes of Workloads and updates of jobs are not
@@ -31,7 +33,7 @@ public record WebhookRegistration(
     String operatorNamespace,
     Set<String> frameworks,
     Set<String> prepared,
-    boolean manageJobsWithoutQueueName,
+    Set<Further> further,
     Optional<Selector> managedNamespaces,
     Optional<String> trustedUser,
     String reinvocationPolicy) {
@@ -42,6 +44,15 @@ public record WebhookRegistration(
   public WebhookRegistration {
     frameworks = Set.copyOf(frameworks);
     prepared = Set.copyOf(prepared);
+    further = Set.copyOf(further);
+  }
+
+  /** What is reviewed besides objects that speak of queues. */
+  public enum Further {
+    /** Jobs without a queue name are managed, too. */
+    JOBS_WITHOUT_QUEUE_NAME,
+    /** Pods of jobs are compared with what these were admitted with before they exist. */
+    PODS_OF_JOBS
   }
 
   /** Address of the webhook server. */
@@ -71,7 +82,7 @@ public record WebhookRegistration(
         namespace,
         Set.copyOf(JobFrameworks.shipped()),
         Set.copyOf(JobFrameworks.optional()),
-        false,
+        Set.of(),
         Optional.empty(),
         Optional.of(user),
         "Never");
@@ -90,7 +101,7 @@ public record WebhookRegistration(
         configuration.namespace(),
         Set.copyOf(configuration.integrations().frameworks()),
         Set.copyOf(JobFrameworks.optional()),
-        configuration.manageJobsWithoutQueueName(),
+        further(configuration),
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.of(user),
         "Never");
@@ -104,10 +115,21 @@ public record WebhookRegistration(
         configuration.namespace(),
         Set.copyOf(configuration.integrations().frameworks()),
         Set.of(),
-        configuration.manageJobsWithoutQueueName(),
+        further(configuration),
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.empty(),
         "Never");
+  }
+
+  private static Set<Further> further(Configuration configuration) {
+    Set<Further> further = EnumSet.noneOf(Further.class);
+    if (configuration.manageJobsWithoutQueueName()) {
+      further.add(Further.JOBS_WITHOUT_QUEUE_NAME);
+    }
+    if (configuration.podAccounting() == PodAccounting.PREVENT) {
+      further.add(Further.PODS_OF_JOBS);
+    }
+    return further;
   }
 
   /** The same, where writes of this user are not reviewed; empty: all writes are reviewed. */
@@ -118,7 +140,7 @@ public record WebhookRegistration(
         operatorNamespace,
         frameworks,
         prepared,
-        manageJobsWithoutQueueName,
+        further,
         managedNamespaces,
         user,
         reinvocationPolicy);
@@ -135,6 +157,11 @@ public record WebhookRegistration(
   /** Whether objects of this kind are reviewed. */
   boolean covers(WebhookKind kind) {
     return kind.isOwn() || kind.isEnabledBy(frameworks) || prepared.contains(kind.framework());
+  }
+
+  /** Whether jobs without a queue name are managed. */
+  boolean manageJobsWithoutQueueName() {
+    return further.contains(Further.JOBS_WITHOUT_QUEUE_NAME);
   }
 
   /** Whether the webhook of this kind fails closed. */

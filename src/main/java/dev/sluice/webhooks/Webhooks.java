@@ -36,6 +36,7 @@ public final class Webhooks {
           kind.validatingPath(),
           kind.isOwn() ? validate : new RemoteStatusProtection(cluster, validate));
     }
+    functions.put(PodsOfJobsWebhook.PATH, new PodsOfJobsWebhook(cluster));
     ownKinds(settings, functions);
     return Map.copyOf(functions);
   }

@@ -11,10 +11,8 @@ import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadLister;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -30,51 +28,13 @@ class PodAccountsTest {
   private static final String ROOT = GivenJob.UID;
   private static final String CHILD = "uid-of-child";
 
-  private final Workloads workloads = new Workloads();
+  private final KnownWorkloads workloads = new KnownWorkloads();
   private final List<Account> changed = new ArrayList<>();
   private final AdmissionComparison comparison =
       new AdmissionComparison(AdmittedRequests.PLAIN, any -> false);
   private final PodAccounts accounts = new PodAccounts(workloads, comparison, changed::add);
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
   private final Account account = new Account("team", ROOT);
-
-  /** The Workloads of a test. */
-  private static final class Workloads implements WorkloadLister {
-
-    private final List<CachedWorkload> all = new ArrayList<>();
-
-    @Override
-    public Optional<CachedWorkload> get(String namespace, String name) {
-      return all.stream().filter(it -> it.id().name().equals(name)).findFirst();
-    }
-
-    @Override
-    public Collection<CachedWorkload> ownedBy(String uid) {
-      return all.stream()
-          .filter(it -> it.owner().filter(owner -> owner.uid().equals(uid)).isPresent())
-          .toList();
-    }
-
-    @Override
-    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
-      return List.of();
-    }
-
-    @Override
-    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
-      return List.of();
-    }
-
-    @Override
-    public Iterable<CachedWorkload> all() {
-      return all;
-    }
-
-    @Override
-    public int size() {
-      return all.size();
-    }
-  }
 
   private static UUID uid(int number) {
     return new UUID(7, number);

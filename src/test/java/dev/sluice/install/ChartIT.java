@@ -221,7 +221,8 @@ class ChartIT {
         .containsEntry("vstatefulset.kb.io", statefulSet)
         .containsEntry("mjobset.kb.io", jobSet)
         .containsEntry("vjobset.kb.io", jobSet)
-        .containsEntry("vjob.kb.io", "Fail");
+        .containsEntry("vjob.kb.io", "Fail")
+        .doesNotContainKey("vpods-of-jobs.kb.io");
   }
 
   @ParameterizedTest
@@ -236,6 +237,7 @@ class ChartIT {
         "config.leaderElection.resourceName=mine | /config/leaderElection/resourceName",
         "config.integrations.frameworks={example.org/flow} | /config/integrations/frameworks",
         "config.namespace=here | /config",
+        "config.podAccounting=Sometimes | /config/podAccounting",
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })
   void valuesThatCannotBeMeantAreRefusedByName(String value, String named) throws Exception {
@@ -252,6 +254,7 @@ class ChartIT {
       value = {
         "{} | replicas: 2",
         "{\"replicas\": 1} | replicas: 1",
+        "{\"config\": {\"podAccounting\": \"Prevent\"}} | name: vpods-of-jobs.kb.io",
         "{\"certificates\": {\"certManager\": {\"enabled\": true}}} | kind: Issuer",
         "{\"certificates\": {\"certManager\": {\"enabled\": true, \"issuerRef\": {\"kind\":"
             + " \"ClusterIssuer\", \"name\": \"company\"}}}} | kind: ClusterIssuer",

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -245,10 +246,19 @@ final class InstallFiles {
             InstallManifests.NAMESPACE,
             frameworks,
             Set.copyOf(prepared),
-            manageJobsWithoutQueueName,
+            further(manageJobsWithoutQueueName),
             Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
             Optional.of(InstallManifests.user(InstallManifests.NAMESPACE)),
             REINVOCATION));
+  }
+
+  /** Pods of jobs are in the chart in any case, and installed where they are to be prevented. */
+  private static Set<WebhookRegistration.Further> further(boolean manageJobsWithoutQueueName) {
+    Set<WebhookRegistration.Further> further = EnumSet.of(WebhookRegistration.Further.PODS_OF_JOBS);
+    if (manageJobsWithoutQueueName) {
+      further.add(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME);
+    }
+    return further;
   }
 
   /** Of each integration that may be on or prepared, the webhooks of both. */
@@ -256,7 +266,10 @@ final class InstallFiles {
     List<String> parts = parts(text(on));
     List<String> preparedParts = parts(text(prepared));
     StringBuilder result = new StringBuilder();
-    parts.stream().filter(part -> framework(part).isEmpty()).forEach(result::append);
+    parts.stream()
+        .filter(part -> framework(part).isEmpty())
+        .map(InstallFiles::whereWanted)
+        .forEach(result::append);
     for (String framework : optional()) {
       result.append(
           "{{- if has \"%s\" (.Values.config.integrations).frameworks }}\n".formatted(framework));
@@ -268,6 +281,14 @@ final class InstallFiles {
       result.append("{{- end }}\n");
     }
     return result.toString();
+  }
+
+  private static String whereWanted(String part) {
+    return part.contains("name: vpods-of-jobs.kb.io")
+        ? "{{- if eq (toString .Values.config.podAccounting) \"Prevent\" }}\n"
+            + part
+            + "{{- end }}\n"
+        : part;
   }
 
   /** The head of a registration, and each of its webhooks. */

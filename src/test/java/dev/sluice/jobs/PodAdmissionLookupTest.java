@@ -13,6 +13,7 @@ import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,7 @@ class PodAdmissionLookupTest {
           api, new AdmissionComparison(AdmittedRequests.PLAIN, any -> false), account -> {});
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
   private final PodAdmissionLookup lookup =
-      new PodAdmissionLookup(accounts, parser, AdmittedRequests.PLAIN);
+      new PodAdmissionLookup(accounts, parser, AdmittedRequests.PLAIN, Optional.empty());
   private CachedWorkload admitted;
 
   @BeforeEach

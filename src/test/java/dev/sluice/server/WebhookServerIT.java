@@ -95,7 +95,7 @@ class WebhookServerIT {
                 SYSTEM,
                 Set.of("batch/job"),
                 Set.of(),
-                false,
+                Set.of(),
                 Optional.empty(),
                 Optional.of("nobody"),
                 "Never"));

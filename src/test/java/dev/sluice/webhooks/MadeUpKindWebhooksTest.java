@@ -83,7 +83,7 @@ class MadeUpKindWebhooksTest {
         "kueue-system",
         Set.of(framework),
         Set.of(),
-        false,
+        Set.of(),
         Optional.empty(),
         Optional.empty(),
         "Never");

@@ -70,7 +70,8 @@ class PodResizeProtectionTest {
         update.name(),
         update.user(),
         update.object(),
-        update.oldObject());
+        update.oldObject(),
+        false);
   }
 
   @Test

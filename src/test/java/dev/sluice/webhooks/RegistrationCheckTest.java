@@ -27,7 +27,7 @@ class RegistrationCheckTest {
         "kueue-system",
         frameworks,
         Set.of(),
-        withoutQueue,
+        withoutQueue ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME) : Set.of(),
         Optional.of(
             new Selector(
                 Map.of(),
@@ -67,6 +67,28 @@ class RegistrationCheckTest {
       WebhookRegistration all = registration(frameworks, true, "kube-system", "kueue-system");
       assertNothingMissing(compare(all, all));
     }
+  }
+
+  @Test
+  void podsOfJobsAreAskedAboutAtAPathOfTheirOwn() {
+    WebhookRegistration without = registration(ALL, true, "kube-system", "kueue-system");
+    WebhookRegistration with =
+        new WebhookRegistration(
+            without.target(),
+            "",
+            "kueue-system",
+            ALL,
+            Set.of(),
+            Set.of(WebhookRegistration.Further.values()),
+            without.managedNamespaces(),
+            Optional.empty(),
+            "Never");
+
+    assertNothingMissing(compare(with, with));
+    assertNothingMissing(compare(with.trusting(Optional.of("somebody")), with));
+    assertThat(compare(without, with).missing())
+        .hasSize(4)
+        .allSatisfy(missing -> assertThat(missing).contains("of pods"));
   }
 
   @Test
@@ -165,7 +187,7 @@ class RegistrationCheckTest {
             "kueue-system",
             JOBS,
             Set.of("pod", "deployment", "statefulset"),
-            false,
+            Set.of(),
             Optional.empty(),
             Optional.empty(),
             "Never");

@@ -95,7 +95,8 @@ final class Reviews {
         request.name(),
         user,
         request.object(),
-        request.oldObject());
+        request.oldObject(),
+        request.dryRun());
   }
 
   static AdmissionRequest update(JsonNode before, JsonNode now) {
@@ -118,7 +119,8 @@ final class Reviews {
         JsonFields.text(now, "metadata", "name"),
         "somebody",
         now,
-        before);
+        before,
+        false);
   }
 
   static WebhookSettings settings(String... gateChanges) {

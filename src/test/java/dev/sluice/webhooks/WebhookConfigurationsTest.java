@@ -29,7 +29,7 @@ class WebhookConfigurationsTest {
         "kueue-system",
         Set.of("batch/job"),
         Set.of(),
-        withoutQueue,
+        withoutQueue ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME) : Set.of(),
         namespaces,
         Optional.empty(),
         "IfNeeded");
@@ -156,7 +156,7 @@ class WebhookConfigurationsTest {
             "kueue-system",
             Set.of("batch/job"),
             Set.of("pod", "deployment", "statefulset"),
-            false,
+            Set.of(),
             Optional.empty(),
             Optional.empty(),
             "Never");
@@ -181,7 +181,9 @@ class WebhookConfigurationsTest {
                 "kueue-system",
                 frameworks,
                 Set.of(),
-                withoutQueue,
+                withoutQueue
+                    ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME)
+                    : Set.of(),
                 Optional.empty(),
                 Optional.empty(),
                 "Never"));

@@ -121,7 +121,7 @@ class WorkloadMatchConditionsIT {
                 "kueue-system",
                 Set.of("batch/job"),
                 Set.of(),
-                false,
+                Set.of(),
                 Optional.empty(),
                 Optional.of("somebody"),
                 "Never"));

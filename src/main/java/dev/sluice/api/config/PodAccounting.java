@@ -7,8 +7,11 @@ public enum PodAccounting {
   /** They aren't. */
   OFF,
   /** A Workload that runs more than it was admitted with is evicted. */
-  DETECT;
+  DETECT,
+  /** The same, and a pod with which a Workload would run more is refused before it exists. */
+  PREVENT;
 
   /** The words of the configuration. */
-  static final Map<String, PodAccounting> WORDS = Map.of("Off", OFF, "Detect", DETECT);
+  static final Map<String, PodAccounting> WORDS =
+      Map.of("Off", OFF, "Detect", DETECT, "Prevent", PREVENT);
 }
