@@ -62,7 +62,7 @@ class TaskPagesIT {
           try {
             follow(terminal, page, TaskPage.steps(PAGES.resolve(page)));
           } catch (AssertionError | ConditionTimeoutException fault) {
-            // The other pages don't need this one.
+            // The other pages are tried all the same; what this one left behind may disturb them.
             faults.add(String.valueOf(fault.getMessage()));
           }
         }
