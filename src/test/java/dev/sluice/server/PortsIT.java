@@ -14,6 +14,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,6 +23,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** The ports of an operator, and clients who want them for themselves. */
@@ -62,7 +64,10 @@ class PortsIT {
         socket.connect(new InetSocketAddress("127.0.0.1", settings.healthPort()));
         idle.add(socket);
       }
-      assertThat(operator.isHealthy()).isTrue();
+      // a kubelet restarts a container after three probes that fail, ten seconds apart
+      Awaitility.await("a probe beside idle connections")
+          .atMost(Duration.ofSeconds(20))
+          .until(operator::isHealthy);
 
       // forged tokens at the metrics' port, by the address that the scraper has, too
       double before = reviews(cluster);
