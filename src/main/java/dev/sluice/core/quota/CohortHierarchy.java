@@ -8,8 +8,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -146,25 +148,11 @@ public final class CohortHierarchy {
   private Set<String> membersOfCycles() {
     Set<String> result = new HashSet<>();
     for (String start : cohorts.keySet()) {
-      if (leadsIntoCycle(start)) {
+      if (!cycleAbove(start).isEmpty()) {
         result.add(start);
       }
     }
     return result;
-  }
-
-  /** Whether the chain of parents runs into a cycle: such a chain has no root. */
-  private boolean leadsIntoCycle(String start) {
-    Set<String> seen = new HashSet<>();
-    String name = start;
-    while (seen.add(name)) {
-      Declared cohort = cohorts.get(name);
-      if (cohort == null || cohort.parent.isEmpty()) {
-        return false;
-      }
-      name = cohort.parent;
-    }
-    return true;
   }
 
   private void attachAll() {
@@ -229,24 +217,21 @@ public final class CohortHierarchy {
 
   /**
    * The cycle that a cohort's chain of parents runs into, from the first member that is met on,
-   * with that one again at the end; empty if there is none.
+   * with that one again at the end; such a chain has no root. Empty if there is none.
    */
   public List<String> cycleAbove(String cohort) {
-    if (!cyclic.contains(cohort)) {
-      return List.of();
-    }
-    List<String> chain = new ArrayList<>();
+    SequencedSet<String> chain = new LinkedHashSet<>();
     String name = cohort;
-    while (!chain.contains(name)) {
-      chain.add(name);
+    while (chain.add(name)) {
       Declared declared = cohorts.get(name);
-      if (declared == null) {
+      if (declared == null || declared.parent.isEmpty()) {
         return List.of();
       }
       name = declared.parent;
     }
-    chain.add(name);
-    return chain.subList(chain.indexOf(name), chain.size());
+    List<String> cycle = new ArrayList<>(chain);
+    cycle.add(name);
+    return cycle.subList(cycle.indexOf(name), cycle.size());
   }
 
   /** Whether a cohort's chain of parents runs into a cycle. */
