@@ -145,19 +145,19 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     } else {
       dropPlaced(pod.uid());
     }
-    count(records.find(pod.uid()).orElse(pod.record()));
+    count(pod.uid());
   }
 
   /** A Workload of a pod changed, or what is known of the pod's owners. */
   public void ownersChanged(PodRecord pod) {
     if (placed.containsKey(pod.uid())) {
-      records.find(pod.uid()).ifPresent(this::count);
+      count(pod.uid());
     }
   }
 
   /** The same of all pods. */
   public void allOwnersChanged() {
-    placed.keySet().forEach(uid -> records.find(uid).ifPresent(this::count));
+    placed.keySet().forEach(this::count);
   }
 
   private void put(UUID uid, TopologyPod pod) {
@@ -186,25 +186,17 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
     listener.accept(Key.of(pod));
   }
 
-  /** Counts a pod on its node, unless it is one that was assigned to the node. */
-  private void count(PodRecord pod) {
-    if (pod.node().isEmpty()) {
-      return;
-    }
+  /** Counts a pod on its node, unless it was assigned to the node, or is gone. */
+  private void count(UUID uid) {
     lock.lock();
     try {
-      boolean own = placed.containsKey(pod.uid()) && assigned.test(pod);
-      boolean exists = records.find(pod.uid()).isPresent();
-      (own || !exists ? usage.remove(pod.uid()) : usage.put(pod)).ifPresent(this::changed);
-    } finally {
-      lock.unlock();
-    }
-  }
-
-  private void countNoMore(UUID uid) {
-    lock.lock();
-    try {
-      usage.remove(uid).ifPresent(this::changed);
+      records
+          .find(uid)
+          .filter(pod -> !pod.node().isEmpty())
+          .filter(pod -> !placed.containsKey(uid) || !assigned.test(pod))
+          .map(usage::put)
+          .orElseGet(() -> usage.remove(uid))
+          .ifPresent(this::changed);
     } finally {
       lock.unlock();
     }
@@ -236,7 +228,7 @@ public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
   private void remove(UUID uid) {
     dropPlaced(uid);
     records.gone(uid);
-    countNoMore(uid);
+    count(uid);
   }
 
   @Override

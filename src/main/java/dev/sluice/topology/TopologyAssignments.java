@@ -32,17 +32,14 @@ public final class TopologyAssignments {
 
   private static boolean isIn(
       TopologyAssignment topology, String node, Map<String, String> labels) {
-    if (topology.isOfNodes()) {
-      return topology.domains().stream()
-          .anyMatch(domain -> domain.values().equals(List.of(hostname(node, labels))));
-    }
     List<String> values =
-        topology.levels().stream().map(level -> labels.getOrDefault(level, "")).toList();
+        topology.levels().stream().map(level -> value(level, node, labels)).toList();
     return topology.domains().stream().anyMatch(domain -> domain.values().equals(values));
   }
 
-  private static String hostname(String node, Map<String, String> labels) {
-    return labels.getOrDefault(TopologyLabels.HOSTNAME, node);
+  /** A node without the label of its hostname is known by its name. */
+  private static String value(String level, String node, Map<String, String> labels) {
+    return labels.getOrDefault(level, level.equals(TopologyLabels.HOSTNAME) ? node : "");
   }
 
   /**
