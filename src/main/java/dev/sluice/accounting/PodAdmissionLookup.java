@@ -53,8 +53,7 @@ public record PodAdmissionLookup(
     if (!requests.isLarger(pod, before)) {
       return Optional.empty();
     }
-    PodRecord said = parser.of(before);
-    PodRecord known = accounts.records().find(said.uid()).map(said::after).orElse(said);
+    PodRecord known = accounts.records().known(parser.of(before));
     for (Account account : accounts.accountsOf(known)) {
       if (account.namespace().equals(namespace)) {
         Optional<String> excess = excess(account, known, pod);

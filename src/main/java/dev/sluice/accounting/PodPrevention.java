@@ -91,7 +91,7 @@ public final class PodPrevention {
    */
   public Optional<String> excessWith(JsonNode before, JsonNode pod, boolean dryRun)
       throws InterruptedException {
-    PodRecord record = known(dependencies.parser().of(pod));
+    PodRecord record = accounts.records().known(dependencies.parser().of(pod));
     if (!record.runs() || PodRecordParser.ended(pod)) {
       return Optional.empty();
     }
@@ -99,7 +99,7 @@ public final class PodPrevention {
     Set<Account> compared = new HashSet<>(accounts.accountsOf(record));
     compared.removeIf(account -> !isCompared(account));
     if (before.isObject()) {
-      PodRecord was = known(dependencies.parser().of(before));
+      PodRecord was = accounts.records().known(dependencies.parser().of(before));
       Set<Account> had = was.runs() ? accounts.accountsOf(was) : Set.of();
       compared.removeIf(account -> had.contains(account) && !isLarger(record, was));
     }
@@ -115,10 +115,6 @@ public final class PodPrevention {
             .collect(Collectors.toSet());
     Map<UUID, PodRecord> living = dependencies.freshPods().living(record.namespace());
     return letIn(record, compared, new Listed(asked, living), dryRun);
-  }
-
-  private PodRecord known(PodRecord said) {
-    return accounts.records().find(said.uid()).map(said::after).orElse(said);
   }
 
   private static boolean isLarger(PodRecord now, PodRecord before) {

@@ -171,6 +171,11 @@ public final class PodRecords {
     }
   }
 
+  /** A pod with what was seen of it before; as this version says if it was never seen. */
+  PodRecord known(PodRecord version) {
+    return find(version.uid()).map(version::after).orElse(version);
+  }
+
   /** The pods that are bound to a node. */
   public List<PodRecord> on(String node) {
     lock.lock();
