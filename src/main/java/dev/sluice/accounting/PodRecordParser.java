@@ -2,13 +2,13 @@ package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload.Owner;
 import dev.sluice.workload.PodTemplateParser;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -96,12 +96,8 @@ public final class PodRecordParser {
       return Optional.empty();
     }
     long grace = metadata.path("deletionGracePeriodSeconds").asLong(0);
-    try {
-      Instant due = Instant.parse(metadata.path("deletionTimestamp").asText());
-      return Optional.of(new PodRecord.Deletion(due, grace));
-    } catch (DateTimeParseException notATime) {
-      return Optional.of(new PodRecord.Deletion(Instant.EPOCH, grace));
-    }
+    Instant due = JsonFields.time(metadata.path("deletionTimestamp")).orElse(Instant.EPOCH);
+    return Optional.of(new PodRecord.Deletion(due, grace));
   }
 
   /** The UID in this text; one made of the text if it isn't a UUID. */

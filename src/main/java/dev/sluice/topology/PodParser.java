@@ -5,12 +5,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.core.model.MapCopies;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -83,16 +83,8 @@ final class PodParser {
         .filter(condition -> condition.path("type").asText().equals("PodScheduled"))
         .filter(condition -> condition.path("status").asText().equals("False"))
         .filter(condition -> condition.path("reason").asText().equals("Unschedulable"))
-        .flatMap(condition -> instant(condition.path("lastTransitionTime").asText()).stream())
+        .flatMap(condition -> JsonFields.time(condition.path("lastTransitionTime")).stream())
         .findFirst();
-  }
-
-  private static Optional<Instant> instant(String text) {
-    try {
-      return Optional.of(Instant.parse(text));
-    } catch (DateTimeParseException notATime) {
-      return Optional.empty();
-    }
   }
 
   private static List<String> gates(JsonNode spec) {

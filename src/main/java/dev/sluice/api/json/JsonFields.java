@@ -5,11 +5,14 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +73,15 @@ public final class JsonFields {
   /** The annotations of an object. */
   public static Map<String, String> annotations(JsonNode object) {
     return map(object, "metadata", "annotations");
+  }
+
+  /** The time that a text says; empty if the value says none. */
+  public static Optional<Instant> time(JsonNode text) {
+    try {
+      return text.isTextual() ? Optional.of(Instant.parse(text.asText())) : Optional.empty();
+    } catch (DateTimeParseException notATime) {
+      return Optional.empty();
+    }
   }
 
   /** Whether the condition of this type is True. */

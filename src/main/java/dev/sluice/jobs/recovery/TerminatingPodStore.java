@@ -3,12 +3,11 @@ package dev.sluice.jobs.recovery;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.reading.CollectionReflector;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.format.DateTimeParseException;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -84,7 +83,7 @@ final class TerminatingPodStore implements CollectionReflector.Sink<TerminatingP
   private static Optional<TerminatingPod> candidate(String uid, JsonNode pod) {
     JsonNode metadata = pod.path("metadata");
     String phase = pod.path("status").path("phase").asText();
-    return time(metadata.path("deletionTimestamp"))
+    return JsonFields.time(metadata.path("deletionTimestamp"))
         .map(
             deletionTime ->
                 new TerminatingPod(
@@ -107,14 +106,6 @@ final class TerminatingPodStore implements CollectionReflector.Sink<TerminatingP
       }
     }
     return false;
-  }
-
-  private static Optional<Instant> time(JsonNode text) {
-    try {
-      return text.isTextual() ? Optional.of(Instant.parse(text.asText())) : Optional.empty();
-    } catch (DateTimeParseException notATime) {
-      return Optional.empty();
-    }
   }
 
   @Override
