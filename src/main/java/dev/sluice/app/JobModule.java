@@ -178,9 +178,7 @@ final class JobModule implements OperatorModule {
       PodIndex podIndex,
       String namespace,
       CachedWorkload.Owner owner) {
-    CachedJob.Controller reference =
-        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
-    return registry.find(namespace, reference).isPresent()
+    return registry.find(namespace, CachedJob.Controller.of(owner)).isPresent()
         || podIndex
             .find(namespace, owner.name())
             .filter(pod -> pod.job().ref().uid().equals(owner.uid()))

@@ -8,6 +8,7 @@ import dev.sluice.accounting.PodRecord;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.BelievedOwners;
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.CachedJobParser;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
@@ -40,10 +41,7 @@ record OwnerLinks(
   @Override
   public void read(PodRecord pod) throws InterruptedException {
     for (Owner owner : pod.owners()) {
-      Optional<CachedJob.Controller> next =
-          Optional.of(
-              new CachedJob.Controller(
-                  owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
+      Optional<CachedJob.Controller> next = Optional.of(CachedJob.Controller.of(owner));
       for (int depth = 0; depth < DEEPEST && next.isPresent(); depth++) {
         next = above(pod.namespace(), next.get());
       }
@@ -69,22 +67,9 @@ record OwnerLinks(
     if (!JsonFields.text(metadata, "uid").equals(object.uid())) {
       return Optional.empty();
     }
-    Optional<CachedJob.Controller> controller =
-        metadata
-            .path("ownerReferences")
-            .valueStream()
-            .filter(reference -> reference.path("controller").asBoolean())
-            .findFirst()
-            .map(
-                reference ->
-                    new CachedJob.Controller(
-                        JsonFields.text(reference, "apiVersion"),
-                        JsonFields.text(reference, "kind"),
-                        JsonFields.text(reference, "name"),
-                        JsonFields.text(reference, "uid")));
     Optional<CachedJob.Controller> parent =
-        controller.flatMap(
-            it -> believed.of(it, object.kind(), JsonFields.map(metadata, "labels")));
+        CachedJobParser.controller(metadata)
+            .flatMap(it -> believed.of(it, object.kind(), JsonFields.map(metadata, "labels")));
     parent
         .filter(it -> !it.uid().isEmpty())
         .ifPresent(it -> accounts.linked(object.uid(), it.uid()));

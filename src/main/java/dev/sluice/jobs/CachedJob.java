@@ -7,6 +7,7 @@ import dev.sluice.api.QueueNames;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.MapCopies;
+import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.HashMap;
@@ -61,38 +62,12 @@ public record CachedJob(
 
   /** The same job in another state. */
   CachedJob withState(JobState other) {
-    return new CachedJob(
-        ref,
-        version,
-        createdAt,
-        deletionTime,
-        controller,
-        finalizers,
-        labels,
-        annotations,
-        other,
-        Optional.empty(),
-        podSets,
-        priorityClass,
-        text);
+    return changed(annotations, other, Optional.empty(), podSets);
   }
 
   /** The same job with other pod sets. */
   CachedJob withPodSets(List<PodSet> others) {
-    return new CachedJob(
-        ref,
-        version,
-        createdAt,
-        deletionTime,
-        controller,
-        finalizers,
-        labels,
-        annotations,
-        state,
-        remoteStatus,
-        others,
-        priorityClass,
-        text);
+    return changed(annotations, state, remoteStatus, others);
   }
 
   /**
@@ -106,6 +81,14 @@ public record CachedJob(
     }
     Map<String, String> others = new HashMap<>(annotations);
     others.remove(KueueConstants.PREBUILT_WORKLOAD_NAME);
+    return changed(others, state, remoteStatus, podSets);
+  }
+
+  private CachedJob changed(
+      Map<String, String> itsAnnotations,
+      JobState itsState,
+      Optional<JobState> itsRemoteStatus,
+      List<PodSet> itsPodSets) {
     return new CachedJob(
         ref,
         version,
@@ -114,16 +97,22 @@ public record CachedJob(
         controller,
         finalizers,
         labels,
-        others,
-        state,
-        remoteStatus,
-        podSets,
+        itsAnnotations,
+        itsState,
+        itsRemoteStatus,
+        itsPodSets,
         priorityClass,
         text);
   }
 
   /** A controlling owner. */
-  public record Controller(String apiVersion, String kind, String name, String uid) {}
+  public record Controller(String apiVersion, String kind, String name, String uid) {
+
+    /** The owner of a Workload. */
+    public static Controller of(CachedWorkload.Owner owner) {
+      return new Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    }
+  }
 
   /**
    * A pod set without its template.

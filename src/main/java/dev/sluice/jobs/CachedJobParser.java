@@ -90,7 +90,8 @@ public final class CachedJobParser {
     return result;
   }
 
-  private static Optional<CachedJob.Controller> controller(JsonNode metadata) {
+  /** The controlling owner that metadata names; empty if they name none. */
+  public static Optional<CachedJob.Controller> controller(JsonNode metadata) {
     for (JsonNode owner : metadata.path("ownerReferences")) {
       if (owner.path("controller").asBoolean()) {
         return Optional.of(

@@ -210,13 +210,7 @@ public final class QueueUnitMirror implements WorkloadListener, AutoCloseable {
       CachedWorkload workload, CachedWorkload.Owner owner, String clusterQueue)
       throws InterruptedException {
     String namespace = workload.id().namespace();
-    Optional<CachedJob> job =
-        dependencies
-            .jobs()
-            .find(
-                namespace,
-                new CachedJob.Controller(
-                    owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
+    Optional<CachedJob> job = dependencies.jobs().find(namespace, CachedJob.Controller.of(owner));
     ObjectKey shown = key(workload);
     String base = QueueUnits.name(owner.kind(), owner.name());
     ObjectKey key = new ObjectKey(namespace, units.getOrDefault(shown, base));
