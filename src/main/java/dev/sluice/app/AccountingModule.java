@@ -103,7 +103,7 @@ final class AccountingModule implements OperatorModule {
 
   /** Whether pods are counted. */
   boolean enabled() {
-    return context.configuration().podAccounting() != PodAccounting.OFF;
+    return context.configuration().podAccounting().isOn();
   }
 
   /** Makes the records of pods. */

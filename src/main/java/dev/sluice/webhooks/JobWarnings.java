@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
@@ -77,17 +78,17 @@ final class JobWarnings {
           "the label %s names queue %s, the annotation names %s: the label counts"
               .formatted(KueueConstants.QUEUE_NAME, shown(labelled), shown(annotated)));
     }
-    String queue = labelled.isEmpty() ? annotated : labelled;
-    if (queue.isEmpty()) {
-      return;
-    }
-    cluster
-        .localQueuesWithout(request.namespace(), queue)
+    QueueNames.of(labels, annotations)
         .ifPresent(
-            known ->
-                notices.add(
-                    "namespace %s has no LocalQueue %s yet, so the job waits until there is one; %s"
-                        .formatted(request.namespace(), shown(queue), others(known))));
+            queue ->
+                cluster
+                    .localQueuesWithout(request.namespace(), queue)
+                    .ifPresent(known -> notices.add(missing(request.namespace(), queue, known))));
+  }
+
+  private static String missing(String namespace, String queue, Set<String> known) {
+    return "namespace %s has no LocalQueue %s yet, so the job waits until there is one; %s"
+        .formatted(namespace, shown(queue), others(known));
   }
 
   private static String others(Set<String> known) {

@@ -2,7 +2,6 @@ package dev.sluice.webhooks;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.api.config.PodAccounting;
 import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
@@ -62,7 +61,7 @@ public record WebhookSettings(
         Set.copyOf(configuration.integrations().frameworks()),
         gates,
         on,
-        configuration.podAccounting() != PodAccounting.OFF);
+        configuration.podAccounting().isOn());
   }
 
   boolean isOn(FeatureGate gate) {

@@ -11,6 +11,11 @@ public enum PodAccounting {
   /** The same, and a pod with which a Workload would run more is refused before it exists. */
   PREVENT;
 
+  /** Whether pods are compared at all. */
+  public boolean isOn() {
+    return this != OFF;
+  }
+
   /** The words of the configuration. */
   static final Map<String, PodAccounting> WORDS =
       Map.of("Off", OFF, "Detect", DETECT, "Prevent", PREVENT);
