@@ -7,8 +7,6 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.player.PlayedDefinitions;
-import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -45,7 +43,6 @@ import org.junit.jupiter.api.Test;
 class PodAccountingIT {
 
   private static final String JOB = "batch/v1/Job";
-  private static final String SET = "jobset.x-k8s.io/v1alpha2/JobSet";
   private static final String POD = "v1/Pod";
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
@@ -412,47 +409,11 @@ class PodAccountingIT {
 
   @Test
   void aChildThatOutgrowsItsAncestorCounts() {
-    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
-    api.givenQueues(50);
-    cluster.applyText(
-        """
-        apiVersion: jobset.x-k8s.io/v1alpha2
-        kind: JobSet
-        metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq}}
-        spec:
-          replicatedJobs:
-          - name: main
-            template:
-              spec:
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """);
-    String workload = api.workloadOf(SET, "set");
-    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
-    // What the controller of the set makes.
-    cluster.applyText(
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata:
-          name: set-main-0
-          ownerReferences:
-          - {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: %s, controller: true}
-        spec:
-          parallelism: 1
-          completions: 100
-          template:
-            metadata: {annotations: {sluice.dev/run-for: "60m"}}
-            spec:
-              restartPolicy: Never
-              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """
-            .formatted(api.get(SET, "set").at("/metadata/uid").asText()));
+    String workload = SetOfOneJob.admitted(cluster, api);
+    SetOfOneJob.makeChild(cluster, api, 1);
     awaitBound(1);
 
-    api.patch(JOB, "set-main-0", "{'spec': {'parallelism': 50}}");
+    api.patch(JOB, SetOfOneJob.CHILD, "{'spec': {'parallelism': 50}}");
 
     awaitEvictedAsExceeding(workload);
     await("no more than was admitted")

@@ -11,6 +11,7 @@ import dev.sluice.accounting.AdmissionComparison.Finding;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.KnownWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,7 +80,7 @@ class PodAccountsTest {
 
   private CachedWorkload admitted() {
     CachedWorkload workload = workloadOf(job()).admitted("spot").get();
-    workloads.all.add(workload);
+    workloads.add(workload);
     accounts.changed(null, workload);
     return workload;
   }
@@ -95,8 +96,8 @@ class PodAccountsTest {
   }
 
   private CachedWorkload change(CachedWorkload before, CachedWorkload after) {
-    workloads.all.remove(before);
-    workloads.all.add(after);
+    workloads.known().remove(before.id().name());
+    workloads.add(after);
     accounts.changed(before, after);
     return after;
   }
@@ -230,7 +231,7 @@ class PodAccountsTest {
   void whatHasAWorkloadOfItsOwnIsNotCountedWithWhatIsAboveIt() {
     admitted();
     CachedWorkload own = workloadOf(job()).named("child").ofJob("child").admitted("spot").get();
-    workloads.all.add(own);
+    workloads.add(own);
     accounts.changed(null, own);
     accounts.linked(CHILD, ROOT);
     accounts.records().seen(pod(1, CHILD, "1", ""));
@@ -304,7 +305,7 @@ class PodAccountsTest {
   void aDeletedWorkloadIsChargedUntilItsPodsAreGone() {
     CachedWorkload before = admitted();
     accounts.records().seen(pod(1));
-    workloads.all.remove(before);
+    workloads.known().remove(before.id().name());
     accounts.changed(before, null);
     assertThat(accounts.isHeld(before.id())).isTrue();
     accounts.records().gone(uid(1));
@@ -327,7 +328,7 @@ class PodAccountsTest {
     CachedWorkload before = admitted();
     accounts.records().seen(pod(1));
     CachedWorkload next = workloadOf(job()).named("next").admitted("spot").get();
-    workloads.all.add(next);
+    workloads.add(next);
     accounts.changed(null, next);
     change(before, workloadOf(job()).admitted("spot").finished().get());
     assertThat(accounts.isHeld(before.id())).isFalse();

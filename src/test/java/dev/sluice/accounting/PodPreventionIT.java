@@ -9,8 +9,6 @@ import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.player.PlayedDefinitions;
-import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -38,7 +36,6 @@ import org.junit.jupiter.api.Test;
 class PodPreventionIT {
 
   private static final String JOB = "batch/v1/Job";
-  private static final String SET = "jobset.x-k8s.io/v1alpha2/JobSet";
   private static final String POD = "v1/Pod";
   private static final Duration LIMIT = Duration.ofMinutes(5);
 
@@ -164,47 +161,11 @@ class PodPreventionIT {
 
   @Test
   void aChildThatOutgrowsItsAncestorGetsNoPods() {
-    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
-    api.givenQueues(50);
-    cluster.applyText(
-        """
-        apiVersion: jobset.x-k8s.io/v1alpha2
-        kind: JobSet
-        metadata: {name: set, labels: {kueue.x-k8s.io/queue-name: lq}}
-        spec:
-          replicatedJobs:
-          - name: main
-            template:
-              spec:
-                template:
-                  spec:
-                    restartPolicy: Never
-                    containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """);
-    String workload = api.workloadOf(SET, "set");
-    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
-    // What the controller of the set makes, with more pods than the set was admitted with.
-    cluster.applyText(
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata:
-          name: set-main-0
-          ownerReferences:
-          - {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: %s, controller: true}
-        spec:
-          parallelism: 50
-          completions: 100
-          template:
-            metadata: {annotations: {sluice.dev/run-for: "60m"}}
-            spec:
-              restartPolicy: Never
-              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """
-            .formatted(api.get(SET, "set").at("/metadata/uid").asText()));
+    String workload = SetOfOneJob.admitted(cluster, api);
+    SetOfOneJob.makeChild(cluster, api, 50);
 
     awaitRunning(1);
-    awaitRefusal("set-main-0");
+    awaitRefusal(SetOfOneJob.CHILD);
     assertNeverMoreThan(1);
     assertThat(isEvictedAsExceeding(workload)).isFalse();
   }

@@ -15,9 +15,8 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
-import io.fabric8.kubernetes.client.ConfigBuilder;
+import dev.sluice.workload.KnownWorkloads;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,14 +42,7 @@ class PodPreventionTest {
   private static final String ROOT = GivenJob.UID;
 
   private final PlayedApi api = new PlayedApi();
-  private final KubernetesClient client =
-      new KubernetesClientBuilder()
-          .withConfig(
-              new ConfigBuilder()
-                  .withMasterUrl(api.address().toString())
-                  .withAutoConfigure(false)
-                  .build())
-          .build();
+  private final KubernetesClient client = api.client();
   private final KnownWorkloads workloads = new KnownWorkloads();
   private final PodAccounts accounts =
       new PodAccounts(
@@ -95,7 +87,7 @@ class PodPreventionTest {
 
   private void admitted() {
     CachedWorkload workload = workloadOf(job()).admitted("spot").get();
-    workloads.all.add(workload);
+    workloads.add(workload);
     accounts.changed(null, workload);
   }
 
@@ -148,7 +140,8 @@ class PodPreventionTest {
         .hasValueSatisfying(
             excess ->
                 assertThat(excess)
-                    .contains("\"" + workloads.all.getFirst().id().name() + "\"")
+                    .contains(
+                        "\"" + workloads.known().values().iterator().next().id().name() + "\"")
                     .endsWith("was admitted with, pods: 4 of 3"));
     assertThat(asked).hasSize(3);
   }
@@ -283,7 +276,7 @@ class PodPreventionTest {
   @Test
   void withoutQuotaNoPodRuns() throws InterruptedException {
     CachedWorkload waiting = workloadOf(job()).get();
-    workloads.all.add(waiting);
+    workloads.add(waiting);
     accounts.changed(null, waiting);
     assertThat(create(pod(0)))
         .hasValueSatisfying(excess -> assertThat(excess).endsWith("pods: 1 of 0"));

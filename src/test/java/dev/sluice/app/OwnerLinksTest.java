@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.accounting.Account;
 import dev.sluice.accounting.AdmissionComparison;
-import dev.sluice.accounting.KnownWorkloads;
 import dev.sluice.accounting.PodAccounts;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
@@ -20,9 +19,8 @@ import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.AdmittedRequests;
-import io.fabric8.kubernetes.client.ConfigBuilder;
+import dev.sluice.workload.KnownWorkloads;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -34,14 +32,7 @@ class OwnerLinksTest {
   private static final String CHILD = "0c000000-0000-4000-8000-000000000001";
 
   private final PlayedApi api = new PlayedApi();
-  private final KubernetesClient client =
-      new KubernetesClientBuilder()
-          .withConfig(
-              new ConfigBuilder()
-                  .withMasterUrl(api.address().toString())
-                  .withAutoConfigure(false)
-                  .build())
-          .build();
+  private final KubernetesClient client = api.client();
   private final KnownWorkloads workloads = new KnownWorkloads();
   private final PodAccounts accounts =
       new PodAccounts(
@@ -59,7 +50,7 @@ class OwnerLinksTest {
           accounts);
 
   OwnerLinksTest() throws IOException {
-    workloads.all.add(workloadOf(job()).admitted("spot").get());
+    workloads.add(workloadOf(job()).admitted("spot").get());
   }
 
   @AfterEach

@@ -42,22 +42,19 @@ class PrebuiltNamesIT {
             .formatted(name, labels, annotations));
   }
 
-  @Test
-  void theAnnotationIsNotFollowedAndTheLabelIs(TestCluster cluster) {
+  private static QueuedJobs given(TestCluster cluster) {
     QueuedJobs api = new QueuedJobs(cluster);
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
     api.givenQueues(5);
-    job(cluster, "by-annotation", "", NAMED);
-    String own = api.workloadOf(JOB, "by-annotation");
-    assertThat(own).isNotEqualTo("made");
-    api.awaitCondition(QueuedJobs.WORKLOAD, own, "Admitted", "True");
+    return api;
+  }
 
-    job(cluster, "by-label", ", " + NAMED, "");
+  private static void prebuilt(TestCluster cluster, String name) {
     cluster.applyText(
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: Workload
-        metadata: {name: made}
+        metadata: {name: %s}
         spec:
           queueName: lq
           podSets:
@@ -66,7 +63,20 @@ class PrebuiltNamesIT {
               spec:
                 restartPolicy: Never
                 containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-        """);
+        """
+            .formatted(name));
+  }
+
+  @Test
+  void theAnnotationIsNotFollowedAndTheLabelIs(TestCluster cluster) {
+    QueuedJobs api = given(cluster);
+    job(cluster, "by-annotation", "", NAMED);
+    String own = api.workloadOf(JOB, "by-annotation");
+    assertThat(own).isNotEqualTo("made");
+    api.awaitCondition(QueuedJobs.WORKLOAD, own, "Admitted", "True");
+
+    job(cluster, "by-label", ", " + NAMED, "");
+    prebuilt(cluster, "made");
     api.awaitCondition(QueuedJobs.WORKLOAD, "made", "Admitted", "True");
     assertThat(api.workloadOf(JOB, "by-label")).isEqualTo("made");
   }
@@ -89,9 +99,7 @@ class PrebuiltNamesIT {
 
   @Test
   void aPodFollowsTheLabelAloneToo(TestCluster cluster) {
-    QueuedJobs api = new QueuedJobs(cluster);
-    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
-    api.givenQueues(5);
+    QueuedJobs api = given(cluster);
     pod(cluster, "by-annotation", "", NAMED);
     String own = api.workloadOf("v1/Pod", "by-annotation");
     assertThat(own).startsWith("pod-by-annotation-");
@@ -101,21 +109,7 @@ class PrebuiltNamesIT {
     pod(cluster, "by-long-name", "", NAMED.replace("made", longName));
     pod(cluster, "by-label", ", " + NAMED, "");
     for (String name : List.of("made", longName)) {
-      cluster.applyText(
-          """
-          apiVersion: kueue.x-k8s.io/v1beta2
-          kind: Workload
-          metadata: {name: %s}
-          spec:
-            queueName: lq
-            podSets:
-            - name: main
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
-          """
-              .formatted(name));
+      prebuilt(cluster, name);
       api.awaitCondition(QueuedJobs.WORKLOAD, name, "Admitted", "True");
     }
     assertThat(api.workloadOf("v1/Pod", "by-label")).isEqualTo("made");

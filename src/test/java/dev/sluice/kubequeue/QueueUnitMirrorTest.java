@@ -29,9 +29,7 @@ import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
@@ -71,15 +69,7 @@ class QueueUnitMirrorTest {
   void start() throws IOException {
     api = new PlayedApi();
     api.play(this::answer);
-    client =
-        new KubernetesClientBuilder()
-            .withConfig(
-                new ConfigBuilder()
-                    .withMasterUrl(api.address().toString())
-                    .withRequestRetryBackoffLimit(0)
-                    .withAutoConfigure(false)
-                    .build())
-            .build();
+    client = api.client();
     InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
     put(
         caches.localQueues(),

@@ -2,6 +2,9 @@ package dev.sluice.testing;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -49,6 +52,18 @@ public final class PlayedApi implements AutoCloseable {
   /** Where it is. */
   public URI address() {
     return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+  }
+
+  /** A client of it that doesn't repeat what fails. */
+  public KubernetesClient client() {
+    return new KubernetesClientBuilder()
+        .withConfig(
+            new ConfigBuilder()
+                .withMasterUrl(address().toString())
+                .withRequestRetryBackoffLimit(0)
+                .withAutoConfigure(false)
+                .build())
+        .build();
   }
 
   /** From now on it answers so. */

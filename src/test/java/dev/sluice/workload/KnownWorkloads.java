@@ -1,12 +1,23 @@
 package dev.sluice.workload;
 
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /** A store of what a test puts into {@code known}, by name; all of it is in any queue. */
 public record KnownWorkloads(Map<String, CachedWorkload> known) implements WorkloadLister {
+
+  /** An empty one, to which Workloads are added. */
+  public KnownWorkloads() {
+    this(new LinkedHashMap<>());
+  }
+
+  /** Adds a Workload, in place of one of its name. */
+  public void add(CachedWorkload workload) {
+    known.put(workload.id().name(), workload);
+  }
 
   @Override
   public Optional<CachedWorkload> get(String namespace, String name) {
@@ -15,7 +26,9 @@ public record KnownWorkloads(Map<String, CachedWorkload> known) implements Workl
 
   @Override
   public Collection<CachedWorkload> ownedBy(String ownerUid) {
-    return List.of();
+    return known.values().stream()
+        .filter(it -> it.owner().filter(owner -> owner.uid().equals(ownerUid)).isPresent())
+        .toList();
   }
 
   @Override

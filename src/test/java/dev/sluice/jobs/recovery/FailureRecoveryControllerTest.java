@@ -14,9 +14,7 @@ import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -83,14 +81,7 @@ class FailureRecoveryControllerTest {
 
   FailureRecoveryControllerTest() throws IOException {
     api = new PlayedApi();
-    client =
-        new KubernetesClientBuilder()
-            .withConfig(
-                new ConfigBuilder()
-                    .withMasterUrl(api.address().toString())
-                    .withAutoConfigure(false)
-                    .build())
-            .build();
+    client = api.client();
     events =
         new EventRecorder(
             new EventSink() {

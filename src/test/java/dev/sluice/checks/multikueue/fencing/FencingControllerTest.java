@@ -12,9 +12,7 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -48,15 +46,7 @@ class FencingControllerTest {
   private final List<String> written = new CopyOnWriteArrayList<>();
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final PlayedApi api = new PlayedApi();
-  private final KubernetesClient client =
-      new KubernetesClientBuilder()
-          .withConfig(
-              new ConfigBuilder()
-                  .withMasterUrl(api.address().toString())
-                  .withRequestRetryBackoffLimit(0)
-                  .withAutoConfigure(false)
-                  .build())
-          .build();
+  private final KubernetesClient client = api.client();
   private final Writer writer = new Writer();
   private final FencingController keeper =
       new FencingController(

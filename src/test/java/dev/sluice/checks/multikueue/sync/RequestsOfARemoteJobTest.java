@@ -25,9 +25,7 @@ import dev.sluice.workload.lifecycle.CheckedAdmission;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
 import dev.sluice.workload.lifecycle.QueueLookup;
 import dev.sluice.workload.lifecycle.QueueState;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -62,8 +60,8 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
 
   private final PlayedApi manager = new PlayedApi();
   private final PlayedApi worker = new PlayedApi();
-  private final KubernetesClient managerClient = client(manager);
-  private final KubernetesClient workerClient = client(worker);
+  private final KubernetesClient managerClient = manager.client();
+  private final KubernetesClient workerClient = worker.client();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final WriteGate writes = WriteGate.open();
   private final ConnectionContext connectionContext =
@@ -122,17 +120,6 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
       case "POST" -> new PlayedApi.Answer(201, "{\"metadata\": {\"uid\": \"made\"}}");
       default -> new PlayedApi.Answer(200, "{}");
     };
-  }
-
-  private static KubernetesClient client(PlayedApi api) {
-    return new KubernetesClientBuilder()
-        .withConfig(
-            new ConfigBuilder()
-                .withMasterUrl(api.address().toString())
-                .withRequestRetryBackoffLimit(0)
-                .withAutoConfigure(false)
-                .build())
-        .build();
   }
 
   private ActionExecutor executor() {
