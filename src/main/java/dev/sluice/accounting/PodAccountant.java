@@ -13,10 +13,12 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +37,10 @@ public final class PodAccountant implements AutoCloseable {
    */
   static final Duration CONFIRMATION = Duration.ofMillis(500);
 
-  /** The same for pods without any admission: their job's controller may be about to stop them. */
+  /**
+   * The same for each pod without any admission: its job may be about to be suspended, and counts a
+   * pod that is stopped before that as failed.
+   */
   static final Duration UNADMITTED = Duration.ofSeconds(1);
 
   private static final Duration AGAIN = Duration.ofSeconds(1);
@@ -43,7 +48,36 @@ public final class PodAccountant implements AutoCloseable {
   private final Dependencies dependencies;
   private final PodAccounts accounts;
   private final WorkQueue<Account> queue;
-  private final Map<Account, Instant> suspects = new ConcurrentHashMap<>();
+  private final Map<Account, Suspicion> suspects = new ConcurrentHashMap<>();
+
+  /**
+   * An account that exceeds.
+   *
+   * @param since since when it does
+   * @param pods since when each of its pods has been known meanwhile
+   */
+  private record Suspicion(Instant since, Map<UUID, Instant> pods) {
+
+    private static Suspicion at(Instant now) {
+      return new Suspicion(now, new ConcurrentHashMap<>());
+    }
+
+    /** Only these pods are left. */
+    void has(List<PodRecord> known, Instant now) {
+      pods.keySet().retainAll(known.stream().map(PodRecord::uid).collect(Collectors.toSet()));
+      known.forEach(pod -> pods.putIfAbsent(pod.uid(), now));
+    }
+
+    /** Whether a pod has been known for so long. */
+    boolean isOlder(PodRecord pod, Duration age, Instant now) {
+      return !now.isBefore(pods.getOrDefault(pod.uid(), now).plus(age));
+    }
+
+    /** When the first pod will have been known for so long. */
+    Instant due(Duration age) {
+      return pods.values().stream().min(Instant::compareTo).orElse(since).plus(age);
+    }
+  }
 
   /**
    * What the accountant reads and writes.
@@ -130,16 +164,17 @@ public final class PodAccountant implements AutoCloseable {
       suspects.remove(account);
       return finding.lookAgainAt().map(at -> until(now, at));
     }
-    Instant since = suspects.computeIfAbsent(account, any -> now);
+    Suspicion suspicion = suspects.computeIfAbsent(account, any -> Suspicion.at(now));
+    suspicion.has(pods, now);
     boolean admitted = accounts.charge(account).pods() > 0;
-    Instant due = since.plus(admitted ? CONFIRMATION : UNADMITTED);
+    Instant due = admitted ? suspicion.since().plus(CONFIRMATION) : suspicion.due(UNADMITTED);
     if (now.isBefore(due)) {
       return Optional.of(until(now, due));
     }
-    return exceeds(account, pods);
+    return exceeds(account, pods, suspicion);
   }
 
-  private Optional<Duration> exceeds(Account account, List<PodRecord> known)
+  private Optional<Duration> exceeds(Account account, List<PodRecord> known, Suspicion suspicion)
       throws InterruptedException {
     List<PodRecord> pods = dependencies.freshPods().of(account.namespace(), known);
     Instant now = dependencies.clock().instant();
@@ -149,7 +184,9 @@ public final class PodAccountant implements AutoCloseable {
     }
     List<CachedWorkload> reserving = accounts.reserving(account);
     if (reserving.isEmpty()) {
-      stop(account, pods, finding);
+      List<PodRecord> due =
+          pods.stream().filter(pod -> suspicion.isOlder(pod, UNADMITTED, now)).toList();
+      stop(account, due, finding);
       return Optional.of(AGAIN);
     }
     for (CachedWorkload workload : reserving) {

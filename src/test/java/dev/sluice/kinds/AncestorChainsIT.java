@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.testing.BuildBreadth;
@@ -28,6 +29,7 @@ class AncestorChainsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final int ENOUGH = 20;
+  private static final int PATIENT = 1000;
 
   /** Kinds whose controllers may create jobs of any other kind, for all that is known of them. */
   private static final List<String> PARENTS =
@@ -113,11 +115,17 @@ class AncestorChainsIT {
       ObjectNode object = row.manifest().runningFor("30m").jobs().getFirst().deepCopy();
       Link link = new Link(row, "link-" + number + "-" + chain.size());
       ObjectNode metadata = object.withObjectProperty("metadata").put("name", link.name());
+      ObjectNode labels = metadata.putObject("labels");
+      // Another class plays controllers in the same control plane at the same time.
+      KindPlayer.LEFT_ALONE.forEach(labels::put);
       if (chain.isEmpty()) {
-        metadata.withObjectProperty("labels").put("kueue.x-k8s.io/queue-name", "lq");
+        labels.put("kueue.x-k8s.io/queue-name", "lq");
       } else {
-        metadata.remove("labels");
         own(metadata, chain.getLast());
+      }
+      if (kind.equals("job")) {
+        // Its pods may be stopped before the Job itself is: it has to outlive that.
+        object.withObjectProperty("spec").put("backoffLimit", PATIENT);
       }
       cluster.applyText(object.toString());
       chain.add(link);

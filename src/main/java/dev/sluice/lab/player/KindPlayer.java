@@ -46,6 +46,11 @@ import java.util.concurrent.TimeUnit;
 public final class KindPlayer implements AutoCloseable {
 
   private static final String PLAYED = "sluice.dev/played";
+  private static final String BY_NOBODY = "nobody";
+
+  /** The labels of an object that no player plays: a test stands in for its controller. */
+  public static final Map<String, String> LEFT_ALONE = Map.of(PLAYED, BY_NOBODY);
+
   private static final int REQUESTS_AT_A_TIME = 16;
   private static final Duration AGAIN = Duration.ofMillis(100);
 
@@ -84,6 +89,7 @@ public final class KindPlayer implements AutoCloseable {
             client
                 .genericKubernetesResources(definition(played.kind()))
                 .inAnyNamespace()
+                .withoutLabel(PLAYED, BY_NOBODY)
                 .runnableInformer(0));
     GuardedEventHandler.add(
         objects, handler(object -> key(object, object.getMetadata().getName())));

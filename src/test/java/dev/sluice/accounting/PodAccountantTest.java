@@ -1,0 +1,189 @@
+package dev.sluice.accounting;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static dev.sluice.jobs.GivenWorkload.workloadOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.sluice.jobs.GivenJob;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventSink;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.metrics.EventCounts;
+import dev.sluice.testing.PlayedApi;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.StatusWriter;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When pods without an admitted Workload are stopped. */
+class PodAccountantTest {
+
+  private static final JsonMapper JSON = new JsonMapper();
+  private static final Account ACCOUNT = new Account("team", GivenJob.UID);
+
+  private final PlayedApi api = new PlayedApi();
+  private final KubernetesClient client = api.client();
+  private final ApiClient requests = new ApiClient(client, ApiClient.Options.atATime(4));
+  private final EventRecorder events =
+      new EventRecorder(
+          new ToldNobody(),
+          InstantSource.system(),
+          "pod-1",
+          EventRecorder.Budget.DEFAULT,
+          new EventCounts(new PrometheusRegistry(), () -> ReplicaRole.LEADER));
+  private final KnownWorkloads workloads = new KnownWorkloads();
+  private final Map<UUID, String> stored = new LinkedHashMap<>();
+  private final Deque<Runnable> later = new ArrayDeque<>();
+  private final List<Integer> stopped = new ArrayList<>();
+  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodAccounts accounts =
+      new PodAccounts(
+          workloads,
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          account -> {});
+  private Instant now = Instant.parse("2026-03-01T12:00:00Z");
+  private final PodAccountant accountant =
+      new PodAccountant(
+          new PodAccountant.Dependencies(
+              new FreshPods(requests, parser),
+              new PodStopper(requests, events),
+              (StatusWriter) (id, version, status, urgency) -> new CompletableFuture<>(),
+              workload -> true,
+              workload -> true,
+              new Observed(),
+              () -> now,
+              () -> true),
+          accounts,
+          workload -> {},
+          new WorkQueueSettings(
+              Runnable::run,
+              (delay, task) -> later.add(task),
+              () -> now.toEpochMilli() * 1_000_000,
+              1,
+              Duration.ofMillis(1),
+              Duration.ofMillis(1)));
+
+  private static final class ToldNobody implements EventSink {
+    @Override
+    public void create(Event event) {}
+
+    @Override
+    public void update(Event event, EventSeries series) {}
+  }
+
+  private final class Observed implements PodAccountant.Observer {
+    @Override
+    public void evicted(CachedWorkload workload, int beyond, String message) {}
+
+    @Override
+    public void exceeds(CachedWorkload workload, int beyond, String message) {}
+
+    @Override
+    public void stopped(int pods) {
+      stopped.add(pods);
+    }
+
+    @Override
+    public void empty(List<CachedWorkload> empty) {}
+  }
+
+  PodAccountantTest() throws IOException {
+    api.play(
+        request ->
+            new PlayedApi.Answer(
+                200,
+                request.method().equals("GET")
+                    ? stored.values().stream()
+                        .collect(Collectors.joining(",", "{\"items\":[", "]}"))
+                    : "{}"));
+    CachedWorkload waiting = workloadOf(job()).get();
+    workloads.add(waiting);
+    accounts.changed(null, waiting);
+  }
+
+  @AfterEach
+  void close() {
+    accountant.close();
+    events.close();
+    client.close();
+    api.close();
+  }
+
+  private void pod(int number) throws JsonProcessingException {
+    JsonNode pod =
+        JSON.readTree(
+            """
+            {"metadata": {"namespace": "team", "name": "p%d", "uid": "%s", "ownerReferences":
+              [{"apiVersion": "batch/v1", "kind": "Job", "name": "j", "controller": true, "uid": "%s"}]},
+             "spec": {"nodeName": "n1", "containers": [{"name": "c"}]}}
+            """
+                .formatted(number, new UUID(7, number), GivenJob.UID));
+    stored.put(new UUID(7, number), pod.toString());
+    accounts.records().seen(parser.of(pod));
+    accountant.changed(ACCOUNT);
+  }
+
+  /** What was to be done later is done now. */
+  private void after(Duration time) {
+    now = now.plus(time);
+    List<Runnable> due = List.copyOf(later);
+    later.clear();
+    due.forEach(Runnable::run);
+  }
+
+  private List<String> deleted() {
+    return stored.keySet().stream()
+        .map(uid -> "p" + uid.getLeastSignificantBits())
+        .filter(name -> !api.asked("DELETE", "/pods/" + name).isEmpty())
+        .toList();
+  }
+
+  @Test
+  void aPodIsStoppedAfterItsOwnTimeNotAfterThatOfThoseBeforeIt() throws Exception {
+    pod(1);
+    after(PodAccountant.UNADMITTED.minusMillis(100));
+    assertThat(deleted()).isEmpty();
+
+    pod(2);
+    after(Duration.ofMillis(200));
+    assertThat(deleted()).containsExactly("p1");
+
+    after(PodAccountant.UNADMITTED);
+    assertThat(deleted()).containsExactly("p1", "p2");
+    assertThat(stopped).isNotEmpty();
+  }
+
+  @Test
+  void nothingIsStoppedThatIsAdmittedMeanwhile() throws Exception {
+    pod(1);
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    workloads.add(admitted);
+    after(PodAccountant.UNADMITTED.multipliedBy(2));
+
+    assertThat(deleted()).isEmpty();
+  }
+}
