@@ -36,6 +36,9 @@ public final class WebhookRouter {
   private static final ObjectMapper JSON =
       new ObjectMapper(
           JsonFactory.builder()
+              // A table of names costs most where each name is another one, as strangers write
+              // them.
+              .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
               .streamReadConstraints(
                   StreamReadConstraints.builder()
                       .maxNestingDepth(MAX_DEPTH)

@@ -25,6 +25,7 @@ final class ConversionData {
   private static final ObjectMapper MAPPER =
       new ObjectMapper(
           JsonFactory.builder()
+              .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
               .streamReadConstraints(
                   StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
               .build());

@@ -40,6 +40,8 @@ public final class ConversionWebhook {
 
   private static final JsonFactory JSON =
       JsonFactory.builder()
+          // A table of names costs most where each name is another one, as strangers write them.
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)
