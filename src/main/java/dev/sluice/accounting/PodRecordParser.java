@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 
 /**
  * Makes records of pods. Total: whatever a pod says, the result is a record. Values that many pods
@@ -56,8 +57,12 @@ public final class PodRecordParser {
   }
 
   private PodRecord.Amounts amounts(JsonNode spec) {
-    SortedMap<String, Long> requested = PodTemplateParser.requests(spec);
-    return amounts.of(new PodRecord.Amounts(requested, requests.counted(requested)));
+    SortedMap<String, Long> requested = PodTemplateParser.requests(spec, UnaryOperator.identity());
+    SortedMap<String, Long> charged =
+        requests.hasInjected(spec)
+            ? PodTemplateParser.requests(spec, requests::charged)
+            : requested;
+    return amounts.of(new PodRecord.Amounts(requested, requests.counted(charged)));
   }
 
   private static List<Owner> controllers(JsonNode metadata) {

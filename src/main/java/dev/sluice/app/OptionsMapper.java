@@ -125,7 +125,8 @@ record OptionsMapper(Configuration configuration) {
             new AdmittedRequests(
                 configuration.resources().excludeResourcePrefixes(),
                 configuration.resources().transformations(),
-                ignoresUndeclared()),
+                ignoresUndeclared(),
+                configuration.resources().injectedContainers()),
             on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
             on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
         .withQuickStart(quickStart())

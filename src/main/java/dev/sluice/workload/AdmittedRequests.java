@@ -5,11 +5,15 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Resources.Transformation;
 import dev.sluice.workload.CachedWorkload.Assignment;
 import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.PodTemplate.Container;
+import dev.sluice.workload.PodTemplate.ResourceNeeds;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * Compares the requests of an existing pod with what its pod set was admitted with per pod. Usable
@@ -18,10 +22,12 @@ import java.util.TreeMap;
 public final class AdmittedRequests {
 
   /** Every resource is counted as it is requested. */
-  public static final AdmittedRequests PLAIN = new AdmittedRequests(List.of(), List.of(), false);
+  public static final AdmittedRequests PLAIN =
+      new AdmittedRequests(List.of(), List.of(), false, Map.of());
 
   private final ResourceTransformer transformer;
   private final boolean ignoresUndeclared;
+  private final Map<String, Map<String, Long>> injected;
 
   /**
    * Counts as quota does.
@@ -29,13 +35,82 @@ public final class AdmittedRequests {
    * @param excludedPrefixes resources with one of these name prefixes are not counted
    * @param transformations resources that are counted as other resources
    * @param ignoresUndeclared whether resources without an assigned amount are not counted
+   * @param injected containers that webhooks of the cluster add to pods, by name: up to these
+   *     amounts, by resource, they are counted neither of pods nor of templates
    */
   public AdmittedRequests(
       List<String> excludedPrefixes,
       List<Transformation> transformations,
-      boolean ignoresUndeclared) {
+      boolean ignoresUndeclared,
+      Map<String, Map<String, Long>> injected) {
     this.transformer = new ResourceTransformer(excludedPrefixes, transformations);
     this.ignoresUndeclared = ignoresUndeclared;
+    this.injected = Map.copyOf(injected);
+  }
+
+  /** Whether a pod has containers of those that webhooks add, or that are named so. */
+  public boolean hasInjected(JsonNode podSpec) {
+    return !injected.isEmpty()
+        && Stream.of("containers", "initContainers")
+            .flatMap(field -> podSpec.path(field).valueStream())
+            .anyMatch(container -> injected.containsKey(container.path("name").asText("")));
+  }
+
+  /** A container without what one of its name may request beside an admission. */
+  public Container charged(Container container) {
+    Map<String, Long> free = injected.get(container.name());
+    if (free == null) {
+      return container;
+    }
+    Map<String, Long> requests = new HashMap<>(container.resources().requests());
+    requests.replaceAll(
+        (resource, amount) -> Math.max(0, amount - free.getOrDefault(resource, 0L)));
+    return new Container(
+        container.name(),
+        new ResourceNeeds(requests, container.resources().limits()),
+        container.restartable());
+  }
+
+  private PodTemplate charged(PodTemplate template) {
+    boolean none =
+        Stream.concat(template.containers().stream(), template.initContainers().stream())
+            .noneMatch(container -> injected.containsKey(container.name()));
+    return none
+        ? template
+        : new PodTemplate(
+            template.containers().stream().map(this::charged).toList(),
+            template.initContainers().stream().map(this::charged).toList(),
+            template.podLevel(),
+            template.overhead(),
+            template.runtimeClassName(),
+            template.nodeConstraints(),
+            template.fingerprint(),
+            template.fingerprintWithoutTolerations(),
+            template.resourceClaims(),
+            template.problems());
+  }
+
+  /** What one pod of an assignment may request, by resource. */
+  private SortedMap<String, Long> perPod(PodSet podSet, Assignment assignment) {
+    SortedMap<String, Long> template = counted(podSet.template());
+    SortedMap<String, Long> allowed = new TreeMap<>(template);
+    assignment
+        .resourceUsage()
+        .forEach(
+            (resource, usage) ->
+                allowed.merge(resource, perPod(resource, usage, assignment.count()), Math::max));
+    PodTemplate charged = charged(podSet.template());
+    if (charged != podSet.template()) {
+      // What isn't counted of the pods isn't allowed to others of them either.
+      counted(charged)
+          .forEach(
+              (resource, amount) ->
+                  allowed.computeIfPresent(
+                      resource,
+                      (same, most) ->
+                          Math.max(0, most - (template.getOrDefault(resource, 0L) - amount))));
+    }
+    return allowed;
   }
 
   /**
@@ -47,15 +122,14 @@ public final class AdmittedRequests {
    * @return for example {@code cpu: 2000 of 1000}, in thousandths for cpu, in whole units otherwise
    */
   public Optional<String> excess(JsonNode pod, PodSet podSet, Assignment assignment) {
-    SortedMap<String, Long> template = counted(podSet.template());
-    for (Map.Entry<String, Long> requested : counted(PodTemplateParser.of(pod)).entrySet()) {
+    SortedMap<String, Long> most = perPod(podSet, assignment);
+    PodTemplate template = charged(PodTemplateParser.of(pod));
+    for (Map.Entry<String, Long> requested : counted(template).entrySet()) {
       String resource = requested.getKey();
-      String usage = assignment.resourceUsage().get(resource);
-      if (usage == null && ignoresUndeclared) {
+      if (ignoresUndeclared && !assignment.resourceUsage().containsKey(resource)) {
         continue;
       }
-      long assigned = usage == null ? 0 : perPod(resource, usage, assignment.count());
-      long allowed = Math.max(assigned, template.getOrDefault(resource, 0L));
+      long allowed = most.getOrDefault(resource, 0L);
       if (requested.getValue() > allowed) {
         return Optional.of("%s: %d of %d".formatted(resource, requested.getValue(), allowed));
       }
@@ -87,16 +161,8 @@ public final class AdmittedRequests {
    * @param pods how many of the assigned pods
    */
   public SortedMap<String, Long> allowed(PodSet podSet, Assignment assignment, int pods) {
-    SortedMap<String, Long> allowed = new TreeMap<>();
-    counted(podSet.template())
-        .forEach((resource, amount) -> allowed.put(resource, times(amount, pods)));
-    assignment
-        .resourceUsage()
-        .forEach(
-            (resource, usage) -> {
-              long perPod = perPod(resource, usage, assignment.count());
-              allowed.merge(resource, times(perPod, pods), Math::max);
-            });
+    SortedMap<String, Long> allowed = perPod(podSet, assignment);
+    allowed.replaceAll((resource, amount) -> times(amount, pods));
     return allowed;
   }
 

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeSet;
+import java.util.function.UnaryOperator;
 
 /**
  * Parses pod templates: the parts that quota, limits and placement depend on, and the fingerprint.
@@ -47,12 +48,16 @@ public final class PodTemplateParser {
   /**
    * What a pod of the API server requests, by resource: limits and defaults are in its requests
    * already. Invalid quantities count as none.
+   *
+   * @param as what each container is counted as
    */
-  public static SortedMap<String, Long> requests(JsonNode podSpec) {
+  public static SortedMap<String, Long> requests(JsonNode podSpec, UnaryOperator<Container> as) {
     PodTemplateParser parser = new PodTemplateParser();
+    List<Container> containers = parser.containers("containers", podSpec.path("containers"));
+    List<Container> first = parser.containers("initContainers", podSpec.path("initContainers"));
     return PodRequests.ofPod(
-            parser.containers("containers", podSpec.path("containers")),
-            parser.containers("initContainers", podSpec.path("initContainers")),
+            containers.stream().map(as).toList(),
+            first.stream().map(as).toList(),
             parser.needs("resources", podSpec.path("resources")),
             parser.amounts("overhead", podSpec.path("overhead")))
         .perPod();

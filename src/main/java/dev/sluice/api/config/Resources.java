@@ -11,11 +11,20 @@ import java.util.Map;
  *     workload out; else such a request is ignored
  * @param excludeResourcePrefixes resources whose names begin so are ignored
  * @param transformations resources that count as others
+ * @param injectedContainers containers that webhooks of the cluster add to pods, by name: what each
+ *     may request, by resource in thousandths for cpu and in whole units otherwise, beside what its
+ *     Workload was admitted with
  */
 public record Resources(
     boolean blockUndeclared,
     List<String> excludeResourcePrefixes,
-    List<Transformation> transformations) {
+    List<Transformation> transformations,
+    Map<String, Map<String, Long>> injectedContainers) {
+
+  /** Keeps a copy of what containers may request. */
+  public Resources {
+    injectedContainers = Map.copyOf(injectedContainers);
+  }
 
   /**
    * A resource that counts as others.

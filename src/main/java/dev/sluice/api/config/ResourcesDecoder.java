@@ -1,19 +1,39 @@
 package dev.sluice.api.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Resources.Transformation;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /** Reads the block {@code resources}. */
 final class ResourcesDecoder {
+
+  private static final String INJECTED = "injectedContainers";
+
+  /** What the webhooks of some products request for the containers that they add, by default. */
+  private static final JsonNode USUALLY_INJECTED =
+      usual(
+          Map.of(
+              "istio-proxy", Map.of("cpu", "100m", "memory", "128Mi"),
+              "istio-init", Map.of("cpu", "100m", "memory", "128Mi"),
+              "istio-validation", Map.of("cpu", "100m", "memory", "128Mi"),
+              "linkerd-proxy", Map.of("cpu", "100m", "memory", "20Mi"),
+              "vault-agent", Map.of("cpu", "250m", "memory", "64Mi"),
+              "vault-agent-init", Map.of("cpu", "250m", "memory", "64Mi"),
+              "gke-gcsfuse-sidecar",
+                  Map.of("cpu", "250m", "memory", "256Mi", "ephemeral-storage", "5Gi")));
 
   private final ConfigurationVersion version;
   private final ValidationErrors errors;
@@ -21,6 +41,17 @@ final class ResourcesDecoder {
   ResourcesDecoder(ConfigurationVersion version, ValidationErrors errors) {
     this.version = version;
     this.errors = errors;
+  }
+
+  private static JsonNode usual(Map<String, Map<String, String>> containers) {
+    ArrayNode list = JsonNodeFactory.instance.arrayNode();
+    new TreeMap<>(containers)
+        .forEach(
+            (name, requests) -> {
+              ObjectNode amounts = list.addObject().put("name", name).putObject("requests");
+              new TreeMap<>(requests).forEach(amounts::put);
+            });
+    return list;
   }
 
   Resources decode(ObjectFieldReader fields) {
@@ -39,7 +70,32 @@ final class ResourcesDecoder {
           "IgnoreUndeclared can't be combined with excludeResourcePrefixes; give one");
     }
     fields.accept("deviceClassMappings");
-    return fields.done(new Resources(block, prefixes, transformations(fields)));
+    return fields.done(
+        new Resources(block, prefixes, transformations(fields), injectedContainers(fields)));
+  }
+
+  private Map<String, Map<String, Long>> injectedContainers(ObjectFieldReader resources) {
+    resources.defaultTo(INJECTED, USUALLY_INJECTED);
+    Map<String, Map<String, Long>> result = new LinkedHashMap<>();
+    for (ObjectFieldReader fields : resources.objects(INJECTED)) {
+      String name = fields.required("name", "the name of a container");
+      Map<String, Long> amounts = new LinkedHashMap<>();
+      fields
+          .map("requests", this::quantity)
+          .forEach(
+              (resource, quantity) -> {
+                String path = fields.path("requests");
+                checkResource(path, resource);
+                errors.check(
+                    quantity.signum() >= 0, path, quantity.toString(), "quantities of at least 0");
+                amounts.put(resource, Quantities.amount(resource, quantity.toPlainString()));
+              });
+      fields.nothingElse();
+      if (result.put(name, Map.copyOf(amounts)) != null) {
+        fields.refuse("name", "\"" + name + "\" is given twice");
+      }
+    }
+    return result;
   }
 
   private List<Transformation> transformations(ObjectFieldReader resources) {

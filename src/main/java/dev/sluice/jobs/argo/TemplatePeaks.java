@@ -21,6 +21,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.LongBinaryOperator;
+import java.util.function.UnaryOperator;
 import java.util.stream.LongStream;
 
 /**
@@ -348,7 +349,7 @@ final class TemplatePeaks {
     }
     addWithDefaults("sidecars", template, containers);
     addWithDefaults("initContainers", template, spec.putArray("initContainers"));
-    long[] amounts = inOrder(PodTemplateParser.requests(spec));
+    long[] amounts = inOrder(PodTemplateParser.requests(spec, UnaryOperator.identity()));
     return new Peak(amounts, amounts, false, true);
   }
 

@@ -55,7 +55,7 @@ public final class ImportPlanner {
     this.queues = queues;
     this.priorities = priorities;
     this.moreLabels = Map.copyOf(moreLabels);
-    this.requests = new AdmittedRequests(excludedPrefixes, List.of(), false);
+    this.requests = new AdmittedRequests(excludedPrefixes, List.of(), false, Map.of());
   }
 
   /**

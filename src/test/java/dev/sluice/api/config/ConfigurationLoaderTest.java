@@ -213,6 +213,7 @@ class ConfigurationLoaderTest {
               transformations:
               - {input: example.com/mig, strategy: Replace, multiplyBy: cpu, outputs: {gpu-memory: 5Gi, credits: 500m}}
               - {input: example.com/gpu, outputs: {credits: 10}}
+              injectedContainers: [{name: proxy, requests: {cpu: 50m, memory: 1Ki}}]
             visibilityServer: {bindAddress: "127.0.0.1", bindPort: 1234}
             """);
 
@@ -242,6 +243,16 @@ class ConfigurationLoaderTest {
             tuple("example.com/mig", true, "cpu"), tuple("example.com/gpu", false, ""));
     assertThat(c.resources().transformations().getLast().outputs())
         .isEqualTo(Map.of("credits", BigDecimal.TEN));
+    assertThat(c.resources().injectedContainers())
+        .isEqualTo(Map.of("proxy", Map.of("cpu", 50L, "memory", 1024L)));
+  }
+
+  @Test
+  void containersThatAreUsuallyInjectedAreKnownUnlessTheFileListsOthers() throws Exception {
+    assertThat(load("resources: {}").resources().injectedContainers())
+        .containsEntry("istio-proxy", Map.of("cpu", 100L, "memory", 128L << 20));
+    assertThat(load("resources: {injectedContainers: []}").resources().injectedContainers())
+        .isEmpty();
   }
 
   @Test
@@ -457,6 +468,13 @@ class ConfigurationLoaderTest {
             + " excludeResourcePrefixes",
         "resources: {quotaCheckStrategy: Ignore} | resources.quotaCheckStrategy | \"Ignore\" is not"
             + " allowed; allowed: BlockUndeclared, IgnoreUndeclared",
+        "resources: {injectedContainers: [{requests: {cpu: 1}}]} |"
+            + " resources.injectedContainers[0].name | is missing; needed: the name of a container",
+        "resources: {injectedContainers: [{name: a}, {name: a}]} |"
+            + " resources.injectedContainers[1].name | \"a\" is given twice",
+        "resources: {injectedContainers: [{name: a, requests: {cpu: -1}}]} |"
+            + " resources.injectedContainers[0].requests | \"-1\" is not allowed; allowed:"
+            + " quantities of at least 0",
         "resources: {transformations: [{outputs: {b: 1}}]} | resources.transformations[0].input |"
             + " is missing",
         "resources: {transformations: [{input: a, strategy: Drop}]} |"
@@ -469,8 +487,8 @@ class ConfigurationLoaderTest {
         "resources: {transformations: [{input: a, outputs: {b: x}}]} |"
             + " resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
         "resources: {transformations: [{input: a, outputs: {pods: 1}}]} |"
-            + " resources.transformations[0].outputs | \"pods\" is not allowed; allowed: the name of"
-            + " another resource than pods",
+            + " resources.transformations[0].outputs | \"pods\" is not allowed; allowed: the name"
+            + " of another resource than pods",
         "resources: {transformations: [{input: a}, {input: a}]} |"
             + " resources.transformations[1].input | \"a\" is given twice",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} |"
