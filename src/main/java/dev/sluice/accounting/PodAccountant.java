@@ -207,6 +207,7 @@ public final class PodAccountant implements AutoCloseable {
     boolean stoppable =
         workloads.isEmpty()
             ? pods.stream().allMatch(PodRecord::isStray)
+                || accounts.beyondReach(account).filter(dependencies.stoppable()).isPresent()
             : workloads.stream().allMatch(dependencies.stoppable());
     if (stoppable) {
       int stopped =

@@ -47,6 +47,9 @@ public final class PodAccounts implements WorkloadListener {
   private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
   private final Set<String> heldUids = new HashSet<>();
 
+  /** The last Workloads of accounts whose charge ended while pods of them were on lost nodes. */
+  private final Map<Account, CachedWorkload> beyondReach = new HashMap<>();
+
   /**
    * Without pods and Workloads.
    *
@@ -125,7 +128,9 @@ public final class PodAccounts implements WorkloadListener {
       uids.forEach(uid -> found.addAll(byPod.getOrDefault(uid, Set.of())));
       for (String uid : uids) {
         Account account = new Account(namespace, uid);
-        if (members.containsKey(account) || held.containsKey(account)) {
+        if (members.containsKey(account)
+            || held.containsKey(account)
+            || beyondReach.containsKey(account)) {
           found.add(account);
         }
       }
@@ -210,6 +215,13 @@ public final class PodAccounts implements WorkloadListener {
 
   /** The pods of an account that run, or may run, on nodes that exist. */
   public List<PodRecord> podsOf(Account account) {
+    return anywhere(account).stream()
+        .filter(pod -> pod.node().isEmpty() || !lostNodes.test(pod.node()))
+        .toList();
+  }
+
+  /** The pods of an account that run, or may run, also on nodes that can't be reached. */
+  private List<PodRecord> anywhere(Account account) {
     Set<String> roots = new HashSet<>(Set.of(account.root()));
     lock.lock();
     try {
@@ -220,7 +232,6 @@ public final class PodAccounts implements WorkloadListener {
     return records.below(roots).stream()
         .filter(pod -> pod.namespace().equals(account.namespace()))
         .filter(PodRecord::runs)
-        .filter(pod -> pod.node().isEmpty() || !lostNodes.test(pod.node()))
         .toList();
   }
 
@@ -362,17 +373,38 @@ public final class PodAccounts implements WorkloadListener {
     }
   }
 
-  /** Goes on charging a Workload if pods remain that nothing else is charged for. */
+  /**
+   * Goes on charging a Workload if pods remain that nothing else is charged for. Those on lost
+   * nodes don't count, but are remembered: such a node may come back with them.
+   */
   private void hold(Account account, CachedWorkload last) {
     release(account, last.id().uid());
-    if (!comparison.within(charge(account), podsOf(account))) {
-      lock.lock();
-      try {
+    Charge charge = charge(account);
+    boolean remain = !comparison.within(charge, podsOf(account));
+    boolean lost = !remain && !comparison.within(charge, anywhere(account));
+    lock.lock();
+    try {
+      if (remain) {
         held.computeIfAbsent(account, any -> new HashMap<>(2)).put(last.id().uid(), last);
         heldUids.add(last.id().uid());
-      } finally {
-        lock.unlock();
+      } else if (lost) {
+        beyondReach.put(account, last);
       }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * The Workload that was charged last for pods of an account when their node was lost, while they
+   * are more than what the account is charged for.
+   */
+  Optional<CachedWorkload> beyondReach(Account account) {
+    lock.lock();
+    try {
+      return Optional.ofNullable(beyondReach.get(account));
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -403,6 +435,14 @@ public final class PodAccounts implements WorkloadListener {
       before = List.copyOf(held.getOrDefault(account, Map.of()).values());
     } finally {
       lock.unlock();
+    }
+    if (beyondReach(account).isPresent() && comparison.within(charge(account), anywhere(account))) {
+      lock.lock();
+      try {
+        beyondReach.remove(account);
+      } finally {
+        lock.unlock();
+      }
     }
     List<WorkloadId> released = new ArrayList<>();
     for (CachedWorkload workload : before) {

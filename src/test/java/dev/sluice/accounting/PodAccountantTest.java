@@ -120,9 +120,12 @@ class PodAccountantTest {
                     ? stored.values().stream()
                         .collect(Collectors.joining(",", "{\"items\":[", "]}"))
                     : "{}"));
-    CachedWorkload waiting = workloadOf(job()).get();
-    workloads.add(waiting);
-    accounts.changed(null, waiting);
+    become(workloadOf(job()).get());
+  }
+
+  private void become(CachedWorkload workload) {
+    workloads.add(workload);
+    accounts.changed(null, workload);
   }
 
   @AfterEach
@@ -178,10 +181,27 @@ class PodAccountantTest {
   }
 
   @Test
+  void aPodThatComesBackWithItsNodeAfterItsWorkloadIsStopped() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    pod(1);
+    accounts.lostNodes(node -> true);
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    accountant.changed(ACCOUNT);
+    after(Duration.ofHours(1));
+    assertThat(deleted()).isEmpty();
+
+    accounts.lostNodes(node -> false);
+    accountant.changed(ACCOUNT);
+    after(PodAccountant.UNADMITTED);
+    assertThat(deleted()).containsExactly("p1");
+  }
+
+  @Test
   void nothingIsStoppedThatIsAdmittedMeanwhile() throws Exception {
     pod(1);
-    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
-    workloads.add(admitted);
+    become(workloadOf(job()).admitted("spot").get());
     after(PodAccountant.UNADMITTED.multipliedBy(2));
 
     assertThat(deleted()).isEmpty();

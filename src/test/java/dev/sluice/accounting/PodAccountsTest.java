@@ -313,6 +313,28 @@ class PodAccountsTest {
   }
 
   @Test
+  void podsThatComeBackWithTheirNodeAreStillKnown() {
+    CachedWorkload before = admitted();
+    accounts.records().seen(pod(1));
+    workloads.known().remove(before.id().name());
+    accounts.changed(before, null);
+    accounts.lostNodes(node -> true);
+    assertThat(accounts.settle(account)).containsExactly(before.id());
+    changed.clear();
+
+    accounts.lostNodes(node -> false);
+    accounts.nodeChanged("n1");
+    assertThat(changed).containsExactly(account);
+    assertThat(find().excess()).isEqualTo("pods: 1 of 0");
+    assertThat(accounts.beyondReach(account)).contains(before);
+
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).isEmpty();
+    assertThat(accounts.beyondReach(account)).isEmpty();
+    assertThat(accounts.accountsOf(pod(1))).isEmpty();
+  }
+
+  @Test
   void aWorkloadThatLosesItsOwnerStaysInItsAccount() {
     CachedWorkload before = admitted();
     accounts.records().seen(pod(1));
