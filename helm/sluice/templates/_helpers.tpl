@@ -60,7 +60,7 @@ matchExpressions:
 
 {{/* The configuration file. */}}
 {{- define "sluice.config" -}}
-apiVersion: config.kueue.x-k8s.io/v1beta2
+apiVersion: {{ .Values.managerConfig.apiVersion }}
 kind: Configuration
 {{- $config := .Values.config -}}
 {{- if .Values.certificates.certManager.enabled -}}

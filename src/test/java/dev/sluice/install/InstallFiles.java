@@ -56,7 +56,8 @@ final class InstallFiles {
   private static final String HEADER =
       "Generated from dev.sluice.install; see docs/develop.md for how to renew it.";
   private static final String RENEW = "# " + HEADER + "\n";
-  private static final String TEMPLATE = "{{- /* " + HEADER + " */ -}}\n";
+  private static final String TEMPLATE =
+      "{{- /* " + HEADER + " */ -}}\n{{- include \"sluice.values\" . -}}\n";
 
   /** Stands where the chart's user decides; none of these words occurs in what is generated. */
   private static final String REINVOCATION = "REINVOCATION";
@@ -70,6 +71,9 @@ final class InstallFiles {
 
   private static final String VALUES = "helm/sluice/values.yaml";
   private static final String SCHEMA = "helm/sluice/values.schema.json";
+
+  /** The values once more: a template can't tell what of its values is the chart's default. */
+  private static final String DEFAULTS = "helm/sluice/files/defaults.yaml";
 
   /** The framework of each path whose webhooks a user of the chart may turn off. */
   private static final Map<String, String> OPTIONAL_PATHS = optionalPaths();
@@ -124,6 +128,10 @@ final class InstallFiles {
     files.put(QUEUED_JOBS, RENEW + InstallManifests.queuedJobsText());
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
     files.put(VALUES, values());
+    files.put(
+        DEFAULTS,
+        "# Generated from values.yaml; see docs/develop.md for how to renew it.\n"
+            + values().replaceAll("(?m)^ *(#.*)?\n", ""));
     files.put(SCHEMA, schema());
     return files;
   }
@@ -178,7 +186,68 @@ final class InstallFiles {
         .filter(document -> kinds.test(serialization.<HasMetadata>unmarshal(document).getKind()))
         .map(InstallFiles::inReleaseNamespace)
         .map(InstallFiles::withAnnotations)
+        .map(InstallFiles::asKueuesValuesSay)
         .collect(Collectors.joining("---\n"));
+  }
+
+  /** Objects about which the other chart's values say something besides. */
+  private static String asKueuesValuesSay(String document) {
+    if (document.contains("\n  name: kueue-visibility-server-auth-reader\n")) {
+      return "{{- if .Values.enableVisibilityAuthReaderRoleBinding }}\n"
+          + document
+          + "{{- end }}\n";
+    }
+    if (document.contains("\n  name: kueue-controller-manager-metrics-service\n")) {
+      return withServiceFields(document, "metricsService", "")
+          .replaceFirst(
+              "(?m)^  labels:\n",
+              """
+                {{- with .Values.metricsService.annotations }}
+                annotations:
+                  {{- toYaml . | nindent 4 }}
+                {{- end }}
+                labels:
+                  {{- with .Values.metricsService.labels }}
+                  {{- toYaml . | nindent 4 }}
+                  {{- end }}
+              """);
+    }
+    return document.contains("\nkind: Service\nmetadata:\n  name: kueue-webhook-service\n")
+        ? withServiceFields(
+            document,
+            "webhookService",
+            """
+              {{- with .Values.webhookService.ipDualStack }}
+              {{- if .enabled }}
+              ipFamilyPolicy: {{ .ipFamilyPolicy }}
+              ipFamilies:
+                {{- toYaml .ipFamilies | nindent 4 }}
+              {{- end }}
+              {{- end }}
+            """)
+        : document;
+  }
+
+  private static String withServiceFields(String document, String value, String further) {
+    String type =
+        """
+          {{- with .Values.VALUE.type }}
+          type: {{ . }}
+          {{- end }}
+        """;
+    String ports =
+        """
+          ports:
+          {{- with .Values.VALUE.ports }}
+          {{- toYaml . | nindent 2 }}
+          {{- else }}
+        $1  {{- end }}
+        """;
+    return document
+        .replaceFirst(
+            "(?m)^spec:\n",
+            Matcher.quoteReplacement("spec:\n" + type.replace("VALUE", value) + further))
+        .replaceFirst("(?m)^  ports:\n((?:  .*\n)*)", ports.replace("VALUE", value));
   }
 
   /** The namespaces whose jobs are managed, as the configuration of the release says. */
