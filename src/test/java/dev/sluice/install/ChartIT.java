@@ -237,6 +237,8 @@ class ChartIT {
         "config.leaderElection.resourceName=mine | /config/leaderElection/resourceName",
         "config.integrations.frameworks={example.org/flow} | /config/integrations/frameworks",
         "config.namespace=here | /config",
+        "config.integratons.frameworks={pod} | 'integratons'",
+        "config.integrations.framework=pod | 'framework'",
         "config.podAccounting=Sometimes | /config/podAccounting",
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })

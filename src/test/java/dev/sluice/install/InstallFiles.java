@@ -401,16 +401,25 @@ final class InstallFiles {
                 .collect(Collectors.joining()));
   }
 
-  /** The schema of the values, with the frameworks that may be listed. */
+  /**
+   * The schema of the values, with the frameworks that may be listed and all fields of the file.
+   */
   private static String schema() throws IOException {
-    return replaced(
-        Path.of(SCHEMA),
-        "(\"frameworks\": .*\\{\"enum\": \\[)[^]]*]",
+    String schema =
+        replaced(
+            Path.of(SCHEMA),
+            "(\"frameworks\": .*\\{\"enum\": \\[)[^]]*]",
+            "$1"
+                + JobFrameworks.integrated().stream()
+                    .map(name -> "\"" + name + "\"")
+                    .collect(Collectors.joining(", "))
+                + "]");
+    return schema.replaceFirst(
+        "(\"configuration\": \\{.*\n.*\n.*\n +\"properties\": \\{\n)(?: {8}.*\n)*",
         "$1"
-            + JobFrameworks.integrated().stream()
-                .map(name -> "\"" + name + "\"")
-                .collect(Collectors.joining(", "))
-            + "]");
+            + ConfigurationSchema.whole().path("properties").properties().stream()
+                .map(field -> "        \"" + field.getKey() + "\": " + field.getValue())
+                .collect(Collectors.joining(",\n", "", "\n")));
   }
 
   private static String replaced(Path file, String pattern, String by) throws IOException {

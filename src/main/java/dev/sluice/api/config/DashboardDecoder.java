@@ -32,6 +32,7 @@ final class DashboardDecoder {
         address,
         "an IPv4 or IPv6 address");
     int port = fields.whole("bindPort", USUAL_PORT, 1, 65535);
+    fields.accept("proxy");
     Optional<TrustedProxy> proxy =
         fields.has("proxy") ? Optional.of(proxy(fields.object("proxy"))) : Optional.empty();
     return fields.done(new DashboardServer(enabled, address, port, proxy));
