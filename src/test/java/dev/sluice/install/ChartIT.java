@@ -18,6 +18,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -287,6 +288,36 @@ class ChartIT {
 
     assertThat(text).contains(expected);
     assertThat(byName(text, object -> true)).isNotEmpty();
+  }
+
+  /** What only values of Kueue's chart make is something that an API server takes. */
+  @Test
+  void anApiServerTakesWhatValuesOfTheOtherChartMake(TestCluster cluster) throws Exception {
+    String text =
+        template(
+            WITHOUT_DEFINITIONS,
+            "--set=enableVisibilityAPF=true,controllerManager.podDisruptionBudget.minAvailable=50%",
+            "--set=webhookService.type=NodePort,metricsService.labels.scrape=yes",
+            "--set=controllerManager.hostNetwork=true,controllerManager.livenessProbe.periodSeconds=7",
+            "--set-json=controllerManager.strategy={\"rollingUpdate\":{\"maxSurge\":0}}");
+    Set<String> kinds =
+        Set.of(
+            "FlowSchema",
+            "PriorityLevelConfiguration",
+            "PodDisruptionBudget",
+            "Service",
+            "Deployment");
+
+    List<HasMetadata> objects =
+        InstallFiles.objects(text).stream().filter(it -> kinds.contains(it.getKind())).toList();
+
+    assertThat(objects).extracting(HasMetadata::getKind).containsAll(kinds);
+    for (HasMetadata object : objects) {
+      if (object.getMetadata().getNamespace() != null) {
+        object.getMetadata().setNamespace(cluster.namespace());
+      }
+      assertThat(cluster.client().resource(object).dryRun().create()).isNotNull();
+    }
   }
 
   @Test
