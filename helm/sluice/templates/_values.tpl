@@ -175,6 +175,10 @@ operator finds its own objects are those of the chart.
 {{- with $text.apiVersion -}}
 {{- $_ := set $values.managerConfig "apiVersion" . -}}
 {{- end -}}
+{{- if eq (toString $values.managerConfig.apiVersion) "config.kueue.x-k8s.io/v1beta2" -}}
+{{- $schema := $call.root.Files.Get "files/configuration.json" | fromJson -}}
+{{- include "sluice.known" (dict "value" $text "schema" $schema "path" "") -}}
+{{- end -}}
 {{- $names := dict "namespace" $call.root.Release.Namespace "leaderElection.resourceNamespace" $call.root.Release.Namespace -}}
 {{- $_ := set $names "leaderElection.resourceName" "c1f6bfd2.kueue.x-k8s.io" -}}
 {{- $_ := set $names "internalCertManagement.webhookServiceName" "kueue-webhook-service" -}}
@@ -202,6 +206,23 @@ operator finds its own objects are those of the chart.
 {{- $_ := set $take "name" "config" -}}
 {{- $_ := set $take "told" (dict "kept" list) -}}
 {{- include "sluice.take" $take -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Refuses fields of the configuration that the operator doesn't know: it wouldn't start with them. */}}
+{{- define "sluice.known" -}}
+{{- $call := . -}}
+{{- if and (kindIs "map" .value) .schema.properties -}}
+{{- range $key, $value := .value -}}
+{{- if not (hasKey $call.schema.properties $key) -}}
+{{- fail (printf "managerConfig.controllerManagerConfigYaml: %s%s: unknown field; known here: %s" $call.path $key (keys $call.schema.properties | sortAlpha | join ", ")) -}}
+{{- end -}}
+{{- include "sluice.known" (dict "value" $value "schema" (index $call.schema.properties $key) "path" (printf "%s%s." $call.path $key)) -}}
+{{- end -}}
+{{- else if and (kindIs "slice" .value) .schema.items -}}
+{{- range .value -}}
+{{- include "sluice.known" (dict "value" . "schema" $call.schema.items "path" (printf "%s[]." (trimSuffix "." $call.path))) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -245,6 +245,10 @@ class ChartValuesIT {
             + " managerConfig.controllerManagerConfigYaml | controllerManager.featureGates.A",
         "{managerConfig: {controllerManagerConfigYaml: 'a: b: c'}} |"
             + " managerConfig.controllerManagerConfigYaml | can't be read",
+        "{managerConfig: {controllerManagerConfigYaml: 'webhook: {prot: 1}'}} |"
+            + " managerConfig.controllerManagerConfigYaml: webhook.prot | host, port",
+        "{managerConfig: {controllerManagerConfigYaml: 'resources: {transformations: [{in: a}]}'}}"
+            + " | resources.transformations[].in | input",
         "{controllerManager: {manager: {logLevel: loud}}} | controllerManager.manager.logLevel |"
             + " loud",
         "{controllerManager: {replica: 5}} | /controllerManager | replica",

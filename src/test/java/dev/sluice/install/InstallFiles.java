@@ -133,6 +133,9 @@ final class InstallFiles {
         "# Generated from values.yaml; see docs/develop.md for how to renew it.\n"
             + values().replaceAll("(?m)^ *(#.*)?\n", ""));
     files.put(SCHEMA, schema());
+    files.put(
+        "helm/sluice/files/configuration.json",
+        ConfigurationSchema.whole().toPrettyString().replace(" : ", ": ") + "\n");
     return files;
   }
 
