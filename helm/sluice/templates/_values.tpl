@@ -5,7 +5,6 @@ renders them in no order that it promises; the first call does it for all.
 */}}
 {{- define "sluice.values" -}}
 {{- if not (hasKey . "Told") -}}
-{{- $root := . -}}
 {{- $rows := (.Files.Get "files/kueue-values.yaml" | fromYaml).rows -}}
 {{- $own := .Files.Get "files/defaults.yaml" | fromYaml -}}
 {{- $given := .Values | toYaml | fromYaml -}}
@@ -30,7 +29,7 @@ renders them in no order that it promises; the first call does it for all.
 {{- $repository := dict "in" $given "path" "controllerManager.manager.image.repository" -}}
 {{- include "sluice.at" $repository -}}
 {{- $isKueues := regexMatch "(^|/)kueue$" (toString ($repository.value | default "kueue")) -}}
-{{- range $row := $rows -}}
+{{- range $rows -}}
 {{- $at := dict "in" $given "path" .value -}}
 {{- include "sluice.at" $at -}}
 {{- $now := dict "in" $values "path" (.sets | default .value) -}}

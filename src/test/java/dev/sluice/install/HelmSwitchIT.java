@@ -140,7 +140,7 @@ class HelmSwitchIT {
         .contains("Certificate kueue-serving-cert of cert-manager writes Secret")
         .contains("certificates.certManager.enabled=true")
         .contains("delete certificate kueue-serving-cert");
-    install("sluice", "--set", "replicas=1,certificates.certManager.enabled=true");
+    install("sluice", "--set", "replicas=1,enableCertManager=true");
 
     assertThat(installed.certificateNames("kueue-serving-cert"))
         .contains(
@@ -179,7 +179,8 @@ class HelmSwitchIT {
     }
     installed.stop(prefix + "-controller-manager");
 
-    String notes = install(release, "--set", "replicas=1");
+    String notes = install(release, "--set", "replicas=1", "--values", KueueValues.FILE.toString());
+    assertThat(notes).contains("controllerManager.manager.image.repository: it is an image of");
     installed.servicesLeadTo("kueue");
     for (String service : InstalledObjects.SERVICES) {
       installed.awaitEndpoints("kueue-" + service);
