@@ -3,7 +3,9 @@ package dev.sluice.server;
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsExchange;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -25,6 +27,9 @@ import org.slf4j.LoggerFactory;
 final class HttpExchangeHandler implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(HttpExchangeHandler.class);
+
+  /** The longest body that is read without being taken. */
+  private static final long MOST_READ_OVER = 64 * 1024 * 1024;
 
   private final HttpHandler httpHandler;
   private final IntFunction<Optional<String>> sources;
@@ -75,10 +80,11 @@ final class HttpExchangeHandler implements AutoCloseable {
       try {
         requestBody = read(exchange, head, share);
       } catch (BodyReader.TooLargeException e) {
-        refuse(exchange, share, Response.text(413, String.valueOf(e.getMessage())));
+        Response usual = Response.text(413, String.valueOf(e.getMessage()));
+        refuse(exchange, share, untaken(exchange, head, share, usual));
         return;
       } catch (OverloadException e) {
-        refuse(exchange, share, overload(head, e));
+        refuse(exchange, share, untaken(exchange, head, share, overload(head, e)));
         return;
       }
       answer(exchange, head, requestBody, share);
@@ -107,6 +113,39 @@ final class HttpExchangeHandler implements AutoCloseable {
     } finally {
       deadline.cancel(false);
     }
+  }
+
+  /**
+   * The response to a request whose body isn't taken. If the handler has one of its own for a body
+   * of declared length, of which nothing was read yet, the body is read to its end without keeping
+   * it: a client that can't send all may not read the response.
+   */
+  private Response untaken(HttpExchange exchange, Head head, BodyBudget.Share share, Response usual)
+      throws IOException {
+    if (head.length() < 0 || head.length() > MOST_READ_OVER) {
+      return usual;
+    }
+    Future<?> deadline = deadline(share, transfer);
+    try {
+      InputStream body = exchange.getRequestBody();
+      Response response = httpHandler.refusal(head.known().path(), new Unclosed(body), usual);
+      if (!response.equals(usual)) {
+        body.transferTo(OutputStream.nullOutputStream());
+      }
+      return response;
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  /** A stream whose reader can't close it: what is left of it is still to be read. */
+  private static final class Unclosed extends FilterInputStream {
+    Unclosed(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public void close() {}
   }
 
   private void answer(

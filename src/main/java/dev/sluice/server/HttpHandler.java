@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -38,6 +39,17 @@ public interface HttpHandler {
   /** The response to a request whose body is not needed; empty if the body must be read. */
   default Optional<Response> answerAtOnce(Head head) {
     return Optional.empty();
+  }
+
+  /**
+   * The response to a request whose body isn't taken because it is too large, or others are in the
+   * way.
+   *
+   * @param body the body, to read as much of its beginning as is needed; the server reads the rest
+   * @param usual the response of the server, with status 413 or 503
+   */
+  default Response refusal(String path, InputStream body, Response usual) {
+    return usual;
   }
 
   /** The estimated memory in bytes that the response takes, in addition to the body. */

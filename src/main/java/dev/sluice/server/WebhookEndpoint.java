@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +21,23 @@ public final class WebhookEndpoint implements HttpHandler {
 
   /** The API server converts a whole page of a list with one request. */
   private static final int MAX_CONVERSION = 64 * 1024 * 1024;
+
+  private static final int UNREADABLE = 400;
+  private static final int TOO_LARGE = 413;
+  private static final int UNAVAILABLE = 503;
+  private static final int TIMEOUT = 504;
+
+  /** What the listener hears, by the status that the review is refused with. */
+  private static final Map<Integer, String> REASONS =
+      Map.of(
+          UNREADABLE,
+          "Unreadable",
+          TOO_LARGE,
+          "Size",
+          UNAVAILABLE,
+          "Overload",
+          TIMEOUT,
+          "Deadline");
 
   private static final int MOST_SHOWN = 253;
   private static final String TEXT = "text/plain; charset=utf-8";
@@ -40,7 +59,8 @@ public final class WebhookEndpoint implements HttpHandler {
      *
      * @param path of the webhook
      * @param reason {@code Deadline} if it took too long, {@code Overload} if others were in the
-     *     way
+     *     way, {@code Size} if it is too large, {@code Unreadable} if it has too many values, is
+     *     nested too deep, or is no JSON
      */
     void givenUp(String path, String reason);
   }
@@ -135,32 +155,55 @@ public final class WebhookEndpoint implements HttpHandler {
     WebhookRouter.Head head = WebhookRouter.head(request.requestBody().open());
     long cost = JsonMemoryEstimate.of(request.requestBody()).whole();
     if (!reviews.fits(cost)) {
-      return Response.text(413, "the body would take " + cost + " bytes of memory");
+      String why = "the body would take " + cost + " bytes of memory";
+      return unanswered(request.path(), head, TOO_LARGE, why);
     }
     try {
       return reviews.answer(
           new ReviewExecutor.Requester(head.namespace(), head.user()),
           request.requestBody().length(),
           cost,
-          () -> reviewed(request));
+          () -> reviewed(request, head));
     } catch (ReviewExecutor.GivenUpException e) {
-      return unanswered(request.path(), head, e);
+      boolean overloaded = e.reason() == ReviewExecutor.Reason.OVERLOAD;
+      int status = overloaded ? UNAVAILABLE : TIMEOUT;
+      return unanswered(request.path(), head, status, String.valueOf(e.getMessage()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Response.text(503, "the server is closing");
     }
   }
 
-  private Response reviewed(Request request) {
+  private Response reviewed(Request request, WebhookRouter.Head head) {
     try (InputStream in = request.requestBody().open()) {
-      return response(router.answer(request.path(), in));
+      WebhookRouter.Reply reply = router.answer(request.path(), in);
+      return reply.status() == UNREADABLE && !head.uid().isEmpty()
+          ? unanswered(request.path(), head, UNREADABLE, text(reply))
+          : response(reply);
     } catch (IOException e) {
       throw new UncheckedIOException("a body in memory", e);
     }
   }
 
-  private Response unanswered(
-      String path, WebhookRouter.Head head, ReviewExecutor.GivenUpException e) {
+  private static String text(WebhookRouter.Reply reply) {
+    return new String(reply.body(), StandardCharsets.UTF_8).strip();
+  }
+
+  /** A review that isn't taken is refused, also where the registration ignores failures. */
+  @Override
+  public Response refusal(String path, InputStream body, Response usual) {
+    if (path.equals(CONVERSION_PATH)) {
+      return usual;
+    }
+    WebhookRouter.Head head = WebhookRouter.head(body);
+    String why =
+        usual.status() == TOO_LARGE
+            ? "it is larger than " + maxBody(path) + " bytes"
+            : "too many reviews are sent at a time";
+    return head.uid().isEmpty() ? usual : unanswered(path, head, usual.status(), why);
+  }
+
+  private Response unanswered(String path, WebhookRouter.Head head, int status, String why) {
     log.warn(
         "review path={} kind={} object=\"{}/{}\" user=\"{}\" result=refused reason=\"{}\"",
         path,
@@ -168,10 +211,9 @@ public final class WebhookEndpoint implements HttpHandler {
         shown(head.namespace()),
         shown(head.name()),
         shown(head.user()),
-        e.getMessage());
-    boolean overloaded = e.reason() == ReviewExecutor.Reason.OVERLOAD;
-    listener.givenUp(path, overloaded ? "Overload" : "Deadline");
-    return response(WebhookRouter.unanswered(head, overloaded, String.valueOf(e.getMessage())));
+        why);
+    listener.givenUp(path, REASONS.getOrDefault(status, ""));
+    return response(WebhookRouter.unanswered(head, status, why));
   }
 
   private static String shown(String text) {

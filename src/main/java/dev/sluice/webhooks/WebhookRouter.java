@@ -30,6 +30,18 @@ public final class WebhookRouter {
   private static final int UNAVAILABLE = 503;
   private static final int TIMEOUT = 504;
 
+  /** The reasons of the API for the codes of reviews that were not computed. */
+  private static final Map<Integer, String> REASONS =
+      Map.of(
+          400,
+          "BadRequest",
+          413,
+          "RequestEntityTooLarge",
+          UNAVAILABLE,
+          "ServiceUnavailable",
+          TIMEOUT,
+          "Timeout");
+
   /** Objects in the head of a review, and the field of each that is read. */
   private static final Map<String, String> NESTED = Map.of("kind", "kind", "userInfo", "username");
 
@@ -150,12 +162,13 @@ public final class WebhookRouter {
    * The response to a review that was not computed: the request is refused, whatever the
    * registration says about failures, since an object that must be held would pass otherwise.
    *
-   * @param overloaded whether the client may try again at once, as others were in the way
+   * @param code 400 if it can't be read, 413 if it is too large, 503 if others were in the way, so
+   *     that the client may try again at once, 504 if it took too long
    * @param why what the user is told
    */
-  public static Reply unanswered(Head head, boolean overloaded, String why) {
+  public static Reply unanswered(Head head, int code, String why) {
     if (head.uid().isEmpty()) {
-      return text(UNAVAILABLE, why);
+      return text(code == TIMEOUT ? UNAVAILABLE : code, why);
     }
     ObjectNode answer = JSON.createObjectNode();
     answer.put("apiVersion", "admission.k8s.io/v1").put("kind", "AdmissionReview");
@@ -165,9 +178,9 @@ public final class WebhookRouter {
     status
         .put("status", "Failure")
         .put("message", "the request was not reviewed, and so is refused: " + why)
-        .put("reason", overloaded ? "ServiceUnavailable" : "Timeout")
-        .put("code", overloaded ? UNAVAILABLE : TIMEOUT);
-    if (overloaded) {
+        .put("reason", REASONS.getOrDefault(code, "InternalError"))
+        .put("code", code);
+    if (code == UNAVAILABLE) {
       status.putObject("details").put("retryAfterSeconds", 1);
     }
     return json(answer);

@@ -4,9 +4,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.api.conversion.ConversionWebhook;
+import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.webhooks.AdmissionResult;
+import dev.sluice.webhooks.WebhookRouter;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -20,6 +26,8 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLException;
@@ -196,6 +204,70 @@ class HttpServiceTest {
     try (HttpService server =
         HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ZERO)) {
       assertThat(statusLine(server.port(), HttpHandler.USUAL_BODY + 1)).contains(" 413 ");
+    }
+  }
+
+  private static String review(String object) {
+    return """
+    {"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{"uid":"u-1",\
+    "kind":{"group":"","version":"v1","kind":"Pod"},"namespace":"team","operation":"CREATE",\
+    "userInfo":{"username":"ann"},"object":%s}}\
+    """
+        .formatted(object);
+  }
+
+  /** The reasons that were heard by whoever counts reviews that are given up. */
+  private final List<String> givenUp = new CopyOnWriteArrayList<>();
+
+  private WebhookEndpoint webhooks() {
+    return new WebhookEndpoint(
+        new WebhookRouter(Map.of("/mutate--v1-pod", request -> AdmissionResult.allowed())),
+        new ConversionWebhook(new HubConverter()),
+        false,
+        (path, reason) -> givenUp.add(reason));
+  }
+
+  /** What is no answer is ignored where the registration ignores failures. */
+  @ParameterizedTest
+  @CsvSource({
+    "size, 413, RequestEntityTooLarge, Size",
+    "depth, 400, BadRequest, Unreadable",
+    "values, 400, BadRequest, Unreadable",
+    "fine, 0, '', ''"
+  })
+  void aReviewThatIsNotTakenIsRefusedInItsAnswer(
+      String object, int code, String reason, String heard) throws Exception {
+    String text =
+        switch (object) {
+          case "size" -> '"' + "<".repeat(HttpHandler.USUAL_BODY) + '"';
+          case "depth" -> "[".repeat(300) + "]".repeat(300);
+          case "values" -> "[" + "0,".repeat(1_000_000) + "0]";
+          default -> "{}";
+        };
+    try (HttpService server = HttpService.plain(LOOPBACK, webhooks(), Duration.ZERO)) {
+      HttpResponse<String> answer = send(server.port(), "POST", "/mutate--v1-pod", review(text));
+
+      assertThat(answer.statusCode()).isEqualTo(200);
+      JsonNode response = new ObjectMapper().readTree(answer.body()).path("response");
+      assertThat(response.path("uid").asText()).isEqualTo("u-1");
+      assertThat(response.path("allowed").asBoolean()).isEqualTo(code == 0);
+      assertThat(response.at("/status/code").asInt()).isEqualTo(code);
+      assertThat(response.at("/status/reason").asText()).isEqualTo(reason);
+      assertThat(String.join("", givenUp)).isEqualTo(heard);
+    }
+  }
+
+  @Test
+  void aReviewThatFindsNoRoomIsRefusedInItsAnswer() throws Exception {
+    HttpLimits limits =
+        new HttpLimits(1000, 1_000_000, 8, Duration.ofSeconds(20), Duration.ofMillis(50));
+    try (HttpService server = HttpService.plain(LOOPBACK, webhooks(), limits, Duration.ZERO)) {
+      HttpResponse<String> answer =
+          send(server.port(), "POST", "/mutate--v1-pod", review('"' + "x".repeat(1000) + '"'));
+
+      assertThat(answer.statusCode()).isEqualTo(200);
+      assertThat(answer.body()).contains("\"allowed\":false").contains("\"code\":503");
+      assertThat(givenUp).containsExactly("Overload");
     }
   }
 
