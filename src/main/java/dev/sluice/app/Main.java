@@ -1,7 +1,9 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
+import java.io.PrintWriter;
 import java.util.Optional;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -9,6 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
  * The command {@code sluice} as the image ships it: the operator, and what explains its decisions.
@@ -70,14 +73,37 @@ public final class Main implements Runnable {
   }
 
   private static CommandLine alone(Object command) {
-    return new CommandLine(CommandSpec.create().name("sluice"))
-        .addSubcommand(command)
-        .setCaseInsensitiveEnumValuesAllowed(true);
+    return settled(new CommandLine(CommandSpec.create().name("sluice")).addSubcommand(command));
+  }
+
+  private static CommandLine settled(CommandLine line) {
+    return line.setCaseInsensitiveEnumValuesAllowed(true)
+        .setParameterExceptionHandler((wrong, args) -> misused(wrong));
+  }
+
+  /**
+   * Tells what is wrong, and no more: who sees the usage of a long command doesn't see the message
+   * above it. The usage of a command that only has subcommands lists them.
+   */
+  private static int misused(ParameterException wrong) {
+    CommandLine line = wrong.getCommandLine();
+    PrintWriter errors = line.getErr();
+    errors.println("sluice: " + wrong.getMessage());
+    if (!(wrong.getCause() instanceof ConfigurationException)) {
+      UnmatchedArgumentException.printSuggestions(wrong, errors);
+      if (line.getSubcommands().isEmpty()) {
+        errors.println("see " + line.getCommandSpec().qualifiedName() + " --help");
+      } else {
+        line.usage(errors);
+      }
+    }
+    errors.flush();
+    return line.getCommandSpec().exitCodeOnInvalidInput();
   }
 
   /** The command line, ready to be executed. */
   public static CommandLine commandLine() {
-    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true);
+    return settled(new CommandLine(new Main()));
   }
 
   @Override

@@ -137,9 +137,12 @@ public final class OperatorRunner {
     return configuration;
   }
 
-  /** Logs the configuration in force, an entry for each line of a file that says the same. */
+  /**
+   * Logs the configuration in force for debugging, an entry for each line of a file that says the
+   * same.
+   */
   static void log(Configuration configuration, Logger log) {
-    configuration.effective().lines().forEach(line -> log.info("configuration: {}", line));
+    configuration.effective().lines().forEach(line -> log.debug("configuration: {}", line));
   }
 
   /** Makes the client while the configuration is read: it takes nothing from it. */

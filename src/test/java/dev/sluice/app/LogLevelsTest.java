@@ -85,6 +85,9 @@ class LogLevelsTest {
     log.setAdditive(false);
 
     OperatorRunner.log(configuration, log);
+    assertThat(entries.list).isEmpty();
+    log.setLevel(Level.DEBUG);
+    OperatorRunner.log(configuration, log);
 
     String file =
         entries.list.stream()

@@ -4,7 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -74,9 +77,18 @@ public final class ConfigurationLoader {
     try {
       return StrictYamlDocument.read(Files.readString(file), errors);
     } catch (IOException e) {
-      errors.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      errors.add("", unread(e));
       throw new ConfigurationException(source, errors.all());
     }
+  }
+
+  private static String unread(IOException e) {
+    return switch (e) {
+      case NoSuchFileException missing -> "does not exist";
+      case AccessDeniedException denied -> "this user may not read it";
+      case CharacterCodingException binary -> "is no text in UTF-8";
+      default -> "can't be read: " + e.getMessage();
+    };
   }
 
   private static Configuration settle(
