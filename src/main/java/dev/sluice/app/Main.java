@@ -83,22 +83,36 @@ public final class Main implements Runnable {
 
   /**
    * Tells what is wrong, and no more: who sees the usage of a long command doesn't see the message
-   * above it. The usage of a command that only has subcommands lists them.
+   * above it. A command that is nothing without a subcommand lists them.
    */
   private static int misused(ParameterException wrong) {
     CommandLine line = wrong.getCommandLine();
     PrintWriter errors = line.getErr();
     errors.println("sluice: " + wrong.getMessage());
-    if (!(wrong.getCause() instanceof ConfigurationException)) {
-      UnmatchedArgumentException.printSuggestions(wrong, errors);
-      if (line.getSubcommands().isEmpty()) {
-        errors.println("see " + line.getCommandSpec().qualifiedName() + " --help");
-      } else {
-        line.usage(errors);
+    boolean incomplete =
+        wrong.getClass().equals(ParameterException.class)
+            && wrong.getArgSpec() == null
+            && line.getParseResult().matchedArgs().isEmpty();
+    if (incomplete && !line.getSubcommands().isEmpty()) {
+      line.usage(errors);
+    } else if (!(wrong.getCause() instanceof ConfigurationException)) {
+      if (wrong instanceof UnmatchedArgumentException unmatched) {
+        near(unmatched).ifPresent(it -> errors.println("did you mean " + it + "?"));
       }
+      errors.println("see " + line.getCommandSpec().qualifiedName() + " --help");
     }
     errors.flush();
     return line.getCommandSpec().exitCodeOnInvalidInput();
+  }
+
+  /** The most similar option or command, if it begins as what was written does. */
+  private static Optional<String> near(UnmatchedArgumentException unmatched) {
+    String written = unmatched.getUnmatched().getFirst();
+    int beginning = Math.min(written.length(), written.startsWith("--") ? 4 : 2);
+    return unmatched.getSuggestions().stream()
+        .filter(
+            it -> it.substring(it.lastIndexOf(' ') + 1).startsWith(written.substring(0, beginning)))
+        .findFirst();
   }
 
   /** The command line, ready to be executed. */

@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.KubeconfigException;
 import dev.sluice.kube.client.KubeconfigOption;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -110,7 +111,7 @@ public final class OperatorCommand implements Callable<Integer> {
               Optional.ofNullable(webhookClientAuthority)));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    } catch (StartRequirements.MissingException | NoSuchFileException e) {
+    } catch (StartRequirements.MissingException | NoSuchFileException | KubeconfigException e) {
       return ended(e, MISSING);
     } catch (IOException | GeneralSecurityException | KubernetesClientException e) {
       return ended(

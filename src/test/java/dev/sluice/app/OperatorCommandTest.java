@@ -51,7 +51,7 @@ class OperatorCommandTest {
     assertThat(err.toString())
         .startsWith("sluice: the operator could not start: " + file + " is not a kubeconfig")
         .hasLineCount(1);
-    assertThat(code).isEqualTo(1);
+    assertThat(code).isEqualTo(3);
   }
 
   @Test

@@ -4,6 +4,7 @@ import dev.sluice.kube.certificates.Pem;
 import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,23 +29,48 @@ public final class ClientConfigs {
    * finds in the environment. The client library doesn't repeat requests by itself: whoever sends
    * one counts it, asks whether it may be sent, and decides whether it is sent again.
    *
+   * @throws KubeconfigException when the kubeconfig is none, or nothing in the environment tells of
+   *     a cluster
    * @throws IOException when the kubeconfig cannot be read
    */
   public static Config of(Optional<Path> kubeconfig) throws IOException {
-    Config config =
-        kubeconfig.isPresent() ? described(kubeconfig.get()) : Config.autoConfigure(null);
+    Config config = kubeconfig.isPresent() ? described(kubeconfig.get()) : found();
     config.setRequestRetryBackoffLimit(0);
     return withReadableKey(config);
   }
 
-  private static Config described(Path kubeconfig) throws IOException {
-    String text = Files.readString(kubeconfig);
-    try {
-      return Config.fromKubeconfig(text);
-    } catch (RuntimeException e) {
-      throw new IOException(
-          kubeconfig + " is not a kubeconfig: " + ApiErrorText.of((Throwable) e), e);
+  private static Config found() throws KubeconfigException {
+    Config config = Config.autoConfigure(null);
+    if (isDefault(config) && System.getenv("KUBERNETES_SERVICE_HOST") == null) {
+      throw new KubeconfigException(
+          "no kubeconfig: --kubeconfig is not given, KUBECONFIG names none, and "
+              + Path.of(System.getProperty("user.home"), ".kube", "config")
+              + " names no cluster");
     }
+    return config;
+  }
+
+  private static Config described(Path kubeconfig) throws IOException {
+    try {
+      String text = Files.readString(kubeconfig);
+      Config config = Config.fromKubeconfig(text);
+      if (isDefault(config)) {
+        throw new KubeconfigException(
+            kubeconfig + " is not a kubeconfig: it has no current context with a cluster");
+      }
+      return config;
+    } catch (CharacterCodingException binary) {
+      throw new KubeconfigException(kubeconfig + " is not a kubeconfig: it is no text in UTF-8");
+    } catch (RuntimeException e) {
+      throw new KubeconfigException(
+          kubeconfig + " is not a kubeconfig: " + ApiErrorText.of((Throwable) e));
+    }
+  }
+
+  /** Whether the client library was told of no cluster, so that it supposes to be in a pod. */
+  private static boolean isDefault(Config config) {
+    return config.getCurrentContext() == null
+        && config.getMasterUrl().startsWith(Config.DEFAULT_MASTER_URL);
   }
 
   /** Changes the client key in a configuration so that the client library reads it. */

@@ -1,6 +1,7 @@
 package dev.sluice.kube.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
@@ -67,10 +68,27 @@ class ClientConfigsTest {
   @Test
   void theClientLibraryDoesNotRepeatRequests() throws Exception {
     Path kubeconfig = directory.resolve("kubeconfig");
-    Files.writeString(kubeconfig, "apiVersion: v1\nkind: Config\n");
+    Files.writeString(
+        kubeconfig,
+        """
+        apiVersion: v1
+        kind: Config
+        current-context: here
+        contexts: [{name: here, context: {cluster: one}}]
+        clusters: [{name: one, cluster: {server: "https://127.0.0.1:6443"}}]
+        """);
 
     assertThat(ClientConfigs.of(Optional.of(kubeconfig)).getRequestRetryBackoffLimit()).isZero();
-    assertThat(ClientConfigs.of(Optional.empty()).getRequestRetryBackoffLimit()).isZero();
+  }
+
+  @Test
+  void aKubeconfigWithoutAClusterIsNoPod() throws Exception {
+    Path kubeconfig = directory.resolve("kubeconfig");
+    Files.writeString(kubeconfig, "apiVersion: v1\nkind: Config\n");
+
+    assertThatThrownBy(() -> ClientConfigs.of(Optional.of(kubeconfig)))
+        .isInstanceOf(KubeconfigException.class)
+        .hasMessage(kubeconfig + " is not a kubeconfig: it has no current context with a cluster");
   }
 
   @Test
