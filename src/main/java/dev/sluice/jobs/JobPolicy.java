@@ -220,7 +220,17 @@ public final class JobPolicy {
       return release(job);
     }
     if (notStopped(job)) {
-      return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, workloads.original(), noWorkload(job)));
+      String why = noWorkload(job);
+      String difference =
+          workloads
+              .original()
+              .map(workload -> WorkloadEquivalence.difference(job, workload))
+              .orElse("");
+      return List.of(
+          stop(
+              StopReason.NO_MATCHING_WORKLOAD,
+              workloads.original(),
+              difference.isEmpty() ? why : why + ": " + difference));
     }
     if (!workloads.duplicates().isEmpty()) {
       return outOfSync(reconcileContext, workloads.duplicates());

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
 import java.util.List;
 import java.util.Optional;
@@ -20,13 +21,37 @@ final class WorkloadEquivalence {
         || job.podSets().size() != workload.spec().podSets().size()) {
       return false;
     }
-    Optional<CachedWorkload.Admission> admission =
+    Optional<Admission> admission =
         workload.status().admission().filter(given -> workload.quotaReserved());
     if (admission.isEmpty()) {
       return looksPlain(job, workload, rules);
     }
     return looksStarted(job, workload, admission.get().podSetAssignments())
         || (job.state().suspended() && looksPlain(job, workload, rules));
+  }
+
+  /** What a job says otherwise than a Workload that it doesn't match; empty if it isn't told. */
+  static String difference(CachedJob job, CachedWorkload workload) {
+    List<CachedWorkload.PodSet> theirs = workload.spec().podSets();
+    if (job.podSets().size() != theirs.size()) {
+      return "it has %d pod sets, not %d".formatted(job.podSets().size(), theirs.size());
+    }
+    if (job.maximumExecutionTimeSeconds() != workload.spec().maximumExecutionTimeSeconds()) {
+      return "its longest execution time has changed";
+    }
+    List<Assignment> assignments =
+        workload.status().admission().map(Admission::podSetAssignments).orElse(List.of());
+    for (int i = 0; i < theirs.size(); i++) {
+      CachedJob.PodSet ours = job.podSets().get(i);
+      int given = assigned(theirs.get(i), assignments);
+      if (ours.count() != theirs.get(i).count() && ours.count() != given) {
+        return "pod set %s has %d pods, not %d".formatted(ours.name(), ours.count(), given);
+      }
+      if (!sameTemplate(ours, theirs.get(i), false)) {
+        return "the template of pod set %s has changed".formatted(ours.name());
+      }
+    }
+    return "";
   }
 
   private static boolean sameOwner(CachedJob job, CachedWorkload workload) {

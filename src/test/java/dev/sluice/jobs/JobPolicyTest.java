@@ -514,6 +514,7 @@ class JobPolicyTest {
       Stop stop = only(Stop.class, decide(job().running(3).spec("parallelism", "2")));
       assertThat(stop.reason()).isEqualTo(StopReason.NO_MATCHING_WORKLOAD);
       assertThat(stop.original()).isPresent();
+      assertThat(stop.note()).endsWith(" says: pod set main has 2 pods, not 3");
     }
 
     @Test
