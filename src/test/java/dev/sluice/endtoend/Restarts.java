@@ -6,6 +6,7 @@ import dev.sluice.lab.process.OperatorSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -112,6 +113,9 @@ final class Restarts implements AutoCloseable {
   private long led() {
     try (Stream<String> lines = Files.lines(log())) {
       return lines.filter(line -> line.contains("operator leading=true")).count();
+    } catch (NoSuchFileException notYet) {
+      // The first process makes the file.
+      return 0;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
