@@ -45,6 +45,7 @@ public final class ClusterImport {
   private static final List<JobIntegration> KINDS = List.of(new BatchJob(), new SinglePod());
   private static final JobKind WORKLOAD =
       new JobKind(KueueConstants.GROUP, "v1beta2", "Workload", "workloads", "");
+  private static final int ATTEMPTS = 10;
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
   private final KubernetesClient client;
@@ -273,13 +274,50 @@ public final class ClusterImport {
       status.set("status", take.status());
       paced();
       workload.subresource("status").patch(MERGE, status.toString());
-      paced();
-      resource(item.kind().kind(), namespace, name(item.object()))
-          .patch(MERGE, take.patch().toString());
+      queue(item, take, namespace);
       return Optional.empty();
     } catch (KubernetesClientException e) {
       return Optional.of(item.name() + ": " + ApiErrorText.of(e));
     }
+  }
+
+  /**
+   * Gives the object its queue, in the version that was decided about, or in a later one that
+   * differs by its status only: that of what runs changes all the time.
+   */
+  private void queue(Item item, ImportDecision.Take take, String namespace) {
+    Resource<GenericKubernetesResource> object =
+        resource(item.kind().kind(), namespace, name(item.object()));
+    ObjectNode patch = take.patch().deepCopy();
+    for (int attempt = 1; ; attempt++) {
+      try {
+        paced();
+        object.patch(MERGE, patch.toString());
+        return;
+      } catch (KubernetesClientException e) {
+        if (e.getCode() != HttpURLConnection.HTTP_CONFLICT || attempt == ATTEMPTS) {
+          throw e;
+        }
+        paced();
+        JsonNode now = JsonMappers.JSON.valueToTree(object.get());
+        if (!identity(now).equals(identity(item.object()))) {
+          throw e;
+        }
+        patch
+            .withObjectProperty("metadata")
+            .set("resourceVersion", now.path("metadata").path("resourceVersion"));
+      }
+    }
+  }
+
+  /** What a decision about an object depends on. */
+  private static JsonNode identity(JsonNode object) {
+    ObjectNode identity = JsonNodeFactory.instance.objectNode();
+    identity.set("spec", object.path("spec"));
+    for (String field : List.of("uid", "labels", "annotations", "ownerReferences", "finalizers")) {
+      identity.set(field, object.path("metadata").path(field));
+    }
+    return identity;
   }
 
   /** One that is there already was made by an import that was interrupted. */
