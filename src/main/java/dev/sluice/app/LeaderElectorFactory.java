@@ -9,7 +9,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
 
-/** Makes the elector that the configuration asks for. */
+/** Makes what works with the lease that the configuration names. */
 final class LeaderElectorFactory {
 
   private static final Duration LEASE_TIMEOUT = Duration.ofSeconds(5);
@@ -36,6 +36,15 @@ final class LeaderElectorFactory {
   /** Says whether what all operators of the API share may be written. */
   static SharedObjectsGuard guard(Configuration configuration, KubernetesClient client) {
     return new SharedObjectsGuard(
+        store(configuration, client),
+        System::nanoTime,
+        configuration.leaderElection().leaseDuration());
+  }
+
+  /** Says whether any operator of the API, this one included, renews the lease. */
+  static SharedObjectsGuard guardAgainstAnyOperator(
+      Configuration configuration, KubernetesClient client) {
+    return SharedObjectsGuard.againstAnyOperator(
         store(configuration, client),
         System::nanoTime,
         configuration.leaderElection().leaseDuration());

@@ -6,10 +6,14 @@ import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
+import dev.sluice.kube.leader.SharedObjectsGuard;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -25,17 +29,21 @@ import picocli.CommandLine.Spec;
     description = {
       "Removes from a cluster what operator --install applied: webhook registrations and roles.",
       "With --definitions the definitions and the operator's namespace go too, and with them all"
-          + " queues and Workloads. Stop the operator first."
+          + " queues and Workloads, whose finalizers are taken off. Stop the operator first: while"
+          + " one renews its lease, nothing is removed.",
+      "What another owner holds by a finalizer stays, and is named."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:nothing of it is left",
-      "1:the API server refused",
+      "0:everything that was to be removed is gone",
+      "1:something stays, an operator runs, or the API server refused; the message says which",
       "2:the command line or the configuration is wrong",
       "3:the API server can't be reached, or a file can't be read"
     })
 public final class UninstallCommand implements Callable<Integer> {
+
+  private static final Duration PAUSE = Duration.ofMillis(500);
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -48,30 +56,98 @@ public final class UninstallCommand implements Callable<Integer> {
       description = "Also remove definitions and namespace, and so all queues and Workloads.")
   private boolean definitions;
 
+  @Option(
+      names = "--timeout",
+      paramLabel = "SECONDS",
+      defaultValue = "60",
+      description =
+          "With --definitions: when to give up, counted from the last object that went (default:"
+              + " ${DEFAULT-VALUE}).")
+  private int timeoutSeconds = 60;
+
   @Override
   public Integer call() {
+    if (timeoutSeconds < 1) {
+      throw new ParameterException(
+          spec.commandLine(), "--timeout is " + timeoutSeconds + ", must be 1 or more");
+    }
     try (KubernetesClient client =
         new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
       Configuration configuration =
           ConfigurationLoader.load(config.file(), Optional.empty(), OperatorRunner::ownNamespace);
-      new Installer(client, configuration, Optional.empty()).uninstall(definitions);
-      spec.commandLine().getOut().println("uninstalled");
-      if (!definitions) {
-        spec.commandLine()
-            .getOut()
-            .println(
-                "the definitions stay, and with them all queues and Workloads; requests in their"
-                    + " older versions are refused until an operator converts them again");
+      Installer installer = new Installer(client, configuration, Optional.empty());
+      if (definitions) {
+        return removeAll(installer, configuration, client);
       }
+      installer.uninstall(false);
+      spec.commandLine().getOut().println("uninstalled");
+      spec.commandLine()
+          .getOut()
+          .println(
+              "the definitions stay, and with them all queues and Workloads; requests in their"
+                  + " older versions are refused until an operator converts them again");
       return 0;
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     } catch (KubernetesClientException e) {
-      spec.commandLine().getErr().println("sluice: " + ApiErrorText.of(e));
+      tell(ApiErrorText.of(e));
       return ApiErrorText.unreachable(e) ? 3 : 1;
     } catch (IOException e) {
-      spec.commandLine().getErr().println("sluice: " + ApiErrorText.of(e));
+      tell(ApiErrorText.of(e));
       return 3;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      tell("interrupted; start it again to go on");
+      return 1;
     }
+  }
+
+  private int removeAll(Installer installer, Configuration configuration, KubernetesClient client)
+      throws IOException, InterruptedException {
+    Optional<String> operator = operator(configuration, client);
+    if (operator.isPresent()) {
+      tell(
+          "nothing was removed: an operator runs, "
+              + operator.get()
+              + " renews the lease "
+              + configuration.leaderElection().resourceName()
+              + "; stop it first");
+      return 1;
+    }
+    installer.uninstall(true);
+    List<String> remains =
+        installer.removeDefinitions(Duration.ofSeconds(timeoutSeconds), this::tell);
+    PrintWriter out = spec.commandLine().getOut();
+    if (remains.isEmpty()) {
+      out.println("uninstalled, with all definitions, queues and Workloads");
+      return 0;
+    }
+    remains.forEach(line -> out.println("stays  " + line));
+    out.println("not everything is gone; when nothing holds it any more, start this again");
+    return 1;
+  }
+
+  /** The identity of an operator that renews the lease; waits until that can be told. */
+  private Optional<String> operator(Configuration configuration, KubernetesClient client)
+      throws InterruptedException {
+    SharedObjectsGuard guard = LeaderElectorFactory.guardAgainstAnyOperator(configuration, client);
+    try {
+      guard.check();
+      return Optional.empty();
+    } catch (SharedObjectsGuard.HeldByOtherException held) {
+      tell(held.holder() + " has not given up its lease; waiting whether it renews it");
+    }
+    try {
+      guard.await(PAUSE);
+      return Optional.empty();
+    } catch (SharedObjectsGuard.HeldByOtherException held) {
+      return Optional.of(held.holder());
+    }
+  }
+
+  private void tell(String line) {
+    PrintWriter err = spec.commandLine().getErr();
+    err.println("sluice: " + line);
+    err.flush();
   }
 }

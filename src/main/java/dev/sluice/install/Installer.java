@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -129,8 +130,8 @@ public final class Installer {
    * long as it isn't there, requests in other versions than the stored one are refused. To convert
    * nothing instead would answer them with fields left out.
    *
-   * @param definitions whether the definitions and the namespace are removed too, and with them all
-   *     queues and Workloads; the definitions go last, since the API server deletes the objects
+   * @param definitions whether the namespace is removed too, and the definitions are left as they
+   *     are, to be removed by {@link #removeDefinitions}
    * @throws IOException when a manifest cannot be read
    */
   public void uninstall(boolean definitions) throws IOException {
@@ -148,14 +149,6 @@ public final class Installer {
       }
     }
     if (definitions) {
-      for (String plural : PLURALS) {
-        client
-            .apiextensions()
-            .v1()
-            .customResourceDefinitions()
-            .withName(plural + "." + ApiVersions.GROUP)
-            .delete();
-      }
       return;
     }
     for (String plural : PLURALS) {
@@ -170,6 +163,20 @@ public final class Installer {
         adopt(definition(plural));
       }
     }
+  }
+
+  /**
+   * Removes the definitions, and with them all queues and Workloads, where no operator runs, and
+   * waits until they are gone and the namespace, too. Only finalizers of this API are taken off.
+   *
+   * @param patience how long to go on while nothing more goes
+   * @param progress is given a line about every two seconds, if it takes longer than that
+   * @return a line for each thing that stays, with the reason; empty if everything is gone
+   * @throws InterruptedException when the thread is interrupted meanwhile
+   */
+  public List<String> removeDefinitions(Duration patience, Consumer<String> progress)
+      throws InterruptedException {
+    return new DefinitionRemoval(client, configuration.namespace(), patience, progress).run();
   }
 
   /**

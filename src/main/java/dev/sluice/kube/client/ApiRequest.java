@@ -1,6 +1,7 @@
 package dev.sluice.kube.client;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 
@@ -17,6 +18,7 @@ public record ApiRequest(String method, String path, String contentType, String 
 
   private static final String JSON = "application/json";
   private static final String MERGE_PATCH = "application/merge-patch+json";
+  private static final String JSON_PATCH = "application/json-patch+json";
 
   /** Reads what is at a path. */
   public static ApiRequest get(String path) {
@@ -31,6 +33,11 @@ public record ApiRequest(String method, String path, String contentType, String 
   /** Applies a JSON merge patch to what is at a path. */
   public static ApiRequest patch(String path, JsonNode patch) {
     return new ApiRequest("PATCH", path, MERGE_PATCH, patch.toString());
+  }
+
+  /** Applies the operations of a JSON patch to what is at a path, all of them or none. */
+  public static ApiRequest jsonPatch(String path, ArrayNode operations) {
+    return new ApiRequest("PATCH", path, JSON_PATCH, operations.toString());
   }
 
   /**

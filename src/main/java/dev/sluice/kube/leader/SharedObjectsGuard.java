@@ -3,6 +3,7 @@ package dev.sluice.kube.leader;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,9 @@ import org.jspecify.annotations.Nullable;
  * while the lease is held by a process that isn't Sluice. Replicas of Sluice share them. A holder
  * that has not renewed the lease for as long as it promised counts as gone, measured from the
  * moment at which this process saw that version of the lease first. Usable from any thread.
+ *
+ * <p>One {@link #againstAnyOperator} says the same to a process that is no operator: Sluice is
+ * another holder then, too.
  */
 public final class SharedObjectsGuard {
 
@@ -21,6 +25,7 @@ public final class SharedObjectsGuard {
   private final LeaseStore store;
   private final LongSupplier nanoTime;
   private final Duration assumed;
+  private final Function<Lease, Optional<String>> others;
   private @Nullable String version;
   private long since;
 
@@ -31,15 +36,33 @@ public final class SharedObjectsGuard {
    * @param assumed how long a lease binds that doesn't say so
    */
   public SharedObjectsGuard(LeaseStore store, LongSupplier nanoTime, Duration assumed) {
+    this(store, nanoTime, assumed, SharedObjectsGuard::otherHolder);
+  }
+
+  private SharedObjectsGuard(
+      LeaseStore store,
+      LongSupplier nanoTime,
+      Duration assumed,
+      Function<Lease, Optional<String>> others) {
     this.store = store;
     this.nanoTime = nanoTime;
     this.assumed = assumed;
+    this.others = others;
   }
 
-  /** The lease is held by a process that isn't Sluice; the message names the holder. */
+  /**
+   * A guard of a process that takes no part in the election: every holder keeps it from writing.
+   */
+  public static SharedObjectsGuard againstAnyOperator(
+      LeaseStore store, LongSupplier nanoTime, Duration assumed) {
+    return new SharedObjectsGuard(store, nanoTime, assumed, SharedObjectsGuard::holder);
+  }
+
+  /** The lease is held by another process; the message names the holder. */
   public static final class HeldByOtherException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final String holder;
     private final boolean renewed;
 
     HeldByOtherException(String holder, boolean renewed) {
@@ -48,7 +71,13 @@ public final class SharedObjectsGuard {
               + holder
               + ", which isn't Sluice; nothing that both would write is written until it gives the"
               + " lease up or doesn't renew it");
+      this.holder = holder;
       this.renewed = renewed;
+    }
+
+    /** The identity of the holder. */
+    public String holder() {
+      return holder;
     }
 
     /** Whether the holder was seen to renew the lease, so that it is alive for certain. */
@@ -65,7 +94,7 @@ public final class SharedObjectsGuard {
    */
   public synchronized void check() {
     Lease lease = store.read().orElse(null);
-    Optional<String> other = lease == null ? Optional.empty() : otherHolder(lease);
+    Optional<String> other = lease == null ? Optional.empty() : others.apply(lease);
     if (lease == null || other.isEmpty()) {
       version = null;
       return;
@@ -109,12 +138,14 @@ public final class SharedObjectsGuard {
 
   /** Who holds the lease, if that is somebody and doesn't say that it is Sluice. */
   public static Optional<String> otherHolder(Lease lease) {
-    String holder = lease.getSpec() == null ? null : lease.getSpec().getHolderIdentity();
-    if (holder == null || holder.isEmpty()) {
-      return Optional.empty();
-    }
     var annotations = lease.getMetadata().getAnnotations();
     String said = annotations == null ? null : annotations.get(HOLDER);
-    return holder.equals(said) ? Optional.empty() : Optional.of(holder);
+    return holder(lease).filter(holder -> !holder.equals(said));
+  }
+
+  private static Optional<String> holder(Lease lease) {
+    return Optional.ofNullable(lease.getSpec())
+        .map(spec -> spec.getHolderIdentity())
+        .filter(holder -> !holder.isEmpty());
   }
 }

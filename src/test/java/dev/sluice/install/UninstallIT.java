@@ -1,0 +1,319 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.app.Main;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.ByteArrayInputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/** What {@code uninstall --definitions} does in a cluster whose operator was stopped before. */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+class UninstallIT {
+
+  private static final int WORKLOADS = Integer.getInteger("sluice.uninstall.workloads", 400);
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+  private static final String IN_USE = "kueue.x-k8s.io/resource-in-use";
+  private static final String GUARD = "example.com/guard";
+  private static final String WORKLOAD =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Workload
+      metadata: {name: %s, namespace: %s, finalizers: [%s]}
+      spec:
+        queueName: main
+        podSets:
+        - name: main
+          count: 1
+          template:
+            spec: {restartPolicy: Never, containers: [{name: main, image: none}]}
+      """;
+  private static final String QUEUES =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Topology
+      metadata: {name: racks, finalizers: [kueue.x-k8s.io/resource-in-use]}
+      spec: {levels: [{nodeLabel: example.com/rack}]}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: spot, finalizers: [kueue.x-k8s.io/resource-in-use]}
+      spec: {nodeLabels: {pool: spot}}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: AdmissionCheck
+      metadata: {name: check, finalizers: [kueue.x-k8s.io/resource-in-use]}
+      spec: {controllerName: example.com/check}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: Cohort
+      metadata: {name: all, finalizers: [kueue.x-k8s.io/resource-in-use]}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: pool, finalizers: [kueue.x-k8s.io/resource-in-use]}
+      spec: {namespaceSelector: {}}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: WorkloadPriorityClass
+      metadata: {name: usual}
+      value: 100
+      """;
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @BeforeEach
+  void define(TestCluster cluster) throws Exception {
+    new ServerSideApply(cluster.client()).definitions();
+  }
+
+  @Test
+  void nothingIsLeftThoughTheOperatorWasStoppedFirst(TestCluster cluster) throws Exception {
+    KubernetesClient client = cluster.client();
+    create(client, QUEUES);
+    for (int i = 0; i < WORKLOADS; i++) {
+      create(client, WORKLOAD.formatted("job-" + i, cluster.namespace(), IN_USE));
+    }
+    storeInOlderVersion(cluster);
+    client.resource(pod(cluster, "runs")).create();
+    client.resource(client.resource(pod(cluster, "ends")).create()).withGracePeriod(0).delete();
+    installWithoutOperator(client);
+    lease(client, "killed");
+
+    int code = uninstall(cluster, "60");
+
+    assertThat(code).as(() -> out + "\n" + err).isZero();
+    assertThat(out.toString()).contains("uninstalled, with all definitions");
+    assertThat(err.toString()).contains("killed has not given up its lease");
+    new Removal(cluster).leftNothing();
+    assertThat(client.pods().inNamespace(cluster.namespace()).list().getItems())
+        .as("the pod that ran runs on, the deleted one is gone")
+        .extracting(found -> found.getMetadata().getName())
+        .containsExactly("runs");
+    assertThat(uninstall(cluster, "60")).as("once more").isZero();
+  }
+
+  @Test
+  void whatAnotherHoldsStaysAndIsNamed(TestCluster cluster) {
+    KubernetesClient client = cluster.client();
+    String namespace = cluster.namespace();
+    create(client, QUEUES);
+    create(client, WORKLOAD.formatted("free", namespace, IN_USE));
+    create(client, WORKLOAD.formatted("held", namespace, IN_USE + ", " + GUARD));
+
+    int code = uninstall(cluster, "8");
+
+    assertThat(code).as(() -> out + "\n" + err).isEqualTo(1);
+    assertThat(out.toString().lines())
+        .containsExactly(
+            "stays  CustomResourceDefinition workloads.kueue.x-k8s.io: 1 workloads are left",
+            "stays  Workload "
+                + namespace
+                + "/held: held by example.com/guard, a finalizer of another owner, who has to"
+                + " remove it",
+            "not everything is gone; when nothing holds it any more, start this again");
+    assertThat(err.toString()).contains("; left: workloads (1)");
+    Resource<GenericKubernetesResource> held =
+        client
+            .genericKubernetesResources(AuditedKind.WORKLOAD.context())
+            .inNamespace(namespace)
+            .withName("held");
+    assertThat(held.require().getFinalizers()).containsExactly(GUARD);
+
+    held.patch(MERGE, "{\"metadata\": {\"finalizers\": null}}");
+    assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isZero();
+    new Removal(cluster).leftNothing();
+  }
+
+  @Test
+  void whileAnOperatorRunsNothingIsRemoved(TestCluster cluster) throws Exception {
+    KubernetesClient client = cluster.client();
+    installWithoutOperator(client);
+    Resource<?> lease = lease(client, "running");
+    try (ScheduledExecutorService renewal = Executors.newSingleThreadScheduledExecutor()) {
+      var renewed =
+          renewal.scheduleAtFixedRate(
+              () ->
+                  lease.patch(
+                      MERGE,
+                      "{\"spec\": {\"renewTime\": \"%s\"}}"
+                          .formatted(Instant.now().truncatedTo(ChronoUnit.MICROS))),
+              0,
+              200,
+              TimeUnit.MILLISECONDS);
+
+      int code = uninstall(cluster, "60");
+
+      renewed.cancel(false);
+      assertThat(code).as(() -> out + "\n" + err).isEqualTo(1);
+    }
+    assertThat(err.toString())
+        .contains("nothing was removed: an operator runs, running renews the lease");
+    assertThat(client.apiextensions().v1().customResourceDefinitions().list().getItems())
+        .hasSizeGreaterThanOrEqualTo(Installer.PLURALS.size())
+        .noneMatch(CustomResourceDefinition::isMarkedForDeletion);
+
+    lease.delete();
+    assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isZero();
+    new Removal(cluster).leftNothing();
+  }
+
+  private int uninstall(TestCluster cluster, String timeout) {
+    return Main.commandLine()
+        .setOut(new PrintWriter(out, true))
+        .setErr(new PrintWriter(err, true))
+        .execute(
+            "uninstall",
+            "--kubeconfig",
+            cluster.kubeconfig().toString(),
+            "--definitions",
+            "--timeout",
+            timeout);
+  }
+
+  /** Makes objects that no test deletes: the command does. */
+  private static void create(KubernetesClient client, String text) {
+    await()
+        .atMost(LIMIT)
+        .ignoreException(KubernetesClientException.class)
+        .until(
+            () ->
+                !client
+                    .load(new ByteArrayInputStream(text.getBytes(StandardCharsets.UTF_8)))
+                    .serverSideApply()
+                    .isEmpty());
+  }
+
+  /** Roles, policies, and registrations that lead to a Service without pods. */
+  private static void installWithoutOperator(KubernetesClient client) throws Exception {
+    new Installer(
+            client,
+            ConfigurationLoader.load(
+                Optional.empty(), Optional.empty(), () -> InstallManifests.NAMESPACE),
+            Optional.empty())
+        .install();
+  }
+
+  /** A lease that binds for five seconds. */
+  private static Resource<?> lease(KubernetesClient client, String holder) {
+    var lease =
+        client.resource(
+            new LeaseBuilder()
+                .withNewMetadata()
+                .withName("c1f6bfd2.kueue.x-k8s.io")
+                .withNamespace(InstallManifests.NAMESPACE)
+                .endMetadata()
+                .withNewSpec()
+                .withHolderIdentity(holder)
+                .withLeaseDurationSeconds(5)
+                .endSpec()
+                .build());
+    lease.create();
+    return lease;
+  }
+
+  private static Pod pod(TestCluster cluster, String name) {
+    return new PodBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .withNamespace(cluster.namespace())
+        .addToLabels("kueue.x-k8s.io/managed", "true")
+        .addToFinalizers("kueue.x-k8s.io/managed")
+        .endMetadata()
+        .withNewSpec()
+        .addNewContainer()
+        .withName("main")
+        .withImage("none")
+        .endContainer()
+        .endSpec()
+        .build();
+  }
+
+  /** Makes a LocalQueue that the API server can't read: it is converted by an operator only. */
+  private static void storeInOlderVersion(TestCluster cluster) {
+    KubernetesClient client = cluster.client();
+    store(client, "v1beta1");
+    await()
+        .atMost(LIMIT)
+        .ignoreException(KubernetesClientException.class)
+        .until(
+            () -> {
+              client
+                  .resource(
+                      new GenericKubernetesResourceBuilder()
+                          .withApiVersion("kueue.x-k8s.io/v1beta1")
+                          .withKind("LocalQueue")
+                          .withNewMetadata()
+                          .withName("older")
+                          .withNamespace(cluster.namespace())
+                          .addToFinalizers(IN_USE)
+                          .endMetadata()
+                          .withAdditionalProperties(Map.of("spec", Map.of("clusterQueue", "pool")))
+                          .build())
+                  .create();
+              return true;
+            });
+    store(client, "v1beta2");
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(
+                        () ->
+                            client
+                                .genericKubernetesResources(AuditedKind.LOCAL_QUEUE.context())
+                                .inNamespace(cluster.namespace())
+                                .list())
+                    .isInstanceOf(KubernetesClientException.class)
+                    .hasMessageContaining("conversion"));
+  }
+
+  private static void store(KubernetesClient client, String version) {
+    client
+        .apiextensions()
+        .v1()
+        .customResourceDefinitions()
+        .withName("localqueues.kueue.x-k8s.io")
+        .edit(
+            definition -> {
+              definition
+                  .getSpec()
+                  .getVersions()
+                  .forEach(each -> each.setStorage(each.getName().equals(version)));
+              return definition;
+            });
+  }
+}
