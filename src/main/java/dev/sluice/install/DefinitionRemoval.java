@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Removes the definitions of the API and with them all objects, where no operator runs that would
@@ -105,11 +106,16 @@ final class DefinitionRemoval {
       return;
     }
     toldAt = now;
+    long definitions = steps.stream().filter(Definition.class::isInstance).count();
     progress.accept(
-        "%d objects freed of finalizers; left: %s"
+        "%d objects freed of finalizers; left: %s%d definitions"
             .formatted(
                 sweeps.stream().mapToLong(FinalizerSweep::removed).sum(),
-                steps.stream().map(Step::name).collect(Collectors.joining(", "))));
+                steps.stream()
+                    .flatMap(Step::items)
+                    .map(item -> item + ", ")
+                    .collect(Collectors.joining()),
+                definitions));
   }
 
   /** Something to be removed. */
@@ -123,8 +129,8 @@ final class DefinitionRemoval {
     /** How much is left. */
     abstract long left();
 
-    /** What it is, for the line of progress. */
-    abstract String name();
+    /** What is left besides definitions, for the line of progress; empty if that isn't known. */
+    abstract Stream<String> items();
 
     /** What stays, and why. */
     abstract List<String> remains();
@@ -160,8 +166,8 @@ final class DefinitionRemoval {
     }
 
     @Override
-    String name() {
-      return "finalizers of pods";
+    Stream<String> items() {
+      return known(sweep, "pods");
     }
 
     @Override
@@ -245,9 +251,7 @@ final class DefinitionRemoval {
       if (sweep.left() == FinalizerSweep.UNKNOWN) {
         return "its objects can't be listed";
       }
-      return sweep.left() == 0
-          ? deletion(definition)
-          : "%d %s are left".formatted(sweep.left(), plural);
+      return sweep.left() == 0 ? deletion(definition) : "objects left: " + sweep.left();
     }
 
     @Override
@@ -256,10 +260,8 @@ final class DefinitionRemoval {
     }
 
     @Override
-    String name() {
-      return sweep.left() == 0 || sweep.left() == FinalizerSweep.UNKNOWN
-          ? plural
-          : "%s (%d)".formatted(plural, sweep.left());
+    Stream<String> items() {
+      return known(sweep, plural);
     }
 
     @Override
@@ -295,8 +297,8 @@ final class DefinitionRemoval {
     }
 
     @Override
-    String name() {
-      return "namespace " + name;
+    Stream<String> items() {
+      return Stream.of("namespace " + name);
     }
 
     @Override
@@ -309,9 +311,15 @@ final class DefinitionRemoval {
     List<String> lines = new ArrayList<>(List.of(first));
     lines.addAll(sweep.reasons());
     if (sweep.left() != FinalizerSweep.UNKNOWN && sweep.left() > sweep.reasons().size()) {
-      lines.add("%d %s more".formatted(sweep.left() - sweep.reasons().size(), plural));
+      lines.add("%d more of %s".formatted(sweep.left() - sweep.reasons().size(), plural));
     }
     return lines;
+  }
+
+  private static Stream<String> known(FinalizerSweep sweep, String plural) {
+    return Stream.of(sweep.left())
+        .filter(left -> left > 0 && left != FinalizerSweep.UNKNOWN)
+        .map(left -> left + " " + plural);
   }
 
   private static boolean isBeingDeleted(JsonNode object) {

@@ -18,8 +18,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Takes the finalizers of this API off all objects of a collection, page by page, the objects of a
- * page at the same time. A finalizer of somebody else is left alone. For one thread.
+ * Takes the finalizers of this API off all objects of a collection, and deletes the objects where
+ * they are to go: page by page, the objects of a page at the same time. A finalizer of somebody
+ * else is left alone. For one thread.
  */
 final class FinalizerSweep {
 
@@ -108,20 +109,18 @@ final class FinalizerSweep {
         return;
       }
       ObjectNode page = written.object();
-      long before = removed;
-      List<JsonNode> items = JsonFields.list(page, "items");
-      long asked = items.stream().filter(item -> operations(item).isPresent()).count();
-      seen += stay(collection, items);
+      Result result = free(collection, JsonFields.list(page, "items"));
+      seen += result.left();
       left = seen + page.path("metadata").path("remainingItemCount").asLong();
       next = JsonFields.text(page, "metadata", "continue");
-      useful = asked == 0 || removed > before;
+      useful = result.useful();
       afterPage.run();
     } while (useful && !next.isEmpty());
   }
 
   /**
-   * How many objects the last sweep left, those that are being deleted included; of objects that
-   * are not to go, those with a finalizer.
+   * How many objects the last sweep left, as far as it came; of objects that are not to go, those
+   * with a finalizer of this API.
    */
   long left() {
     return left;
@@ -132,50 +131,61 @@ final class FinalizerSweep {
     return removed;
   }
 
-  /**
-   * Why objects stay, by name and no more than twenty; empty if all are being deleted, or free of
-   * this API's finalizers.
-   */
+  /** Why objects stay, by name and no more than twenty. */
   List<String> reasons() {
     return List.copyOf(reasons);
   }
 
-  /** Frees the objects of a page, and returns how many of them are left after that. */
-  private long stay(Collection collection, List<JsonNode> items) {
+  /**
+   * What became of the objects of a page.
+   *
+   * @param useful whether the next page is worth a try
+   */
+  private record Result(long left, boolean useful) {}
+
+  private Result free(Collection collection, List<JsonNode> items) {
     List<Optional<CompletableFuture<ApiOutcome>>> outcomes =
-        items.stream()
-            .map(
-                item ->
-                    operations(item)
-                        .map(
-                            patch ->
-                                api.send(
-                                    ApiRequest.jsonPatch(collection.path(item).object(), patch))))
-            .toList();
-    long stay = 0;
+        items.stream().map(item -> free(collection, item)).toList();
+    long left = 0;
+    long asked = 0;
+    long refused = 0;
     for (int i = 0; i < items.size(); i++) {
       JsonNode item = items.get(i);
-      Optional<ApiOutcome> refusal =
-          outcomes.get(i).map(CompletableFuture::join).filter(outcome -> !isDone(outcome));
-      if (refusal.isEmpty() && outcomes.get(i).isPresent()) {
-        removed++;
-      }
+      Optional<ApiOutcome> outcome = outcomes.get(i).map(CompletableFuture::join);
+      Optional<ApiOutcome> refusal = outcome.filter(it -> !isDone(it));
+      asked += outcome.isPresent() ? 1 : 0;
+      refused += refusal.isPresent() ? 1 : 0;
+      removed += refusal.isEmpty() && operations(item).isPresent() ? 1 : 0;
       List<String> others = collection.goes() ? others(item) : List.of();
-      refusal
-          .map(
-              outcome ->
-                  "the API server keeps the finalizer of "
-                      + KueueConstants.GROUP
-                      + ": "
-                      + text(outcome))
-          .or(() -> Optional.of(others).filter(it -> !it.isEmpty()).map(FinalizerSweep::othersText))
-          .ifPresent(reason -> reason(collection, item, reason));
-      boolean ends =
-          !collection.goes()
-              || (others.isEmpty() && JsonFields.isPresent(item, "metadata", "deletionTimestamp"));
-      stay += ends && refusal.isEmpty() ? 0 : 1;
+      if (refusal.isPresent()) {
+        reason(collection, item, "the API server refuses its removal: " + text(refusal.get()));
+      } else if (!others.isEmpty()) {
+        reason(collection, item, othersText(others));
+      }
+      left += refusal.isPresent() || !others.isEmpty() ? 1 : 0;
     }
-    return stay;
+    return new Result(left, asked == 0 || refused < asked);
+  }
+
+  /** Asks for what is to be done with an object; empty if that is nothing. */
+  private Optional<CompletableFuture<ApiOutcome>> free(Collection collection, JsonNode item) {
+    String path = collection.path(item).object();
+    Optional<CompletableFuture<ApiOutcome>> freed =
+        operations(item).map(patch -> api.send(ApiRequest.jsonPatch(path, patch)));
+    if (!collection.goes() || JsonFields.isPresent(item, "metadata", "deletionTimestamp")) {
+      return freed;
+    }
+    ApiRequest deletion = ApiRequest.delete(path, JsonFields.text(item, "metadata", "uid"));
+    return Optional.of(
+        freed
+            .map(
+                patched ->
+                    patched.thenCompose(
+                        outcome ->
+                            outcome instanceof ApiOutcome.Written
+                                ? api.send(deletion)
+                                : CompletableFuture.completedFuture(outcome)))
+            .orElseGet(() -> api.send(deletion)));
   }
 
   private void reason(Collection collection, JsonNode item, String reason) {

@@ -81,6 +81,7 @@ class KindNamesTest {
           Map.entry("app/OperatorApplication.java", "the index of pods"),
           Map.entry("app/WarmUpRequests.java", "a sample"),
           Map.entry("checks/multikueue/sync/MultiKueueKinds.java", "groups of pods are sent"),
+          Map.entry("install/DefinitionRemoval.java", "pods of all kinds lose the finalizer"),
           Map.entry("jobs/PodGates.java", "knows a pod by the kind of its object"),
           Map.entry(
               "kubequeue/QueueUnits.java", "the states that the extensions' API has per kind"),

@@ -139,13 +139,13 @@ class UninstallIT {
     assertThat(code).as(() -> out + "\n" + err).isEqualTo(1);
     assertThat(out.toString().lines())
         .containsExactly(
-            "stays  CustomResourceDefinition workloads.kueue.x-k8s.io: 1 workloads are left",
+            "stays  CustomResourceDefinition workloads.kueue.x-k8s.io: objects left: 1",
             "stays  Workload "
                 + namespace
                 + "/held: held by example.com/guard, a finalizer of another owner, who has to"
                 + " remove it",
             "not everything is gone; when nothing holds it any more, start this again");
-    assertThat(err.toString()).contains("; left: workloads (1)");
+    assertThat(err.toString()).contains("; left: 1 workloads, 1 definitions");
     Resource<GenericKubernetesResource> held =
         client
             .genericKubernetesResources(AuditedKind.WORKLOAD.context())

@@ -17,21 +17,20 @@ class SharedObjectsGuardTest {
 
   private Optional<Lease> lease = Optional.empty();
   private final AtomicLong nanos = new AtomicLong();
-  private final SharedObjectsGuard guard =
-      new SharedObjectsGuard(
-          new LeaseStore() {
-            @Override
-            public Optional<Lease> read() {
-              return lease;
-            }
+  private final LeaseStore store =
+      new LeaseStore() {
+        @Override
+        public Optional<Lease> read() {
+          return lease;
+        }
 
-            @Override
-            public Optional<Lease> write(Lease written) {
-              throw new AssertionError("a guard writes no lease");
-            }
-          },
-          nanos::get,
-          Duration.ofSeconds(15));
+        @Override
+        public Optional<Lease> write(Lease written) {
+          throw new AssertionError("a guard writes no lease");
+        }
+      };
+  private final SharedObjectsGuard guard =
+      new SharedObjectsGuard(store, nanos::get, Duration.ofSeconds(15));
 
   private void heldBy(String holder, String annotation, String version) {
     lease =
@@ -63,6 +62,21 @@ class SharedObjectsGuardTest {
   void replicasOfSluiceShare() {
     heldBy("pod_1", "pod_1", "1");
     assertThatCode(guard::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void whoIsNoOperatorIsKeptBySluiceToo() {
+    SharedObjectsGuard any =
+        SharedObjectsGuard.againstAnyOperator(store, nanos::get, Duration.ofSeconds(15));
+    heldBy("pod_1", "pod_1", "1");
+    assertThatThrownBy(any::check)
+        .isInstanceOfSatisfying(
+            SharedObjectsGuard.HeldByOtherException.class,
+            held -> assertThat(held.holder()).isEqualTo("pod_1"));
+    pass(Duration.ofSeconds(11));
+    assertThatCode(any::check).as("it didn't renew the lease").doesNotThrowAnyException();
+    heldBy("", "pod_1", "2");
+    assertThatCode(any::check).as("it gave the lease up").doesNotThrowAnyException();
   }
 
   @Test
