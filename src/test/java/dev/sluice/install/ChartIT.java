@@ -324,7 +324,8 @@ class ChartIT {
   void itInstallsUpgradesAndGoesAndTheQueuesStay(TestCluster cluster) throws Exception {
     KubernetesClient client = cluster.client();
 
-    helm.succeed("install", "sluice", CHART, "-n", NAMESPACE, "--create-namespace");
+    assertThat(helm.succeed("install", "sluice", CHART, "-n", NAMESPACE, "--create-namespace"))
+        .contains("helm uninstall leaves the definitions", "./sluice uninstall --definitions\n");
     trust(client);
     helm.succeed("upgrade", "sluice", CHART, "-n", NAMESPACE, "--set", "replicas=3,logLevel=debug");
 

@@ -32,6 +32,8 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -104,14 +106,16 @@ class UninstallIT {
   void nothingIsLeftThoughTheOperatorWasStoppedFirst(TestCluster cluster) throws Exception {
     KubernetesClient client = cluster.client();
     create(client, QUEUES);
-    for (int i = 0; i < WORKLOADS; i++) {
-      create(client, WORKLOAD.formatted("job-" + i, cluster.namespace(), IN_USE));
-    }
+    create(
+        client,
+        IntStream.range(0, WORKLOADS)
+            .mapToObj(i -> WORKLOAD.formatted("job-" + i, cluster.namespace(), IN_USE))
+            .collect(Collectors.joining("---\n")));
     storeInOlderVersion(cluster);
     client.resource(pod(cluster, "runs")).create();
     client.resource(client.resource(pod(cluster, "ends")).create()).withGracePeriod(0).delete();
     installWithoutOperator(client);
-    lease(client, "killed");
+    lease(client, "killed", 1);
 
     int code = uninstall(cluster, "60");
 
@@ -162,7 +166,7 @@ class UninstallIT {
   void whileAnOperatorRunsNothingIsRemoved(TestCluster cluster) throws Exception {
     KubernetesClient client = cluster.client();
     installWithoutOperator(client);
-    Resource<?> lease = lease(client, "running");
+    Resource<?> lease = lease(client, "running", 60);
     try (ScheduledExecutorService renewal = Executors.newSingleThreadScheduledExecutor()) {
       var renewed =
           renewal.scheduleAtFixedRate(
@@ -227,8 +231,8 @@ class UninstallIT {
         .install();
   }
 
-  /** A lease that binds for five seconds. */
-  private static Resource<?> lease(KubernetesClient client, String holder) {
+  /** A lease that binds for so many seconds. */
+  private static Resource<?> lease(KubernetesClient client, String holder, int seconds) {
     var lease =
         client.resource(
             new LeaseBuilder()
@@ -238,7 +242,7 @@ class UninstallIT {
                 .endMetadata()
                 .withNewSpec()
                 .withHolderIdentity(holder)
-                .withLeaseDurationSeconds(5)
+                .withLeaseDurationSeconds(seconds)
                 .endSpec()
                 .build());
     lease.create();
