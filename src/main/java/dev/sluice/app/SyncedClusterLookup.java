@@ -68,6 +68,12 @@ final class SyncedClusterLookup implements ClusterLookup {
     return synced().localQueuesWithout(namespace, queue);
   }
 
+  /** Only a warning depends on it: nobody waits for that. */
+  @Override
+  public String parentOfCohort(String name) {
+    return known.isDone() && !known.isCompletedExceptionally() ? lookup.parentOfCohort(name) : "";
+  }
+
   @Override
   public boolean hasDefaultPriorityClass() {
     return synced().hasDefaultPriorityClass();

@@ -69,6 +69,16 @@ public final class CachedClusterLookup implements ClusterLookup {
   }
 
   @Override
+  public String parentOfCohort(String name) {
+    return informerCaches
+        .cohorts()
+        .find(name)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.parentName()))
+        .orElse("");
+  }
+
+  @Override
   public boolean hasDefaultPriorityClass() {
     return informerCaches.workloadPriorityClasses().find(QueueNames.DEFAULT).isPresent();
   }

@@ -30,6 +30,11 @@ public interface ClusterLookup {
     return Optional.empty();
   }
 
+  /** The parent of a Cohort; empty if it has none, or isn't known. */
+  default String parentOfCohort(String name) {
+    return "";
+  }
+
   /** Whether a WorkloadPriorityClass named {@code default} exists. */
   boolean hasDefaultPriorityClass();
 

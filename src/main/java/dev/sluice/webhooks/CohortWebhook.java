@@ -3,7 +3,9 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.QueueAnnotations;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 
 /** Webhook for Cohorts. */
 final class CohortWebhook {
@@ -11,9 +13,16 @@ final class CohortWebhook {
   private static final ResourceGroupValidation QUOTAS =
       new ResourceGroupValidation("parentName", false);
 
-  private CohortWebhook() {}
+  /** Cohorts nest less deep than this; what is beyond isn't searched for a cycle. */
+  private static final int DEEPEST = 100;
 
-  static AdmissionResult validate(AdmissionRequest request) {
+  private final ClusterLookup cluster;
+
+  CohortWebhook(ClusterLookup cluster) {
+    this.cluster = cluster;
+  }
+
+  AdmissionResult validate(AdmissionRequest request) {
     if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
@@ -30,10 +39,21 @@ final class CohortWebhook {
     return AdmissionResult.of(bad.errors(), warnings(request.object(), parent));
   }
 
-  /** Cycles are not refused; the shortest one is seen in the object alone. */
-  private static List<String> warnings(JsonNode cohort, String parent) {
-    return !parent.isEmpty() && parent.equals(JsonFields.text(cohort, "metadata", "name"))
-        ? List.of("as its own parent the Cohort makes the ClusterQueues below it inactive")
-        : List.of();
+  /** A cycle is not refused: it may be the way to another order. Who closes one is warned. */
+  private List<String> warnings(JsonNode cohort, String parent) {
+    String name = JsonFields.text(cohort, "metadata", "name");
+    Set<String> members = new LinkedHashSet<>();
+    String above = parent;
+    while (!above.isEmpty() && !above.equals(name) && members.size() < DEEPEST) {
+      above = members.add(above) ? cluster.parentOfCohort(above) : "";
+    }
+    if (above.isEmpty() || !above.equals(name)) {
+      return List.of();
+    }
+    return List.of(
+        members.isEmpty()
+            ? "as its own parent the Cohort makes the ClusterQueues below it inactive"
+            : "the parents of the Cohort form a cycle, %s → %s → %s, which makes the ClusterQueues below it inactive"
+                .formatted(name, String.join(" → ", members), name));
   }
 }

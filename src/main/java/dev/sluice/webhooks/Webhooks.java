@@ -37,18 +37,19 @@ public final class Webhooks {
           kind.isOwn() ? validate : new RemoteStatusProtection(cluster, validate));
     }
     functions.put(PodsOfJobsWebhook.PATH, new PodsOfJobsWebhook(cluster));
-    ownKinds(settings, functions);
+    ownKinds(settings, cluster, functions);
     return Map.copyOf(functions);
   }
 
-  private static void ownKinds(WebhookSettings settings, Map<String, AdmissionFunction> functions) {
+  private static void ownKinds(
+      WebhookSettings settings, ClusterLookup cluster, Map<String, AdmissionFunction> functions) {
     ClusterQueueWebhook clusterQueues = new ClusterQueueWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::mutate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::validate);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::mutate);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", CohortWebhook::validate);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", new CohortWebhook(cluster)::validate);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::validate);

@@ -10,6 +10,8 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,11 +77,12 @@ class QueueRulesTest {
           """);
 
   private final ClusterQueueWebhook queues = new ClusterQueueWebhook(settings());
+  private final CohortWebhook cohorts = new CohortWebhook(Reviews.Cluster.EMPTY);
 
   @Test
   void whatIsRightIsAllowed() {
     assertThat(messages(queues::validate, create(QUEUE))).isEmpty();
-    assertThat(messages(CohortWebhook::validate, create(COHORT))).isEmpty();
+    assertThat(messages(cohorts::validate, create(COHORT))).isEmpty();
     assertThat(messages(ResourceFlavorWebhook::validate, create(FLAVOR))).isEmpty();
   }
 
@@ -160,13 +163,64 @@ class QueueRulesTest {
   @Test
   void aCohortThatIsItsOwnParentIsWarnedOf() {
     String name = COHORT.at("/metadata/name").asText();
-    assertThat(CohortWebhook.validate(create(edited(COHORT, set("/spec/parentName", name)))))
+    assertThat(cohorts.validate(create(edited(COHORT, set("/spec/parentName", name)))))
         .isInstanceOfSatisfying(
             AdmissionResult.Allowed.class,
             allowed ->
                 assertThat(allowed.warnings())
                     .containsExactly(
                         "as its own parent the Cohort makes the ClusterQueues below it inactive"));
+  }
+
+  @Test
+  void whoClosesACycleOfCohortsIsWarned() {
+    String name = COHORT.at("/metadata/name").asText();
+    Map<String, String> parents = Map.of("egg", "nest", "nest", name, "own", "own");
+    CohortWebhook known = new CohortWebhook(new Parents(parents));
+
+    assertThat(warnings(known, "egg"))
+        .containsExactly(
+            "the parents of the Cohort form a cycle, "
+                + name
+                + " → egg → nest → "
+                + name
+                + ", which makes the ClusterQueues below it inactive");
+    assertThat(warnings(known, "own")).isEmpty();
+    assertThat(warnings(known, "unknown")).isEmpty();
+  }
+
+  private static List<String> warnings(CohortWebhook webhook, String parent) {
+    return ((AdmissionResult.Allowed)
+            webhook.validate(create(edited(COHORT, set("/spec/parentName", parent)))))
+        .warnings();
+  }
+
+  /** A cluster of which the parents of Cohorts are known. */
+  private record Parents(Map<String, String> parents) implements ClusterLookup {
+    @Override
+    public String parentOfCohort(String name) {
+      return parents.getOrDefault(name, "");
+    }
+
+    @Override
+    public boolean hasDefaultLocalQueue(String namespace) {
+      return false;
+    }
+
+    @Override
+    public boolean hasDefaultPriorityClass() {
+      return false;
+    }
+
+    @Override
+    public Map<String, String> namespaceLabels(String namespace) {
+      return Map.of();
+    }
+
+    @Override
+    public boolean isManaged(String namespace, Owner owner) {
+      return false;
+    }
   }
 
   @Test
@@ -286,7 +340,7 @@ class QueueRulesTest {
           /spec/fairSharing | {weight: "0.000000001"} | spec.fairSharing.weight: Invalid value: "0.000000001": must be 0 or greater than 1n
           """)
   void cohortRefused(String pointer, String value, String message) {
-    assertThat(messages(CohortWebhook::validate, create(edited(COHORT, set(pointer, value)))))
+    assertThat(messages(cohorts::validate, create(edited(COHORT, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
@@ -339,7 +393,7 @@ class QueueRulesTest {
       JsonNode object = edited(QUEUE, set("/" + field, junk));
       assertThat(queues.validate(create(object))).isNotNull();
       assertThat(queues.mutate(create(object))).isNotNull();
-      assertThat(CohortWebhook.validate(create(object))).isNotNull();
+      assertThat(cohorts.validate(create(object))).isNotNull();
       assertThat(ResourceFlavorWebhook.validate(update(object, object))).isNotNull();
     }
   }
