@@ -40,9 +40,6 @@ final class DefinitionRemoval {
   /** Conditions that say nothing of a deletion. */
   private static final Set<String> SERVING = Set.of("Established", "NamesAccepted");
 
-  /** Says at which version of it a definition was found to have no objects any more. */
-  private static final String EMPTIED = "sluice.dev/emptied-at";
-
   private final ApiClient api;
   private final Duration patience;
   private final Consumer<String> progress;
@@ -184,7 +181,6 @@ final class DefinitionRemoval {
     private final String name;
     private final FinalizerSweep sweep = sweep();
     private String reason = "";
-    private boolean emptied;
 
     Definition(String plural) {
       this.plural = plural;
@@ -212,10 +208,10 @@ final class DefinitionRemoval {
         return;
       }
       String stored = storedVersion(definition);
-      if (needsConversion(definition, stored) && !sent(patch(noConversion()))) {
+      if (needsConversion(definition, stored)
+          && !sent(ApiRequest.patch(DEFINITIONS + name, noConversion()))) {
         return;
       }
-      boolean wasEmpty = sweep.left() == 0;
       sweep.run(
           new Collection(
               ApiVersions.GROUP + "/" + stored,
@@ -223,9 +219,6 @@ final class DefinitionRemoval {
               JsonFields.text(definition, "spec", "names", "kind"),
               "",
               true));
-      if (wasEmpty && sweep.left() == 0 && !emptied) {
-        emptied = sent(patch(emptied(definition)));
-      }
       reason = reason(definition);
     }
 
@@ -234,10 +227,6 @@ final class DefinitionRemoval {
       ApiOutcome outcome = api.send(request).join();
       reason = FinalizerSweep.text(outcome);
       return outcome instanceof ApiOutcome.Written;
-    }
-
-    private ApiRequest patch(JsonNode patch) {
-      return ApiRequest.patch(DEFINITIONS + name, patch);
     }
 
     private String reason(ObjectNode definition) {
@@ -362,19 +351,6 @@ final class DefinitionRemoval {
   private static ObjectNode noConversion() {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch.putObject("spec").putObject("conversion").put("strategy", "None").putNull("webhook");
-    return patch;
-  }
-
-  /**
-   * A change that makes the API server look at a definition at once: after failures it waits for
-   * minutes.
-   */
-  private static ObjectNode emptied(JsonNode definition) {
-    ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    patch
-        .putObject("metadata")
-        .putObject("annotations")
-        .put(EMPTIED, JsonFields.text(definition, "metadata", "resourceVersion"));
     return patch;
   }
 }
