@@ -149,7 +149,7 @@ class ZapOptionsTest {
             .execute(("operator " + arguments).split(" "));
 
     assertThat(code).isEqualTo(2);
-    assertThat(err.toString()).startsWith(message);
+    assertThat(err.toString()).startsWith("sluice: " + message);
   }
 
   @Test
