@@ -109,6 +109,13 @@ public final class BenchCommand implements Callable<Integer> {
   private List<String> operatorArguments = new ArrayList<>();
 
   @Option(
+      names = "--operator-config",
+      paramLabel = "YAML",
+      defaultValue = "",
+      description = "Further fields of the own operator's configuration: 'podAccounting: Prevent'.")
+  private String operatorFields = "";
+
+  @Option(
       names = "--reviews-per-second",
       paramLabel = "N",
       defaultValue = "0",
@@ -260,6 +267,9 @@ public final class BenchCommand implements Callable<Integer> {
       return FloorInstallation.start(name, binaries.obtain());
     }
     return Installation.Own.start(
-        name, binaries.obtain(), chosen.form() == Scenario.Form.JOB, operatorArguments);
+        name,
+        binaries.obtain(),
+        chosen.form() == Scenario.Form.JOB,
+        new Installation.OperatorOptions(operatorFields, operatorArguments, List.of()));
   }
 }

@@ -69,6 +69,15 @@ interface Installation extends AutoCloseable {
   }
 
   /**
+   * How the operator of a benchmark is started.
+   *
+   * @param fields further fields of its configuration, as YAML; may be empty
+   * @param arguments further arguments of the command
+   * @param jvm options of its Java machine
+   */
+  record OperatorOptions(String fields, List<String> arguments, List<String> jvm) {}
+
+  /**
    * A control plane and an operator started for the benchmark. The operator has the service account
    * of an installed one.
    */
@@ -81,17 +90,7 @@ interface Installation extends AutoCloseable {
      * @param podsRun whether pods must run; otherwise the programs for pods are stopped, so that
      *     only the API server and its store take part
      */
-    static Own start(String name, Binaries binaries, boolean podsRun, List<String> arguments) {
-      return start(name, binaries, podsRun, arguments, List.of());
-    }
-
-    /** The same with options of the operator's Java machine. */
-    static Own start(
-        String name,
-        Binaries binaries,
-        boolean podsRun,
-        List<String> arguments,
-        List<String> jvmOptions) {
+    static Own start(String name, Binaries binaries, boolean podsRun, OperatorOptions options) {
       OwnFiles files = OwnFiles.make();
       ControlPlane controlPlane = files.controlPlane(name, binaries);
       try {
@@ -100,11 +99,11 @@ interface Installation extends AutoCloseable {
             OperatorProcess.start(
                 "operator",
                 files.operatorKubeconfig(),
-                OperatorSettings.onFreePorts(new Random()),
+                OperatorSettings.onFreePorts(new Random()).with(options.fields()),
                 controlPlane.logs(),
-                arguments,
+                options.arguments(),
                 Lifetime.WITH_THIS_PROCESS,
-                jvmOptions);
+                options.jvm());
         operator.awaitReady();
         if (!podsRun) {
           OwnFiles.PROGRAMS_FOR_PODS.forEach(controlPlane::crash);

@@ -26,11 +26,11 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "train-cache",
     description = {
-      "Makes the ahead-of-time cache of the operator: its loaded and linked classes, and the profiles"
-          + " of its methods.",
-      "An operator of its own runs through a scenario in a control plane of its own. What it used is"
-          + " recorded, and the cache is made from that. It is good for the same jar, Java machine"
-          + " and collector."
+      "Makes the ahead-of-time cache of the operator: its loaded and linked classes, and the"
+          + " profiles of its methods.",
+      "An operator of its own runs through a scenario in a control plane of its own. What it used"
+          + " is recorded, and the cache is made from that. It is good for the same jar, Java"
+          + " machine and collector."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
@@ -100,8 +100,8 @@ public final class TrainCacheCommand implements Callable<Integer> {
             run,
             binaries.obtain(),
             chosen.form() == Scenario.Form.JOB,
-            List.of(),
-            List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + record))) {
+            new Installation.OperatorOptions(
+                "", List.of(), List.of("-XX:AOTMode=record", "-XX:AOTConfiguration=" + record)))) {
       new Benchmark(
               chosen,
               installation,
