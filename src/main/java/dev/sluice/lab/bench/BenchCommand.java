@@ -125,6 +125,15 @@ public final class BenchCommand implements Callable<Integer> {
   private int reviewsPerSecond;
 
   @Option(
+      names = "--poisoned-per-second",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "Beside these, send N reviews a second of Jobs that cost their reader most, all of one"
+              + " user.")
+  private int poisonedPerSecond;
+
+  @Option(
       names = "--timeout",
       paramLabel = "SECONDS",
       defaultValue = "3600",
@@ -175,6 +184,10 @@ public final class BenchCommand implements Callable<Integer> {
       throws IOException {
     int rate = reviewsPerSecond == 0 && isWebhooks() ? REVIEWS_PER_SECOND : reviewsPerSecond;
     try (ReviewLoad load = rate == 0 ? null : ReviewLoad.of(installation.kubeconfig(), rate);
+        ReviewLoad poisoned =
+            poisonedPerSecond == 0
+                ? null
+                : ReviewLoad.poisoned(installation.kubeconfig(), poisonedPerSecond);
         ImmediateAnswers answers = rate == 0 ? null : ImmediateAnswers.start();
         ReviewLoad bare =
             answers == null ? null : ReviewLoad.at(answers.address(), BARE_PER_SECOND)) {
@@ -187,7 +200,7 @@ public final class BenchCommand implements Callable<Integer> {
                     err.println(line);
                     err.flush();
                   },
-                  Stream.of(load, bare).flatMap(Stream::ofNullable).toList())
+                  Stream.of(load, bare, poisoned).flatMap(Stream::ofNullable).toList())
               .run(apiVersion, run);
       out.print(
           ratios
@@ -199,6 +212,10 @@ public final class BenchCommand implements Callable<Integer> {
         out.print(bare.figures().text("a process that answers at once"));
         load.figures().into(document.putObject("webhooks"));
         bare.figures().into(document.putObject("immediateAnswers"));
+      }
+      if (poisoned != null) {
+        out.print(poisoned.figures().text("poisoned reviews"));
+        poisoned.figures().into(document.putObject("poisonedReviews"));
       }
       out.flush();
       if (json != null) {
@@ -220,8 +237,11 @@ public final class BenchCommand implements Callable<Integer> {
     if (reviewsPerSecond < 0 || reviewsPerSecond > 10_000) {
       throw wrong("--reviews-per-second is " + reviewsPerSecond + ", must be 0 to 10000");
     }
-    if (isFloor() && reviewsPerSecond > 0) {
-      throw wrong("--floor has no webhooks, so --reviews-per-second has no meaning");
+    if (poisonedPerSecond < 0 || poisonedPerSecond > 1_000) {
+      throw wrong("--poisoned-per-second is " + poisonedPerSecond + ", must be 0 to 1000");
+    }
+    if (isFloor() && reviewsPerSecond + poisonedPerSecond > 0) {
+      throw wrong("--floor has no webhooks, so reviews per second have no meaning");
     }
     if (isFloor() && kubeconfig != null) {
       throw wrong("--floor needs no operator, so --kubeconfig has no meaning");

@@ -38,6 +38,7 @@ final class ReviewLoad implements AutoCloseable {
 
   private final List<Review> reviews;
   private final int perSecond;
+  private final boolean refusable;
   private final HttpClient http;
   private final Thread sender;
   private final List<CompletableFuture<?>> underWay = new ArrayList<>();
@@ -47,7 +48,9 @@ final class ReviewLoad implements AutoCloseable {
   private volatile long counted = Long.MAX_VALUE;
   private volatile long end = Long.MAX_VALUE;
 
-  private ReviewLoad(List<Review> reviews, HttpClient.Builder http, int perSecond) {
+  private ReviewLoad(
+      List<Review> reviews, HttpClient.Builder http, int perSecond, boolean refusable) {
+    this.refusable = refusable;
     this.reviews = List.copyOf(reviews);
     this.perSecond = perSecond;
     this.http = http.version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
@@ -63,14 +66,29 @@ final class ReviewLoad implements AutoCloseable {
     try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
       ReviewSamples samples = ReviewSamples.of(client);
       return new ReviewLoad(
-          samples.reviews(), HttpClient.newBuilder().sslContext(samples.tls()), perSecond);
+          samples.reviews(), HttpClient.newBuilder().sslContext(samples.tls()), perSecond, false);
+    }
+  }
+
+  /**
+   * A load of Jobs that cost their reader most, of one user and namespace, for the same webhooks:
+   * those may refuse them.
+   *
+   * @throws BenchException if there are none that this process can reach
+   */
+  static ReviewLoad poisoned(Path kubeconfig, int perSecond) {
+    try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
+      ReviewSamples samples = ReviewSamples.of(client);
+      return new ReviewLoad(
+          samples.poisoned(), HttpClient.newBuilder().sslContext(samples.tls()), perSecond, true);
     }
   }
 
   /** A load for one address, which need not read what it is sent. */
   static ReviewLoad at(URI address, int perSecond) {
     byte[] body = "{}".getBytes(StandardCharsets.UTF_8);
-    return new ReviewLoad(List.of(new Review(address, body)), HttpClient.newBuilder(), perSecond);
+    return new ReviewLoad(
+        List.of(new Review(address, body)), HttpClient.newBuilder(), perSecond, false);
   }
 
   /** Starts to send, without counting; to be called once. */
@@ -125,13 +143,13 @@ final class ReviewLoad implements AutoCloseable {
     underWay.add(answered);
   }
 
-  private static String error(
+  private String error(
       Review review, @Nullable HttpResponse<byte[]> response, @Nullable Throwable failure) {
     if (response == null) {
       return String.valueOf(failure);
     }
     String answer = new String(response.body(), StandardCharsets.UTF_8);
-    return response.statusCode() == 200 && answer.contains("\"allowed\":true")
+    return response.statusCode() == 200 && (refusable || answer.contains("\"allowed\":true"))
         ? ""
         : review.uri().getPath() + " answered " + response.statusCode() + " " + answer;
   }

@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
@@ -108,6 +109,57 @@ record ReviewSamples(List<Review> reviews, SSLContext tls) {
         .flatMap(each -> each.getWebhooks().stream())
         .forEach(each -> builder.add(each.getClientConfig(), each.getRules()));
     return builder.build();
+  }
+
+  /** Reviews of Jobs that are as large as can be, in the ways that cost most. */
+  List<Review> poisoned() {
+    ObjectMapper json = new ObjectMapper();
+    List<Review> poisoned = new ArrayList<>();
+    for (Review review : reviews) {
+      if (review.uri().getPath().endsWith("-batch-v1-job")) {
+        for (Poison poison : Poison.values()) {
+          try {
+            ObjectNode root = (ObjectNode) json.readTree(review.body());
+            ObjectNode request = root.withObject("/request").put("namespace", "poison");
+            request.withObject("/userInfo").put("username", "poisoner");
+            poison.into(request.withObject("/object"));
+            poisoned.add(new Review(review.uri(), json.writeValueAsBytes(root)));
+          } catch (IOException own) {
+            throw new UncheckedIOException(own);
+          }
+        }
+      }
+    }
+    return poisoned;
+  }
+
+  /** A way to make an object cost its reader much. */
+  private enum Poison {
+    SELECTOR,
+    GATES,
+    NAMES,
+    SIZE;
+
+    private static final int MOST_ANNOTATIONS = 250_000;
+    private static final int MOST_NAMES = 60_000;
+    private static final int TOO_LARGE = 9 * 1024 * 1024;
+
+    void into(ObjectNode object) {
+      ObjectNode annotations = object.withObject("/metadata/annotations");
+      switch (this) {
+        case SELECTOR ->
+            annotations.put("sluice.dev/placement-cluster-selector", ",".repeat(MOST_ANNOTATIONS));
+        case GATES ->
+            annotations.put("kueue.x-k8s.io/admission-gated-by", ",".repeat(MOST_ANNOTATIONS));
+        case NAMES -> {
+          ObjectNode nodes = object.withObject("/spec/template/spec/nodeSelector");
+          for (int i = 0; i < MOST_NAMES; i++) {
+            nodes.put("label-" + i, "");
+          }
+        }
+        case SIZE -> annotations.put("large", "<".repeat(TOO_LARGE));
+      }
+    }
   }
 
   private static final class Builder {
