@@ -45,10 +45,19 @@ public final class PodAccountant implements AutoCloseable {
 
   private static final Duration AGAIN = Duration.ofSeconds(1);
 
+  /** How long a watch that is behind is given before the pods are listed again. */
+  private static final Duration CATCH_UP = Duration.ofMillis(200);
+
+  /** After that quota isn't kept from others for pods that may not be of the account at all. */
+  static final Duration LONGEST_BEHIND = Duration.ofSeconds(30);
+
   private final Dependencies dependencies;
   private final PodAccounts accounts;
   private final WorkQueue<Account> queue;
   private final Map<Account, Suspicion> suspects = new ConcurrentHashMap<>();
+
+  /** Since when pods of an account that may exist are waited for. */
+  private final Map<Account, Instant> behind = new ConcurrentHashMap<>();
 
   /**
    * An account that exceeds.
@@ -132,10 +141,39 @@ public final class PodAccountant implements AutoCloseable {
     this.queue =
         new WorkQueue<>(
             account -> {
+              if (isBehind(account)) {
+                return Optional.of(CATCH_UP);
+              }
               accounts.settle(account).forEach(released);
               return reconcile(account);
             },
             settings);
+  }
+
+  /**
+   * Whether pods exist that the watch doesn't know yet, and that may be of an account whose
+   * Workload has ended. Owners are known of a pod by what the watch told first, so that a pod that
+   * has just lost its owner can't be told by a list.
+   */
+  private boolean isBehind(Account account) throws InterruptedException {
+    if (!accounts.isUnverified(account)) {
+      return false;
+    }
+    Instant now = dependencies.clock().instant();
+    Instant since = behind.computeIfAbsent(account, any -> now);
+    long unknown =
+        dependencies.freshPods().living(account.namespace()).keySet().stream()
+            .filter(pod -> accounts.records().find(pod).isEmpty())
+            .count();
+    if (unknown > 0 && now.isBefore(since.plus(LONGEST_BEHIND))) {
+      return true;
+    }
+    if (unknown > 0) {
+      LOG.warn("account={} unknownPods={} reason=\"the watch is behind\"", account, unknown);
+    }
+    behind.remove(account);
+    accounts.verified(account);
+    return false;
   }
 
   /** Something of an account changed. */

@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PodAccounts implements WorkloadListener {
 
+  private static final String OWNER_NOT_FOUND = "OwnerNotFound";
+
   private final WorkloadLister workloads;
   private final AdmissionComparison comparison;
   private final Consumer<Account> listener;
@@ -46,6 +48,12 @@ public final class PodAccounts implements WorkloadListener {
   private final Map<Account, Set<String>> podsOf = new HashMap<>();
   private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
   private final Set<String> heldUids = new HashSet<>();
+
+  /**
+   * Accounts with a Workload that ended without a word of its job: pods of it may exist that the
+   * watch doesn't know yet. It stays charged until all that exist are known.
+   */
+  private final Set<Account> unverified = new HashSet<>();
 
   /** The last Workloads of accounts whose charge ended while pods of them were on lost nodes. */
   private final Map<Account, CachedWorkload> beyondReach = new HashMap<>();
@@ -299,7 +307,14 @@ public final class PodAccounts implements WorkloadListener {
     Account account = register(before, workload);
     boolean ends = after == null || after.finished();
     if (ends) {
-      charged(before, after).ifPresent(last -> hold(account, last));
+      charged(before, after)
+          .ifPresent(
+              last -> {
+                if (after == null || abandoned(after)) {
+                  unverified(account);
+                }
+                hold(account, last);
+              });
     } else if (after != null && reserves(after)) {
       release(account, workload.id().uid());
     }
@@ -307,6 +322,47 @@ public final class PodAccounts implements WorkloadListener {
       forget(account, workload.id().uid());
     }
     listener.accept(account);
+  }
+
+  /** Whether a Workload has ended because its job is gone, not because the job has ended. */
+  private static boolean abandoned(CachedWorkload workload) {
+    return workload
+        .status()
+        .condition("Finished")
+        .filter(finished -> finished.reason().equals(OWNER_NOT_FOUND))
+        .isPresent();
+  }
+
+  private void unverified(Account account) {
+    lock.lock();
+    try {
+      unverified.add(account);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Whether the charge of an account waits for {@link #verified}: the pods that exist are to be
+   * listed, and all of them to be known.
+   */
+  boolean isUnverified(Account account) {
+    lock.lock();
+    try {
+      return unverified.contains(account);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** All pods that existed after a Workload of an account had ended are known. */
+  void verified(Account account) {
+    lock.lock();
+    try {
+      unverified.remove(account);
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** What was charged of a Workload that has just ended; empty if nothing was. */
@@ -380,7 +436,7 @@ public final class PodAccounts implements WorkloadListener {
   private void hold(Account account, CachedWorkload last) {
     release(account, last.id().uid());
     Charge charge = charge(account);
-    boolean remain = !comparison.within(charge, podsOf(account));
+    boolean remain = isUnverified(account) || !comparison.within(charge, podsOf(account));
     boolean lost = !remain && !comparison.within(charge, anywhere(account));
     lock.lock();
     try {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventRecorder;
@@ -59,6 +60,7 @@ class PodAccountantTest {
   private final Map<UUID, String> stored = new LinkedHashMap<>();
   private final Deque<Runnable> later = new ArrayDeque<>();
   private final List<Integer> stopped = new ArrayList<>();
+  private final List<WorkloadId> released = new ArrayList<>();
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
   private final PodAccounts accounts =
       new PodAccounts(
@@ -78,7 +80,7 @@ class PodAccountantTest {
               () -> now,
               () -> true),
           accounts,
-          workload -> {},
+          released::add,
           new WorkQueueSettings(
               Runnable::run,
               (delay, task) -> later.add(task),
@@ -137,6 +139,13 @@ class PodAccountantTest {
   }
 
   private void pod(int number) throws JsonProcessingException {
+    exists(number);
+    accounts.records().seen(parser.of(JSON.readTree(stored.get(new UUID(7, number)))));
+    accountant.changed(ACCOUNT);
+  }
+
+  /** A pod that the watch doesn't know yet. */
+  private void exists(int number) throws JsonProcessingException {
     JsonNode pod =
         JSON.readTree(
             """
@@ -146,8 +155,6 @@ class PodAccountantTest {
             """
                 .formatted(number, new UUID(7, number), GivenJob.UID));
     stored.put(new UUID(7, number), pod.toString());
-    accounts.records().seen(parser.of(pod));
-    accountant.changed(ACCOUNT);
   }
 
   /** What was to be done later is done now. */
@@ -196,6 +203,42 @@ class PodAccountantTest {
     accountant.changed(ACCOUNT);
     after(PodAccountant.UNADMITTED);
     assertThat(deleted()).containsExactly("p1");
+  }
+
+  @Test
+  void quotaOfADeletedJobIsGivenBackWhenThePodsThatExistAreKnownAndGone() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    exists(1);
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    accountant.changed(ACCOUNT);
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+
+    pod(1);
+    after(Duration.ofSeconds(1));
+    assertThat(accounts.isUnverified(ACCOUNT)).isFalse();
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+    assertThat(released).isEmpty();
+
+    stored.clear();
+    accounts.records().gone(new UUID(7, 1));
+    accountant.changed(ACCOUNT);
+    assertThat(released).containsExactly(admitted.id());
+  }
+
+  @Test
+  void quotaIsNotKeptForEverForPodsThatNobodyKnows() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    exists(1);
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    accountant.changed(ACCOUNT);
+    assertThat(released).isEmpty();
+
+    after(PodAccountant.LONGEST_BEHIND);
+    assertThat(released).containsExactly(admitted.id());
   }
 
   @Test

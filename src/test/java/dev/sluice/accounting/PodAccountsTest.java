@@ -307,9 +307,32 @@ class PodAccountsTest {
     accounts.records().seen(pod(1));
     workloads.known().remove(before.id().name());
     accounts.changed(before, null);
+    accounts.verified(account);
     assertThat(accounts.isHeld(before.id())).isTrue();
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).containsExactly(before.id());
+  }
+
+  @Test
+  void aWorkloadThatEndsWithoutItsJobIsChargedUntilAllPodsAreKnown() {
+    CachedWorkload before = admitted();
+    CachedWorkload after =
+        change(
+            before,
+            workloadOf(job())
+                .unowned()
+                .admitted("spot")
+                .condition("Finished", "True", "OwnerNotFound", "")
+                .get());
+    assertThat(accounts.isUnverified(account)).isTrue();
+    assertThat(accounts.settle(account)).isEmpty();
+    assertThat(accounts.isHeld(after.id())).isTrue();
+
+    accounts.records().seen(pod(1));
+    accounts.verified(account);
+    assertThat(accounts.settle(account)).isEmpty();
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).containsExactly(after.id());
   }
 
   @Test
@@ -318,6 +341,7 @@ class PodAccountsTest {
     accounts.records().seen(pod(1));
     workloads.known().remove(before.id().name());
     accounts.changed(before, null);
+    accounts.verified(account);
     accounts.lostNodes(node -> true);
     assertThat(accounts.settle(account)).containsExactly(before.id());
     changed.clear();
