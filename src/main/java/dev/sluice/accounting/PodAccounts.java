@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -29,14 +30,21 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PodAccounts implements WorkloadListener {
 
-  private static final String OWNER_NOT_FOUND = "OwnerNotFound";
-
   private final WorkloadLister workloads;
   private final AdmissionComparison comparison;
   private final Consumer<Account> listener;
   private final PodRecords records;
   private volatile Predicate<String> lostNodes = node -> false;
   private volatile Consumer<PodRecord> podListener = pod -> {};
+
+  /**
+   * Accounts with a Workload that ended without a word of its job: pods of it may exist that the
+   * watch doesn't know yet. It stays charged until all that exist are known.
+   */
+  private final Set<Account> unverified = ConcurrentHashMap.newKeySet();
+
+  /** The last Workloads of accounts whose charge ended while pods of them were on lost nodes. */
+  private final Map<Account, CachedWorkload> beyondReach = new ConcurrentHashMap<>();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -48,15 +56,6 @@ public final class PodAccounts implements WorkloadListener {
   private final Map<Account, Set<String>> podsOf = new HashMap<>();
   private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
   private final Set<String> heldUids = new HashSet<>();
-
-  /**
-   * Accounts with a Workload that ended without a word of its job: pods of it may exist that the
-   * watch doesn't know yet. It stays charged until all that exist are known.
-   */
-  private final Set<Account> unverified = new HashSet<>();
-
-  /** The last Workloads of accounts whose charge ended while pods of them were on lost nodes. */
-  private final Map<Account, CachedWorkload> beyondReach = new HashMap<>();
 
   /**
    * Without pods and Workloads.
@@ -311,7 +310,7 @@ public final class PodAccounts implements WorkloadListener {
           .ifPresent(
               last -> {
                 if (after == null || abandoned(after)) {
-                  unverified(account);
+                  unverified.add(account);
                 }
                 hold(account, last);
               });
@@ -329,40 +328,21 @@ public final class PodAccounts implements WorkloadListener {
     return workload
         .status()
         .condition("Finished")
-        .filter(finished -> finished.reason().equals(OWNER_NOT_FOUND))
+        .filter(finished -> finished.reason().equals(KueueConstants.OWNER_NOT_FOUND))
         .isPresent();
-  }
-
-  private void unverified(Account account) {
-    lock.lock();
-    try {
-      unverified.add(account);
-    } finally {
-      lock.unlock();
-    }
   }
 
   /**
    * Whether the charge of an account waits for {@link #verified}: the pods that exist are to be
    * listed, and all of them to be known.
    */
-  boolean isUnverified(Account account) {
-    lock.lock();
-    try {
-      return unverified.contains(account);
-    } finally {
-      lock.unlock();
-    }
+  public boolean isUnverified(Account account) {
+    return unverified.contains(account);
   }
 
   /** All pods that existed after a Workload of an account had ended are known. */
-  void verified(Account account) {
-    lock.lock();
-    try {
-      unverified.remove(account);
-    } finally {
-      lock.unlock();
-    }
+  public void verified(Account account) {
+    unverified.remove(account);
   }
 
   /** What was charged of a Workload that has just ended; empty if nothing was. */
@@ -456,12 +436,7 @@ public final class PodAccounts implements WorkloadListener {
    * are more than what the account is charged for.
    */
   Optional<CachedWorkload> beyondReach(Account account) {
-    lock.lock();
-    try {
-      return Optional.ofNullable(beyondReach.get(account));
-    } finally {
-      lock.unlock();
-    }
+    return Optional.ofNullable(beyondReach.get(account));
   }
 
   private void release(Account account, String workload) {
@@ -493,12 +468,7 @@ public final class PodAccounts implements WorkloadListener {
       lock.unlock();
     }
     if (beyondReach(account).isPresent() && comparison.within(charge(account), anywhere(account))) {
-      lock.lock();
-      try {
-        beyondReach.remove(account);
-      } finally {
-        lock.unlock();
-      }
+      beyondReach.remove(account);
     }
     List<WorkloadId> released = new ArrayList<>();
     for (CachedWorkload workload : before) {

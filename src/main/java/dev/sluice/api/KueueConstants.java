@@ -185,5 +185,8 @@ public final class KueueConstants {
   /** Annotation of what is made from a quota of Kube Queue: the kind of the quota's object. */
   public static final String SOURCE_KIND = "sluice.dev/source-kind";
 
+  /** Reason of {@code Finished} of a Workload whose job is gone. */
+  public static final String OWNER_NOT_FOUND = "OwnerNotFound";
+
   private KueueConstants() {}
 }

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
@@ -182,7 +183,7 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
   private ObjectNode finished(CachedWorkload workload) {
     return WorkloadStatuses.finished(
         workload,
-        WorkloadStatuses.OWNER_NOT_FOUND,
+        KueueConstants.OWNER_NOT_FOUND,
         "The owner of the workload doesn't exist any more",
         dependencies.clock().instant());
   }

@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.PodsReady;
@@ -20,9 +21,6 @@ public final class WorkloadStatuses {
 
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
-
-  /** The reason of the end of a Workload whose owners don't exist any more. */
-  static final String OWNER_NOT_FOUND = "OwnerNotFound";
 
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";
@@ -77,7 +75,10 @@ public final class WorkloadStatuses {
     boolean requeued = requeues && REQUEUED_AT_ONCE.contains(evicted.reason());
     return dropped(workload, evicted, requeued, now)
         .condition(
-            "Finished", true, OWNER_NOT_FOUND, "The owner of the workload was deleted to evict it")
+            "Finished",
+            true,
+            KueueConstants.OWNER_NOT_FOUND,
+            "The owner of the workload was deleted to evict it")
         .build();
   }
 

@@ -150,7 +150,11 @@ public final class LifecyclePolicy {
     if (!workload.finished()) {
       ObjectNode status =
           StatusPatch.of(workload, now)
-              .condition("Finished", true, "OwnerNotFound", "The workload has no owner any more")
+              .condition(
+                  "Finished",
+                  true,
+                  KueueConstants.OWNER_NOT_FOUND,
+                  "The workload has no owner any more")
               .build();
       return LifecycleAction.of(
           new PatchStatus(status, "finished, reason=OwnerNotFound", List.<EventSpec>of()));

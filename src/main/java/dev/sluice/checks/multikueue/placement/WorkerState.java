@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.placement;
 
+import dev.sluice.api.KueueConstants;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -64,15 +65,12 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
     /** Reason of a remote Workload that no longer matches the remote job. */
     static final String OUT_OF_SYNC = "OutOfSync";
 
-    /** Reason of a remote Workload whose remote job is gone. */
-    static final String OWNER_NOT_FOUND = "OwnerNotFound";
-
     boolean outOfSync() {
       return reason.equals(OUT_OF_SYNC);
     }
 
     boolean ownerNotFound() {
-      return reason.equals(OWNER_NOT_FOUND);
+      return reason.equals(KueueConstants.OWNER_NOT_FOUND);
     }
   }
 
