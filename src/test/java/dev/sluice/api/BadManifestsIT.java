@@ -11,7 +11,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.crd.SchemaRule;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.WebhookSettings;
 import dev.sluice.webhooks.Webhooks;
 import java.util.ArrayList;
@@ -46,7 +46,7 @@ class BadManifestsIT {
             .filter(FeatureGate::onByDefault)
             .collect(Collectors.toSet());
     var settings = new WebhookSettings(false, labels -> true, Set.of("batch/job"), gates, gates);
-    api = ServedApi.start(cluster.client(), Webhooks.functions(settings, new EmptyCluster()));
+    api = ServedApi.start(cluster.client(), Webhooks.functions(settings, new EmptyCluster() {}));
     namespace = cluster.namespace();
   }
 
@@ -143,28 +143,5 @@ class BadManifestsIT {
 
   private String path(Row row, JsonNode object) {
     return table.base(row).path(namespace) + "/" + object.at("/metadata/name").asText();
-  }
-
-  /** No namespaces, queues or owners are known. */
-  private static final class EmptyCluster implements ClusterLookup {
-    @Override
-    public boolean hasDefaultLocalQueue(String namespace) {
-      return false;
-    }
-
-    @Override
-    public boolean hasDefaultPriorityClass() {
-      return false;
-    }
-
-    @Override
-    public Map<String, String> namespaceLabels(String namespace) {
-      return Map.of();
-    }
-
-    @Override
-    public boolean isManaged(String namespace, Owner owner) {
-      return false;
-    }
   }
 }

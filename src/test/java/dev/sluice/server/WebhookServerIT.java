@@ -11,7 +11,7 @@ import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import dev.sluice.webhooks.WebhookRouter;
@@ -32,7 +32,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -59,7 +58,7 @@ class WebhookServerIT {
             FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE);
     WebhookSettings settings =
         new WebhookSettings(false, labels -> true, Set.of("batch/job"), gates, gates);
-    WebhookRouter router = new WebhookRouter(Webhooks.functions(settings, new Facts()));
+    WebhookRouter router = new WebhookRouter(Webhooks.functions(settings, new EmptyCluster() {}));
     return HttpService.tls(
         new BindAddress("127.0.0.1", port),
         keys.context(),
@@ -269,30 +268,6 @@ class WebhookServerIT {
           .hasMessageContaining("mjob.kb.io");
     } finally {
       server = Optional.of(start(port));
-    }
-  }
-
-  /** A cluster without defaults. */
-  private static final class Facts implements ClusterLookup {
-
-    @Override
-    public boolean hasDefaultLocalQueue(String namespace) {
-      return false;
-    }
-
-    @Override
-    public boolean hasDefaultPriorityClass() {
-      return false;
-    }
-
-    @Override
-    public Map<String, String> namespaceLabels(String namespace) {
-      return Map.of();
-    }
-
-    @Override
-    public boolean isManaged(String namespace, Owner owner) {
-      return false;
     }
   }
 }

@@ -7,7 +7,6 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -29,27 +28,7 @@ class PodResizeProtectionTest {
 
   private static AdmissionFunction protection(Optional<String> excess) {
     ClusterLookup cluster =
-        new ClusterLookup() {
-          @Override
-          public boolean hasDefaultLocalQueue(String namespace) {
-            return false;
-          }
-
-          @Override
-          public boolean hasDefaultPriorityClass() {
-            return false;
-          }
-
-          @Override
-          public Map<String, String> namespaceLabels(String namespace) {
-            return Map.of();
-          }
-
-          @Override
-          public boolean isManaged(String namespace, Owner owner) {
-            return false;
-          }
-
+        new EmptyCluster() {
           @Override
           public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
             return excess.filter(it -> before.equals(POD) && pod.equals(LARGER));
@@ -95,8 +74,8 @@ class PodResizeProtectionTest {
 
     assertThat(Reviews.messages(protection(Optional.empty()).review(resize(managed, larger))))
         .containsExactly(
-            "spec.containers: Forbidden: the resources of a pod that is queued by itself can't change:"
-                + " its Workload says what it requests");
+            "spec.containers: Forbidden: the resources of a pod that is queued by itself can't"
+                + " change: its Workload says what it requests");
     for (String map : new String[] {"labels", "annotations"}) {
       String group =
           "{\"kueue.x-k8s.io/managed\": \"true\", \"kueue.x-k8s.io/pod-group-name\": \"g\"}";

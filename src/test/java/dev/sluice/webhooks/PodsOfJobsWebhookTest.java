@@ -6,7 +6,6 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -17,27 +16,7 @@ class PodsOfJobsWebhookTest {
 
   private static AdmissionFunction webhook(Optional<String> excess) {
     return new PodsOfJobsWebhook(
-        new ClusterLookup() {
-          @Override
-          public boolean hasDefaultLocalQueue(String namespace) {
-            return false;
-          }
-
-          @Override
-          public boolean hasDefaultPriorityClass() {
-            return false;
-          }
-
-          @Override
-          public Map<String, String> namespaceLabels(String namespace) {
-            return Map.of();
-          }
-
-          @Override
-          public boolean isManaged(String namespace, Owner owner) {
-            return false;
-          }
-
+        new EmptyCluster() {
           @Override
           public Optional<String> excessWith(AdmissionRequest request) {
             return excess;

@@ -196,30 +196,10 @@ class QueueRulesTest {
   }
 
   /** A cluster of which the parents of Cohorts are known. */
-  private record Parents(Map<String, String> parents) implements ClusterLookup {
+  private record Parents(Map<String, String> parents) implements EmptyCluster {
     @Override
     public String parentOfCohort(String name) {
       return parents.getOrDefault(name, "");
-    }
-
-    @Override
-    public boolean hasDefaultLocalQueue(String namespace) {
-      return false;
-    }
-
-    @Override
-    public boolean hasDefaultPriorityClass() {
-      return false;
-    }
-
-    @Override
-    public Map<String, String> namespaceLabels(String namespace) {
-      return Map.of();
-    }
-
-    @Override
-    public boolean isManaged(String namespace, Owner owner) {
-      return false;
     }
   }
 

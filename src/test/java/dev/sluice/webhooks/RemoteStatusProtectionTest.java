@@ -9,7 +9,6 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,31 +27,11 @@ class RemoteStatusProtectionTest {
       edited(PLAIN, set("/metadata/annotations/sluice.dev~1remote-status", "'{\"active\":1}'"));
 
   /** Where the operator is called {@code somebody}, as the requests of these tests say, or not. */
-  private record Known(boolean isOperator) implements ClusterLookup {
+  private record Known(boolean isOperator) implements EmptyCluster {
 
     @Override
     public boolean isOperator(String user) {
       return isOperator && user.equals("somebody");
-    }
-
-    @Override
-    public boolean hasDefaultLocalQueue(String namespace) {
-      return false;
-    }
-
-    @Override
-    public boolean hasDefaultPriorityClass() {
-      return false;
-    }
-
-    @Override
-    public Map<String, String> namespaceLabels(String namespace) {
-      return Map.of();
-    }
-
-    @Override
-    public boolean isManaged(String namespace, Owner owner) {
-      return false;
     }
   }
 
