@@ -219,6 +219,11 @@ final class DomainSelector {
       }
       boolean takes = spared && partial && capacity.hasSpare(level, order[next]);
       long units = room(level, order[next], false, takes);
+      if (units == 0) {
+        // The domain had room for the partial slice alone, which another domain took: its children
+        // must not be candidates at the levels below.
+        continue;
+      }
       selected.add(new Selected(order[next], units, false, takes));
       partial &= !takes;
       rest -= units;

@@ -121,6 +121,14 @@ class PartialSlicesTest {
             });
   }
 
+  /** Two racks have room for the partial slice alone; a node of the second one fits it closest. */
+  @Test
+  void aDomainWhosePlaceForThePartialSliceIsNotNeededIsNotSelected() {
+    racks("a1=2+1 a2=2 a3=4 a4=4");
+    assertThat(text(place(9, null, TopologyRequest.sliced(new Slice(HOST, 4)))))
+        .isEqualTo("a3-1=4 a4-1=4 a2-1=1");
+  }
+
   @Test
   void besideALeaderThePartialSliceTakesTheRoomOfAWholeOne() {
     racks("a1=1 a2=4 a3=4 a4=4");
