@@ -19,6 +19,7 @@ public final class BoundedAnswers {
 
   private final int longest;
   private final long together;
+  private final Runnable tooLong;
   private final AtomicLong underWay = new AtomicLong();
 
   /**
@@ -28,8 +29,19 @@ public final class BoundedAnswers {
    * @param together the most bytes of all answers that are being read
    */
   public BoundedAnswers(int longest, long together) {
+    this(longest, together, () -> {});
+  }
+
+  /**
+   * The same with a listener.
+   *
+   * @param tooLong called when one answer is longer than the longest, on a thread of the HTTP
+   *     client; must not block
+   */
+  public BoundedAnswers(int longest, long together, Runnable tooLong) {
     this.longest = longest;
     this.together = together;
+    this.tooLong = tooLong;
   }
 
   /** An answer that was read. */
@@ -78,7 +90,11 @@ public final class BoundedAnswers {
       }
       for (ByteBuffer piece : pieces) {
         int length = piece.remaining();
-        if (bytes.size() + length > longest || underWay.get() + length > together) {
+        boolean isTooLong = bytes.size() + length > longest;
+        if (isTooLong || underWay.get() + length > together) {
+          if (isTooLong) {
+            tooLong.run();
+          }
           excess.completeExceptionally(
               new AnswerTooLongException("an answer of more than " + longest + " bytes"));
           return;

@@ -1,17 +1,11 @@
 package dev.sluice.checks.multikueue;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.sun.net.httpserver.HttpExchange;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsServer;
 import dev.sluice.api.ServedApi;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.kube.certificates.CertificateAuthority;
-import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
@@ -23,24 +17,12 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
-import java.security.SecureRandom;
-import java.security.cert.Certificate;
 import java.time.Duration;
-import java.time.InstantSource;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import javax.net.ssl.KeyManagerFactory;
-import javax.net.ssl.SSLContext;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -277,82 +259,5 @@ class WorkerClustersIT {
                       assertThat(event.getRegarding().getKind()).isEqualTo("MultiKueueCluster");
                       assertThat(event.getRegarding().getName()).isEqualTo("filed");
                     }));
-  }
-
-  @Test
-  void aWorkerThatSendsWithoutEndIsCutOffAndNamed(@TempDir Path directory, TestCluster cluster)
-      throws Exception {
-    CertificateAuthority maker =
-        new CertificateAuthority(InstantSource.system(), new SecureRandom());
-    CertificateWithKey authority = maker.authority(Duration.ofHours(1));
-    CertificateWithKey serving =
-        maker.serving(authority, List.of("127.0.0.1"), Duration.ofHours(1));
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    keys.load(null, null);
-    keys.setKeyEntry(
-        "server",
-        serving.key(),
-        new char[0],
-        new Certificate[] {serving.certificate(), authority.certificate()});
-    KeyManagerFactory managers =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(keys, new char[0]);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(managers.getKeyManagers(), null, null);
-    HttpsServer liar =
-        HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    liar.setHttpsConfigurator(new HttpsConfigurator(context));
-    liar.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
-    liar.createContext("/", WorkerClustersIT::objectWithoutEnd);
-    liar.start();
-    try {
-      Path file = directory.resolve("kubeconfig");
-      Files.writeString(file, kubeconfig(liar.getAddress().getPort(), authority.certificatePem()));
-      cluster.applyText(
-          """
-          apiVersion: kueue.x-k8s.io/v1beta2
-          kind: MultiKueueCluster
-          metadata: {name: liar}
-          spec:
-            clusterSource:
-              kubeConfig: {locationType: Path, location: "%s"}
-          """
-              .formatted(file));
-
-      awaitCluster(
-          "liar",
-          "False",
-          "ClientConnectionFailed",
-          "^cut off, since it sends too much: apis/kueue.x-k8s.io/v1beta2/workloads: an object"
-              + " of more than \\d+ bytes");
-      assertThat(log.text()).contains("cluster=liar connected=false");
-    } finally {
-      liar.stop(0);
-      manager.resources(MultiKueueCluster.class).withName("liar").delete();
-    }
-  }
-
-  private static void objectWithoutEnd(HttpExchange exchange) throws IOException {
-    exchange.getResponseHeaders().set("Content-Type", "application/json");
-    exchange.sendResponseHeaders(200, 0);
-    try (OutputStream body = exchange.getResponseBody()) {
-      body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[{\"x\":\"".getBytes(UTF_8));
-      byte[] filling = "x".repeat(100_000).getBytes(UTF_8);
-      while (true) {
-        body.write(filling);
-      }
-    }
-  }
-
-  private static String kubeconfig(int port, String authority) {
-    return """
-        apiVersion: v1
-        kind: Config
-        current-context: c
-        clusters: [{name: c, cluster: {server: "https://127.0.0.1:%d", certificate-authority-data: %s}}]
-        contexts: [{name: c, context: {cluster: c, user: u}}]
-        users: [{name: u, user: {token: of-a-liar}}]
-        """
-        .formatted(port, Base64.getEncoder().encodeToString(authority.getBytes(UTF_8)));
   }
 }

@@ -109,6 +109,13 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
+  /** Cuts the cluster off, if this still is the client of its session. */
+  void cutOff(KubernetesClient of, String reason) {
+    session()
+        .filter(current -> current.client() == of)
+        .ifPresent(current -> cutOff(current, new RemoteLimitException(reason)));
+  }
+
   /** Ends a session because the cluster sends more than is read from one. */
   private void cutOff(RemoteSession lying, RemoteLimitException limit) {
     boolean current;

@@ -155,6 +155,18 @@ public final class RemoteConnections implements AutoCloseable {
         .flatMap(RemoteConnection::client);
   }
 
+  /**
+   * Cuts a cluster off on another thread, as one that sends more than is read from it.
+   *
+   * @param of the client that was sent too much; nothing happens when the cluster has another one
+   */
+  public void cutOff(String cluster, KubernetesClient of, String reason) {
+    Optional.ofNullable(entries.get(cluster))
+        .flatMap(Entry::connection)
+        .ifPresent(
+            connection -> connectionContext.io().execute(() -> connection.cutOff(of, reason)));
+  }
+
   /** Reads other collections of a cluster, while it is connected. */
   public Optional<WorkerReader> reader(String cluster) {
     return Optional.ofNullable(entries.get(cluster))

@@ -47,6 +47,7 @@ final class RemoteReflector implements AutoCloseable {
   private final HttpClient http;
   private final String uri;
   private final String path;
+  private final String selector;
   private final RemoteObjects objects;
   private final RemoteBudget budget;
   private final InstantSource clock;
@@ -62,7 +63,7 @@ final class RemoteReflector implements AutoCloseable {
    * @param http connections to the worker, which stay the caller's
    * @param root where the worker's API server is
    * @param path path of the kind, such as {@code apis/kueue.x-k8s.io/v1beta2/workloads}
-   * @param selector label selector of the objects; empty for all
+   * @param selector the label that the objects have, as {@code key=value}; empty for all objects
    * @param objects the store of the objects
    */
   RemoteReflector(
@@ -74,6 +75,7 @@ final class RemoteReflector implements AutoCloseable {
       InstantSource clock) {
     this.http = http;
     this.path = path;
+    this.selector = selector;
     this.uri =
         root
             + (root.endsWith("/") ? "" : "/")
@@ -231,6 +233,10 @@ final class RemoteReflector implements AutoCloseable {
       if (!(item instanceof ObjectNode object) || !key.isPossible()) {
         throw new IOException("it has no name, or an impossible one");
       }
+      if (!selected(object)) {
+        throw new RemoteLimitException(
+            path + ": objects that were not asked for, without the label " + selector);
+      }
       objects.seen(object, events);
       return key;
     } catch (RemoteLimitException e) {
@@ -242,6 +248,18 @@ final class RemoteReflector implements AutoCloseable {
     } finally {
       budget.reading().unlock();
     }
+  }
+
+  /** Whether an object has the label that was asked for; an API server sends no others. */
+  private boolean selected(JsonNode object) {
+    int equals = selector.indexOf('=');
+    return equals < 0
+        || object
+            .path("metadata")
+            .path("labels")
+            .path(selector.substring(0, equals))
+            .asText()
+            .equals(selector.substring(equals + 1));
   }
 
   /** The key of an object that can't be read; without a name if that can't be read either. */

@@ -30,6 +30,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -47,6 +49,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private static final Duration RETRY_DELAY = Duration.ofSeconds(2);
   private static final Duration LONG_DELAY = Duration.ofSeconds(30);
 
+  /** Orphans that are withdrawn from one worker at a time. */
+  private static final int ORPHANS_AT_A_TIME = 8;
+
   private final RemoteConnections connections;
   private final ClusterSelector clusterSelector;
   private final Leadership leadership;
@@ -63,6 +68,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final JobGroups jobGroups;
   private final ElasticSlices elasticSlices;
   private final GroupLimits groupLimits;
+  private final Map<String, Semaphore> orphanTurns = new ConcurrentHashMap<>();
   private final ConflictBackoff<Key> conflictBackoff = new ConflictBackoff<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
@@ -117,7 +123,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.workloads = options.reader().store();
     this.queue = new ReconcileQueue(connectionContext, () -> open, this::reconcileOrForget);
     RemoteClients remoteClients =
-        new RemoteClients(connections::client, connectionContext.writes());
+        new RemoteClients(connections::client, connectionContext.writes(), connections::cutOff);
     this.leaseHeartbeat =
         new LeaseHeartbeat(
             options.fence(),
@@ -248,6 +254,26 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     if (!open || !leadership.leading()) {
       return false;
     }
+    if (workloads.get(key.namespace(), key.name()).isPresent()) {
+      return reconcileOne(key, notes);
+    }
+    Optional<String> cluster = workloadStateReader.copies(key).keySet().stream().findFirst();
+    if (cluster.isEmpty()) {
+      return false;
+    }
+    // A worker may tell of any number of copies, and be slow to delete them: those that wait for
+    // their turn hold neither the copy nor a request.
+    Semaphore turns =
+        orphanTurns.computeIfAbsent(cluster.get(), any -> new Semaphore(ORPHANS_AT_A_TIME, true));
+    turns.acquireUninterruptibly();
+    try {
+      return reconcileOne(key, notes);
+    } finally {
+      turns.release();
+    }
+  }
+
+  private boolean reconcileOne(Key key, ReconcileNotes notes) {
     Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
     Map<String, JsonNode> there = workloadStateReader.copies(key);
     if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {

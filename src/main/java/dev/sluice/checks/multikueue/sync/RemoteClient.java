@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 
 /**
  * Single objects at one API server, as JSON. Calls block until the answer is there, for fifteen
@@ -38,15 +39,27 @@ final class RemoteClient {
   private final ApiClient client;
   private final ObjectMapper mapper;
 
-  /** Objects at another API server. */
-  RemoteClient(KubernetesClient client, WriteGate writes) {
+  /**
+   * Objects at another API server.
+   *
+   * @param tooLong called when an answer is longer than that of any honest server; must not block
+   */
+  RemoteClient(KubernetesClient client, WriteGate writes, Consumer<String> tooLong) {
     this(
         new ApiClient(
             client,
             ApiClient.Options.atATime(AT_A_TIME)
                 .within(PATIENCE)
                 .writingThrough(writes)
-                .reading(new BoundedAnswers(LONGEST_ANSWER, ANSWERS_TOGETHER))),
+                .reading(
+                    new BoundedAnswers(
+                        LONGEST_ANSWER,
+                        ANSWERS_TOGETHER,
+                        () ->
+                            tooLong.accept(
+                                "an answer about one object of more than "
+                                    + LONGEST_ANSWER
+                                    + " bytes")))),
         RemoteLimits.ofHeap(Runtime.getRuntime().maxMemory()).mapper());
   }
 

@@ -13,11 +13,22 @@ final class RemoteClients {
 
   private final Function<String, Optional<KubernetesClient>> clients;
   private final WriteGate writes;
+  private final CutOff cutOff;
   private final Map<String, RemoteClient> remoteClients = new ConcurrentHashMap<>();
 
-  RemoteClients(Function<String, Optional<KubernetesClient>> clients, WriteGate writes) {
+  /** Ends connections to workers that send too much. */
+  @FunctionalInterface
+  interface CutOff {
+
+    /** Cuts a worker off, if its connection still is that of this client; must not block. */
+    void cutOff(String cluster, KubernetesClient client, String reason);
+  }
+
+  RemoteClients(
+      Function<String, Optional<KubernetesClient>> clients, WriteGate writes, CutOff cutOff) {
     this.clients = clients;
     this.writes = writes;
+    this.cutOff = cutOff;
   }
 
   /**
@@ -33,6 +44,9 @@ final class RemoteClients {
     return remoteClients.compute(
         cluster,
         (name, known) ->
-            known != null && known.isOf(client) ? known : new RemoteClient(client, writes));
+            known != null && known.isOf(client)
+                ? known
+                : new RemoteClient(
+                    client, writes, reason -> cutOff.cutOff(cluster, client, reason)));
   }
 }

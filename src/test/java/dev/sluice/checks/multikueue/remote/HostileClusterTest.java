@@ -102,7 +102,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
         body.write("{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":[".getBytes(UTF_8));
         for (int i = 0; true; i++) {
           body.write(
-              "{\"metadata\":{\"name\":\"j%d\",\"namespace\":\"n\"}},"
+              "{\"metadata\":{\"name\":\"j%d\",\"namespace\":\"n\",\"labels\":{\"a\":\"b\"}}},"
                   .formatted(i)
                   .getBytes(UTF_8));
         }
@@ -118,7 +118,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
     honest.then(
         200,
         "{\"metadata\":{\"resourceVersion\":\"7\"},\"items\":["
-            + "{\"metadata\":{\"name\":\"mine\",\"namespace\":\"n\"}}]}");
+            + "{\"metadata\":{\"name\":\"mine\",\"namespace\":\"n\",\"labels\":{\"a\":\"b\"}}}]}");
     honest.then(new ScriptedServer.Watch());
 
     RemoteCollection lies = bad.read("apis/batch/v1/jobs", "a=b", any -> "", this);

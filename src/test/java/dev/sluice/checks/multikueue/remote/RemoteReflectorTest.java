@@ -66,7 +66,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
   }
 
   private static String thing(String name, int version) {
-    return "{\"metadata\":{\"namespace\":\"n\",\"name\":\"%s\",\"resourceVersion\":\"%d\",\"managedFields\":[{}]}}"
+    return "{\"metadata\":{\"namespace\":\"n\",\"name\":\"%s\",\"resourceVersion\":\"%d\",\"labels\":{\"origin\":\"me\"},\"managedFields\":[{}]}}"
         .formatted(name, version);
   }
 
@@ -315,7 +315,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
             large,
             "{\"metadata\":nonsense}",
             "{}",
-            "{\"metadata\":{\"name\":7}}",
+            "{\"metadata\":{\"name\":7,\"labels\":{\"origin\":\"me\"}}}",
             thing("z", 2)));
     server.then(new ScriptedServer.Watch());
     var end = run();
@@ -323,6 +323,18 @@ class RemoteReflectorTest implements RemoteSession.Events {
     awaitTold("+n/a", "+/7", "+n/z", "established");
     assertThat(end).isNotDone();
     assertThat(unreadable).hasValue(5);
+  }
+
+  @Test
+  void objectsThatWereNotAskedForEndTheReading() {
+    server.then(200, page(7, "", thing("a", 1), thing("b", 2).replace("\"me\"", "\"other\"")));
+    var end = run();
+
+    assertThat(end.join())
+        .isInstanceOf(RemoteLimitException.class)
+        .hasMessage(
+            "apis/x/v1/things: objects that were not asked for, without the label origin=me");
+    assertThat(told).containsExactly("+n/a");
   }
 
   @Test

@@ -33,7 +33,8 @@ class JobStatusSyncTest {
   private Instant now = NOW;
   private boolean awaited;
   private final JobStatusSync sync =
-      new JobStatusSync(new RemoteClient(manager.client(), WriteGate.open()), workload -> awaited);
+      new JobStatusSync(
+          new RemoteClient(manager.client(), WriteGate.open(), reason -> {}), workload -> awaited);
 
   JobStatusSyncTest() throws IOException {}
 

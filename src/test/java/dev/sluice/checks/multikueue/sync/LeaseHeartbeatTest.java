@@ -54,7 +54,8 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
           now::get,
           writes);
   private final RemoteConnections links = new RemoteConnections(connectionContext, this);
-  private final RemoteClients remoteClients = new RemoteClients(links::client, writes);
+  private final RemoteClients remoteClients =
+      new RemoteClients(links::client, writes, (cluster, client, reason) -> {});
   private final LeaseHeartbeat leaseHeartbeat = renewals(TIMEOUT);
 
   private record Delayed(Duration after, Runnable task) {}
@@ -102,7 +103,8 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
     String items =
         workloads == 0
             ? ""
-            : "{\"metadata\": {\"name\": \"w\", \"namespace\": \"n\", \"resourceVersion\": \"3\"}}";
+            : "{\"metadata\": {\"name\": \"w\", \"namespace\": \"n\", \"resourceVersion\": \"3\","
+                + " \"labels\": {\"a\": \"b\"}}}";
     api.play(
         request ->
             switch (request.method()) {

@@ -31,8 +31,11 @@ class PodStatusSyncTest {
   private final ScriptedServer worker = new ScriptedServer();
   private final PodStatusSync sync =
       new PodStatusSync(
-          new RemoteClient(manager.client(), WriteGate.open()),
-          new RemoteClients(any -> Optional.of(worker.client()), WriteGate.open()),
+          new RemoteClient(manager.client(), WriteGate.open(), reason -> {}),
+          new RemoteClients(
+              any -> Optional.of(worker.client()),
+              WriteGate.open(),
+              (cluster, client, reason) -> {}),
           new PodStatusSync.Pods(new NoGroups(), new StaleCache()));
 
   PodStatusSyncTest() throws IOException {}

@@ -73,7 +73,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
           writes);
   private final RemoteConnections connections = new RemoteConnections(connectionContext, this);
   private final RemoteClients remoteClients =
-      new RemoteClients(any -> Optional.of(workerClient), writes);
+      new RemoteClients(any -> Optional.of(workerClient), writes, (cluster, client, reason) -> {});
 
   /** What the API servers have, by path. */
   private final Map<String, String> here = new ConcurrentHashMap<>();
@@ -125,7 +125,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private ActionExecutor executor() {
     KnownWorkloads known = new KnownWorkloads(new TreeMap<>());
     return new ActionExecutor(
-        new RemoteClient(managerClient, writes),
+        new RemoteClient(managerClient, writes, reason -> {}),
         remoteClients,
         new Statuses(),
         new OriginLabel("here", true),
