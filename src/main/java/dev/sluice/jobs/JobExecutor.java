@@ -113,6 +113,7 @@ public final class JobExecutor {
    */
   public Optional<Duration> execute(CachedJob job, List<JobAction> actions)
       throws InterruptedException {
+    forgetMoot(job.ref().uid(), actions);
     for (JobAction action : actions) {
       Optional<Duration> again = execute(job, action);
       if (again.isPresent()) {
@@ -121,6 +122,19 @@ public final class JobExecutor {
     }
     conflicts.reset(job.ref().uid());
     return Optional.empty();
+  }
+
+  /**
+   * A postponed write or a stop that isn't decided any more ends its waiting time: the next one
+   * begins anew.
+   */
+  private void forgetMoot(String uid, List<JobAction> actions) {
+    if (actions.stream().noneMatch(PatchStatusSoon.class::isInstance)) {
+      postponed.remove(uid);
+    }
+    if (actions.stream().noneMatch(Stop.class::isInstance)) {
+      stopping.remove(uid);
+    }
   }
 
   private Optional<Duration> execute(CachedJob job, JobAction action) throws InterruptedException {
