@@ -2,13 +2,13 @@ package dev.sluice.checks;
 
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.queues.mapping.CheckControllerDescription;
-import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import java.util.Optional;
 
 /**
- * A controller of AdmissionChecks: says which checks can be used, and answers for Workloads. It
- * decides only; {@link CheckConditionReconciler} and {@link CheckStateWriter} write. Thread-safe.
+ * A controller of AdmissionChecks: says which checks can be used. It decides only; {@link
+ * CheckConditionReconciler} writes, and {@link CheckStateWriter} its answers for Workloads.
+ * Thread-safe.
  */
 public interface AdmissionCheckController {
 
@@ -23,18 +23,6 @@ public interface AdmissionCheckController {
    *     present condition stays
    */
   Optional<ActiveCondition> condition(AdmissionCheckSpec check);
-
-  /**
-   * The state that a check of this controller is to have in a Workload that holds quota. Called
-   * when the Workload or the check changes, and after {@link #condition} does.
-   *
-   * @param state the present state, with the name of the check
-   * @return empty if the present state stays, or if the controller writes the states itself,
-   *     because they depend on more than the Workload
-   */
-  default Optional<Answer> answer(CachedWorkload workload, CheckState state) {
-    return Optional.empty();
-  }
 
   /**
    * The answer of a check for a Workload.
