@@ -59,9 +59,9 @@ public final class BenchCommand implements Callable<Integer> {
       paramLabel = "SCENARIO",
       defaultValue = "baseline",
       description =
-          "baseline, baseline-small, large, jobs, jobs-small, jobs-mini, topology, mini,"
-              + " mini-topology, or a file; floor is baseline with --floor, webhooks is baseline"
-              + " with --reviews-per-second 200 (default: ${DEFAULT-VALUE}).")
+          "baseline, baseline-small, large, jobs, jobs-small, jobs-mini, jobs-topology, topology,"
+              + " mini, mini-topology, or a file; floor is baseline with --floor, webhooks is"
+              + " baseline with --reviews-per-second 200 (default: ${DEFAULT-VALUE}).")
   private String scenario = "baseline";
 
   @Option(

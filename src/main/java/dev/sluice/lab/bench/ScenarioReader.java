@@ -31,6 +31,7 @@ public final class ScenarioReader {
           "jobs",
           "jobs-small",
           "jobs-mini",
+          "jobs-topology",
           "baseline-small",
           "topology",
           "mini",
