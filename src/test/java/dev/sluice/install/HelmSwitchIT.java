@@ -11,6 +11,7 @@ import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.Helm;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -115,17 +117,17 @@ class HelmSwitchIT {
 
   @Test
   void withTheNameOfTheOldReleaseAndBack(TestCluster cluster) throws Exception {
-    thereAndBack(cluster, "kueue", "kueue");
+    thereAndBack(cluster, "kueue", "kueue", false);
   }
 
   @Test
   void withAnotherNameAndBack(TestCluster cluster) throws Exception {
-    thereAndBack(cluster, "kueue", "sluice");
+    thereAndBack(cluster, "kueue", "sluice", true);
   }
 
   @Test
   void fromAReleaseWhoseNamesAreOthersAndBack(TestCluster cluster) throws Exception {
-    thereAndBack(cluster, "queueing", "sluice");
+    thereAndBack(cluster, "queueing", "sluice", false);
   }
 
   @Test
@@ -148,6 +150,11 @@ class HelmSwitchIT {
     assertThat(installed.injectedFrom()).containsOnly("kueue-system/kueue-serving-cert");
     installed.awaitEndpoints("kueue-webhook-service");
     assertThat(switched.runningPods()).isEqualTo(pods);
+
+    leave("sluice");
+    installEarlier("kueue", "--set", "enableCertManager=true");
+
+    theEarlierHasItsCertificates();
   }
 
   @Test
@@ -160,17 +167,40 @@ class HelmSwitchIT {
     installed.deleteCertificate("kueue-serving-cert", "kueue-webhook-server-cert");
 
     start(cluster, "sluice");
-
     assertThat(switched.runningPods()).isEqualTo(pods);
+
+    leave("sluice");
+    installed.deleteCertificate("kueue-serving-cert", "kueue-webhook-server-cert");
+    installEarlier("kueue", "--set", "enableCertManager=true");
+    installed.certificateIsIssued("kueue-serving-cert", "kueue-webhook-server-cert");
+
+    theEarlierHasItsCertificates();
   }
 
-  private void thereAndBack(TestCluster cluster, String earlier, String release) throws Exception {
+  private void theEarlierHasItsCertificates() {
+    assertThat(installed.certificateNames("kueue-serving-cert"))
+        .containsExactly(
+            "kueue-webhook-service.kueue-system.svc",
+            "kueue-webhook-service.kueue-system.svc.cluster.local");
+    assertThat(installed.injectedFrom()).containsOnly("kueue-system/kueue-serving-cert");
+    installed.servicesLeadTo("kueue");
+    installed.awaitEndpoints("kueue-webhook-service");
+    assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+  }
+
+  /** The way back is an installation, or an upgrade of the release that Helm knew before. */
+  private void thereAndBack(
+      TestCluster cluster, String earlier, String release, boolean keepsItsRelease)
+      throws Exception {
     String prefix = earlier.equals("kueue") ? "kueue" : earlier + "-kueue";
     installEarlier(earlier);
     installed.servicesLeadTo(prefix);
     installed.awaitEndpoints(prefix + "-webhook-service");
     preflightTells(cluster, prefix);
-    installed.forget(earlier);
+    BuiltInRoles people = new BuiltInRoles(cluster);
+    assertThat(people.bind(prefix)).hasSize(10);
+    int allowed = people.awaitAllowed();
+    List<Secret> kept = installed.forget(earlier);
     if (prefix.equals("kueue")) {
       assertThat(refused(release))
           .contains("Deployment kueue-controller-manager")
@@ -198,13 +228,16 @@ class HelmSwitchIT {
     }
     start(cluster, release);
     assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+    assertThat(people.awaitAllowed()).isEqualTo(allowed);
     installed.apiServicesAreVerified();
 
-    operator.ifPresent(it -> assertThat(it.stop()).isTrue());
-    installed.stop("kueue-controller-manager");
-    installed.forget(release);
-    installed.deleteWhatTheOtherLacks();
-    installEarlier(earlier);
+    leave(release);
+    if (keepsItsRelease) {
+      installed.remember(kept);
+      helm.succeed("upgrade", earlier, earlierChart.toString(), "-n", NAMESPACE);
+    } else {
+      installEarlier(earlier);
+    }
 
     installed.servicesLeadTo(prefix);
     installed.awaitEndpoints(prefix + "-webhook-service");
@@ -222,6 +255,15 @@ class HelmSwitchIT {
             "vpod.kb.io",
             "vshelf.kb.io");
     assertThat(switched.runningPods()).as("nothing was restarted").isEqualTo(pods);
+    assertThat(people.awaitAllowed()).isEqualTo(allowed);
+  }
+
+  /** The first half of the way back: what the other operator would only be merged with goes. */
+  private void leave(String release) {
+    operator.ifPresent(it -> assertThat(it.stop()).isTrue());
+    installed.stop("kueue-controller-manager");
+    installed.forget(release);
+    installed.deleteWhatTheOtherLacks();
   }
 
   /** An account that may get and list, and nothing else, is enough for it. */

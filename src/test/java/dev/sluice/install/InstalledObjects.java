@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.webhooks.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
@@ -106,13 +107,25 @@ record InstalledObjects(KubernetesClient client) {
     await().atMost(LIMIT).until(() -> found.get() == null);
   }
 
-  /** Deletes the Secrets in which Helm keeps a release. */
-  void forget(String release) {
-    client
-        .secrets()
-        .inNamespace(NAMESPACE)
-        .withLabels(Map.of("owner", "helm", "name", release))
-        .delete();
+  /** Deletes the Secrets in which Helm keeps a release; returns what they were. */
+  List<Secret> forget(String release) {
+    var kept =
+        client
+            .secrets()
+            .inNamespace(NAMESPACE)
+            .withLabels(Map.of("owner", "helm", "name", release));
+    List<Secret> secrets = kept.list().getItems();
+    kept.delete();
+    return secrets;
+  }
+
+  /** Brings back what Helm had forgotten. */
+  void remember(List<Secret> release) {
+    for (Secret secret : release) {
+      secret.getMetadata().setResourceVersion(null);
+      secret.getMetadata().setUid(null);
+      client.resource(secret).create();
+    }
   }
 
   /** Deletes the registrations of a release that has names of its own. */

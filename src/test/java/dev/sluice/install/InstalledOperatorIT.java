@@ -358,7 +358,7 @@ class InstalledOperatorIT {
 
   @Test
   @Order(2)
-  void peopleWithTheBuiltInRolesSeeTheirQueuesAndJobs(TestCluster cluster) {
+  void peopleWithTheBuiltInRolesSeeTheirQueuesAndJobs(TestCluster cluster) throws IOException {
     new BuiltInRoles(cluster).judge();
   }
 
