@@ -65,6 +65,10 @@ kind: Configuration
 {{- $config := .Values.config -}}
 {{- if .Values.certificates.certManager.enabled -}}
 {{- $config = mergeOverwrite (deepCopy .Values.config) (dict "internalCertManagement" (dict "enable" false)) -}}
+{{- end -}}
+{{- if .Values.managerConfig.text -}}
+{{- $name := "config, with managerConfig.controllerManagerConfigYaml and the values of this chart that set its fields" -}}
+{{- include "sluice.checked" (dict "value" $config "apiVersion" .Values.managerConfig.apiVersion "root" . "name" $name) -}}
 {{- end }}
 {{ toYaml $config }}
 {{- end -}}

@@ -174,10 +174,8 @@ operator finds its own objects are those of the chart.
 {{- with $text.apiVersion -}}
 {{- $_ := set $values.managerConfig "apiVersion" . -}}
 {{- end -}}
-{{- if eq (toString $values.managerConfig.apiVersion) "config.kueue.x-k8s.io/v1beta2" -}}
-{{- $schema := $call.root.Files.Get "files/configuration.json" | fromJson -}}
-{{- include "sluice.known" (dict "value" $text "schema" $schema "path" "") -}}
-{{- end -}}
+{{- $checked := dict "value" $text "apiVersion" $values.managerConfig.apiVersion "root" $call.root -}}
+{{- include "sluice.checked" (merge $checked (dict "name" "managerConfig.controllerManagerConfigYaml")) -}}
 {{- $names := dict "namespace" $call.root.Release.Namespace "leaderElection.resourceNamespace" $call.root.Release.Namespace -}}
 {{- $_ := set $names "leaderElection.resourceName" "c1f6bfd2.kueue.x-k8s.io" -}}
 {{- $_ := set $names "internalCertManagement.webhookServiceName" "kueue-webhook-service" -}}
@@ -208,19 +206,27 @@ operator finds its own objects are those of the chart.
 {{- end -}}
 {{- end -}}
 
-{{/* Refuses fields of the configuration that the operator doesn't know: it wouldn't start with them. */}}
+{{/* Refuses a version of the configuration, and fields in it, that the operator doesn't know: it wouldn't start with them. */}}
+{{- define "sluice.checked" -}}
+{{- $schema := .root.Files.Get (printf "files/configuration-%s.json" (toString .apiVersion | trimPrefix "config.kueue.x-k8s.io/")) -}}
+{{- if or (not $schema) (not (hasPrefix "config.kueue.x-k8s.io/" (toString .apiVersion))) -}}
+{{- fail (printf "%s: apiVersion: %v: allowed: config.kueue.x-k8s.io/v1beta2, config.kueue.x-k8s.io/v1beta1" .name .apiVersion) -}}
+{{- end -}}
+{{- include "sluice.known" (dict "value" .value "schema" (fromJson $schema) "path" "" "name" .name "apiVersion" .apiVersion) -}}
+{{- end -}}
+
 {{- define "sluice.known" -}}
 {{- $call := . -}}
 {{- if and (kindIs "map" .value) .schema.properties -}}
 {{- range $key, $value := .value -}}
 {{- if not (hasKey $call.schema.properties $key) -}}
-{{- fail (printf "managerConfig.controllerManagerConfigYaml: %s%s: unknown field; known here: %s" $call.path $key (keys $call.schema.properties | sortAlpha | join ", ")) -}}
+{{- fail (printf "%s: %s%s: unknown field of %s; known here: %s" $call.name $call.path $key $call.apiVersion (keys $call.schema.properties | sortAlpha | join ", ")) -}}
 {{- end -}}
-{{- include "sluice.known" (dict "value" $value "schema" (index $call.schema.properties $key) "path" (printf "%s%s." $call.path $key)) -}}
+{{- include "sluice.known" (dict "value" $value "schema" (index $call.schema.properties $key) "path" (printf "%s%s." $call.path $key) "name" $call.name "apiVersion" $call.apiVersion) -}}
 {{- end -}}
 {{- else if and (kindIs "slice" .value) .schema.items -}}
 {{- range .value -}}
-{{- include "sluice.known" (dict "value" . "schema" $call.schema.items "path" (printf "%s[]." (trimSuffix "." $call.path))) -}}
+{{- include "sluice.known" (dict "value" . "schema" $call.schema.items "path" (printf "%s[]." (trimSuffix "." $call.path)) "name" $call.name "apiVersion" $call.apiVersion) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

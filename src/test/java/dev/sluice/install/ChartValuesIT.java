@@ -249,6 +249,17 @@ class ChartValuesIT {
             + " managerConfig.controllerManagerConfigYaml: webhook.prot | host, port",
         "{managerConfig: {controllerManagerConfigYaml: 'resources: {transformations: [{in: a}]}'}}"
             + " | resources.transformations[].in | input",
+        "{managerConfig: {controllerManagerConfigYaml: '{apiVersion:"
+            + " config.kueue.x-k8s.io/v1beta1, webhook: {prot: 1}}'}} | webhook.prot: unknown field"
+            + " of config.kueue.x-k8s.io/v1beta1 | host, port",
+        "{managerConfig: {controllerManagerConfigYaml: '{apiVersion:"
+            + " config.kueue.x-k8s.io/v1beta1, visibilityServer: {}}'}} | visibilityServer: unknown"
+            + " field | v1beta1",
+        "{config: {visibilityServer: {bindPort: 1}}, managerConfig: {controllerManagerConfigYaml:"
+            + " 'apiVersion: config.kueue.x-k8s.io/v1beta1'}} | of this chart that set its fields:"
+            + " visibilityServer: unknown field | v1beta1",
+        "{managerConfig: {controllerManagerConfigYaml: 'apiVersion: config.kueue.x-k8s.io/v1'}} |"
+            + " apiVersion: config.kueue.x-k8s.io/v1: allowed | v1beta2",
         "{controllerManager: {manager: {logLevel: loud}}} | controllerManager.manager.logLevel |"
             + " loud",
         "{controllerManager: {replica: 5}} | /controllerManager | replica",

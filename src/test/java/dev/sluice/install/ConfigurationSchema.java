@@ -24,14 +24,23 @@ final class ConfigurationSchema {
   private static final String ITEM = "[0]";
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
-  private ConfigurationSchema() {}
+  private final String version;
+
+  private ConfigurationSchema(String version) {
+    this.version = version;
+  }
 
   /** The schema of the whole file. */
   static ObjectNode whole() {
-    return schema(List.of());
+    return whole("v1beta2");
   }
 
-  private static ObjectNode schema(List<String> path) {
+  /** The same of a file that names this version. */
+  static ObjectNode whole(String version) {
+    return new ConfigurationSchema(version).schema(List.of());
+  }
+
+  private ObjectNode schema(List<String> path) {
     List<ValidationError> problems = problems(path);
     Optional<List<String>> fields = fields(problems, String.join(".", path).replace(".[", "["));
     if (fields.isPresent()) {
@@ -71,7 +80,7 @@ final class ConfigurationSchema {
         .map(message -> List.of(message.substring(KNOWN.length()).split(", ")));
   }
 
-  private static boolean isOfThisVersion(List<String> path) {
+  private boolean isOfThisVersion(List<String> path) {
     return problems(path).stream()
         .noneMatch(
             problem ->
@@ -80,7 +89,7 @@ final class ConfigurationSchema {
   }
 
   /** What is wrong with a file that has the unknown field in the object at a path, and no more. */
-  private static List<ValidationError> problems(List<String> path) {
+  private List<ValidationError> problems(List<String> path) {
     JsonNode node = JSON.objectNode().put(UNKNOWN, 1);
     for (String name : path.reversed()) {
       if (name.equals(ITEM)) {
@@ -92,7 +101,7 @@ final class ConfigurationSchema {
     }
     ObjectNode file = (ObjectNode) node;
     if (!file.has("apiVersion")) {
-      file.put("apiVersion", "config.kueue.x-k8s.io/v1beta2");
+      file.put("apiVersion", "config.kueue.x-k8s.io/" + version);
     }
     if (!file.has("kind")) {
       file.put("kind", "Configuration");

@@ -133,9 +133,11 @@ final class InstallFiles {
         "# Generated from values.yaml; see docs/develop.md for how to renew it.\n"
             + values().replaceAll("(?m)^ *(#.*)?\n", ""));
     files.put(SCHEMA, schema());
-    files.put(
-        "helm/sluice/files/configuration.json",
-        ConfigurationSchema.whole().toPrettyString().replace(" : ", ": ") + "\n");
+    for (String version : List.of("v1beta1", "v1beta2")) {
+      files.put(
+          "helm/sluice/files/configuration-%s.json".formatted(version),
+          ConfigurationSchema.whole(version).toPrettyString().replace(" : ", ": ") + "\n");
+    }
     return files;
   }
 

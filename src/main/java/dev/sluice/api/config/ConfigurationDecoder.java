@@ -106,7 +106,7 @@ final class ConfigurationDecoder {
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
             new KubeQueueDecoder(version, errors).decode(file),
-            new DashboardDecoder(version).decode(file),
+            DashboardDecoder.decode(file),
             file.word("podAccounting", PodAccounting.WORDS, "Detect"),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);

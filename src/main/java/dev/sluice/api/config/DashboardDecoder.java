@@ -4,7 +4,7 @@ import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.DashboardServer.TrustedProxy;
 import java.util.Optional;
 
-/** Reads the block {@code dashboard}. */
+/** Reads the block {@code dashboard}, which files of both versions may have. */
 final class DashboardDecoder {
 
   private static final int USUAL_PORT = 8444;
@@ -12,17 +12,10 @@ final class DashboardDecoder {
   /** Names of headers, as RFC 9110 has them. */
   private static final String HEADER = "[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}";
 
-  private final ConfigurationVersion version;
-
-  DashboardDecoder(ConfigurationVersion version) {
-    this.version = version;
-  }
+  private DashboardDecoder() {}
 
   /** The block of the file; where it is absent, no dashboard is served. */
-  DashboardServer decode(ObjectFieldReader file) {
-    if (version == ConfigurationVersion.V1BETA1) {
-      file.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "dashboard");
-    }
+  static DashboardServer decode(ObjectFieldReader file) {
     ObjectFieldReader fields = file.object("dashboard");
     boolean enabled = fields.flag("enabled", false);
     String address = fields.text("bindAddress", "");
