@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +31,9 @@ import picocli.CommandLine.Spec;
       "Removes from a cluster what operator --install applied: webhook registrations and roles.",
       "With --definitions the definitions and the operator's namespace go too, and with them all"
           + " queues and Workloads, whose finalizers are taken off. Stop the operator first: while"
-          + " one renews its lease, nothing is removed.",
+          + " one renews its lease, or a ready pod is behind the Service of its webhooks, nothing"
+          + " is removed. An operator without leader election that runs outside of the cluster"
+          + " isn't noticed.",
       "What another owner holds by a finalizer stays, and is named."
     },
     mixinStandardHelpOptions = true,
@@ -104,14 +107,14 @@ public final class UninstallCommand implements Callable<Integer> {
 
   private int removeAll(Installer installer, Configuration configuration, KubernetesClient client)
       throws IOException, InterruptedException {
-    Optional<String> operator = operator(configuration, client);
+    Optional<String> operator =
+        operator(configuration, client)
+            .map(
+                holder ->
+                    holder + " renews the lease " + configuration.leaderElection().resourceName())
+            .or(() -> servingPod(configuration, client));
     if (operator.isPresent()) {
-      tell(
-          "nothing was removed: an operator runs, "
-              + operator.get()
-              + " renews the lease "
-              + configuration.leaderElection().resourceName()
-              + "; stop it first");
+      tell("nothing was removed: an operator runs, " + operator.get() + "; stop it first");
       return 1;
     }
     installer.uninstall(true);
@@ -143,6 +146,27 @@ public final class UninstallCommand implements Callable<Integer> {
     } catch (SharedObjectsGuard.HeldByOtherException held) {
       return Optional.of(held.holder());
     }
+  }
+
+  /** A pod that answers webhooks: an operator that takes no part in an election has no lease. */
+  private static Optional<String> servingPod(Configuration configuration, KubernetesClient client) {
+    String service = configuration.internalCertManagement().webhookServiceName();
+    return client
+        .discovery()
+        .v1()
+        .endpointSlices()
+        .inNamespace(configuration.namespace())
+        .withLabel("kubernetes.io/service-name", service)
+        .list()
+        .getItems()
+        .stream()
+        .flatMap(slice -> Stream.ofNullable(slice.getEndpoints()).flatMap(List::stream))
+        .filter(endpoint -> endpoint.getTargetRef() != null && endpoint.getConditions() != null)
+        .filter(endpoint -> Boolean.TRUE.equals(endpoint.getConditions().getReady()))
+        .findFirst()
+        .map(
+            endpoint ->
+                "pod " + endpoint.getTargetRef().getName() + " is ready behind Service " + service);
   }
 
   private void tell(String line) {

@@ -15,6 +15,8 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSlice;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -191,6 +193,48 @@ class UninstallIT {
         .noneMatch(CustomResourceDefinition::isMarkedForDeletion);
 
     lease.delete();
+    assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isZero();
+    new Removal(cluster).leftNothing();
+  }
+
+  @Test
+  void whileAPodAnswersWebhooksNothingIsRemovedThoughNobodyHoldsALease(TestCluster cluster)
+      throws Exception {
+    KubernetesClient client = cluster.client();
+    installWithoutOperator(client);
+    EndpointSlice slice =
+        new EndpointSliceBuilder()
+            .withNewMetadata()
+            .withName("of-a-pod")
+            .withNamespace(InstallManifests.NAMESPACE)
+            .addToLabels("kubernetes.io/service-name", InstallManifests.WEBHOOK_SERVICE)
+            .endMetadata()
+            .withAddressType("IPv4")
+            .addNewEndpoint()
+            .withAddresses("10.1.2.3")
+            .withNewConditions()
+            .withReady(true)
+            .endConditions()
+            .withNewTargetRef()
+            .withKind("Pod")
+            .withName("operator-1")
+            .endTargetRef()
+            .endEndpoint()
+            .build();
+    client.resource(slice).create();
+
+    assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isEqualTo(1);
+
+    assertThat(err.toString())
+        .contains(
+            "nothing was removed: an operator runs, pod operator-1 is ready behind Service"
+                + " kueue-webhook-service; stop it first");
+    assertThat(client.apiextensions().v1().customResourceDefinitions().list().getItems())
+        .hasSizeGreaterThanOrEqualTo(Installer.PLURALS.size())
+        .noneMatch(CustomResourceDefinition::isMarkedForDeletion);
+
+    slice.getEndpoints().getFirst().getConditions().setReady(false);
+    client.resource(slice).update();
     assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isZero();
     new Removal(cluster).leftNothing();
   }
