@@ -118,22 +118,29 @@ final class InstallationModule implements OperatorModule {
                         client,
                         WebhookRegistration.restored(configuration, user),
                         Optional.of(context.shared()::check)));
-    if (repair.isPresent()) {
-      repairAtStart(repair.get());
-    }
+    boolean isRepairedLater = repair.isPresent() && !repairAtStart(repair.get());
     StartRequirements.Registrations registrations = StartRequirements.Registrations.read(client);
-    StartRequirements.checkRegistrations(registrations, configuration);
+    if (!isRepairedLater) {
+      StartRequirements.checkRegistrations(registrations, configuration);
+    }
     reachedByService = registrations.nameService();
     return repair;
   }
 
-  /** What can't be repaired is told by the check that follows. */
-  private static void repairAtStart(RegistrationRepair repair) {
+  /**
+   * What can't be repaired is told by the check that follows. While another operator of the API
+   * leads, the registrations are its own: false, and they are repaired when it has gone.
+   */
+  private static boolean repairAtStart(RegistrationRepair repair) {
     try {
       var unused = repair.look();
-    } catch (KubernetesClientException | SharedObjectsGuard.HeldByOtherException e) {
+    } catch (KubernetesClientException e) {
       LOG.warn("registrations repaired=false reason=\"{}\"", ApiErrorText.of(e));
+    } catch (SharedObjectsGuard.HeldByOtherException e) {
+      LOG.warn("registrations repaired=false reason=\"{}\"", e.getMessage());
+      return false;
     }
+    return true;
   }
 
   private void follow(Optional<RegistrationRepair> repair) {

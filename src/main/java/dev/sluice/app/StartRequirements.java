@@ -15,6 +15,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -152,9 +153,9 @@ final class StartRequirements {
     }
     if (!result.missing().isEmpty()) {
       throw new MissingException(
-          "the webhook registrations lack what the configuration needs: "
-              + String.join("; ", result.missing())
-              + ". Upgrade the chart with this configuration, or start once with --install");
+          "the webhook registrations lack what the configuration needs. Upgrade the chart with this"
+              + " configuration, or start once with --install"
+              + table(result.missing()));
     }
     if (!result.failingOpen().isEmpty()) {
       LOG.warn(
@@ -162,6 +163,22 @@ final class StartRequirements {
               + " answers is not held\"",
           String.join("; ", result.failingOpen()));
     }
+  }
+
+  /** A line for each registration, which two words name, and below it one for each fault. */
+  private static String table(List<String> missing) {
+    StringBuilder table = new StringBuilder();
+    String before = "";
+    for (String fault : missing) {
+      int end = fault.indexOf(' ', fault.indexOf(' ') + 1);
+      String registration = fault.substring(0, end);
+      if (!registration.equals(before)) {
+        table.append("\n  ").append(registration);
+        before = registration;
+      }
+      table.append("\n    ").append(fault, end + 1, fault.length());
+    }
+    return table.toString();
   }
 
   /** A namespace that may not be read counts as existing. */

@@ -117,7 +117,7 @@ final class EarlierOperator {
             .formatted(cpus));
   }
 
-  /** Its registrations, its certificate and its lease. */
+  /** Its registrations, which know nothing of pods/resize, its certificate and its lease. */
   void registrationsAndLease() throws Exception {
     String trust = authority();
     client
@@ -149,7 +149,7 @@ final class EarlierOperator {
         apiVersion: v1
         kind: Secret
         metadata: {name: kueue-webhook-server-cert, namespace: kueue-system}
-        data: {ca.crt: "%s", tls.crt: "%s", tls.key: ""}
+        data: {ca.crt: "%s", ca.key: "", tls.crt: "%s", tls.key: ""}
         """
             .formatted(trust, trust));
     String service = "kueue-webhook-service";
@@ -160,7 +160,8 @@ final class EarlierOperator {
                 service,
                 InstallManifests.user(InstallManifests.NAMESPACE)));
     for (HasMetadata registration : registrations) {
-      JsonNode text = json.readTree(serialization.asJson(registration));
+      JsonNode text =
+          json.readTree(serialization.asJson(registration).replace(",\"pods/resize\"", ""));
       text.path("webhooks")
           .forEach(webhook -> ((ObjectNode) webhook.path("clientConfig")).put("caBundle", trust));
       client.resource(text.toString()).create();
