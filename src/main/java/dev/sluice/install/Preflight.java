@@ -1,14 +1,22 @@
 package dev.sluice.install;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.PodAccounting;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.leader.SharedObjectsGuard;
+import dev.sluice.server.KubernetesSecretAccess;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
@@ -18,11 +26,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 
@@ -92,6 +102,7 @@ public final class Preflight {
     look("visibility", this::visibility);
     look("roles", this::roles);
     look("devices", this::devices);
+    look("containers", this::containers);
     look("releases", this::releases);
     return List.copyOf(rows);
   }
@@ -134,8 +145,8 @@ public final class Preflight {
               name
                   + " may hold objects in "
                   + version
-                  + ", which Sluice doesn't read: store them anew in v1beta2, and take the version out"
-                  + " of status.storedVersions");
+                  + ", which Sluice doesn't read: store them anew in v1beta2, and take the version"
+                  + " out of status.storedVersions");
         } else if (!version.equals(ApiVersions.V1BETA2)) {
           older.add(plural + " (" + version + ")");
         }
@@ -175,8 +186,8 @@ public final class Preflight {
                     "lease",
                     "held by "
                         + holder
-                        + ", which isn't Sluice: scale its"
-                        + " Deployment to 0. Until then Sluice writes nothing that both would write"));
+                        + ", which isn't Sluice: scale its Deployment to 0. Until then Sluice"
+                        + " writes nothing that both would write"));
   }
 
   private void deployments() {
@@ -300,8 +311,8 @@ public final class Preflight {
         found.getKind()
             + " "
             + found.getMetadata().getName()
-            + " stays in force and leads to a Service without pods: when Sluice is installed, kubectl"
-            + " delete "
+            + " stays in force and leads to a Service without pods: when Sluice is installed,"
+            + " kubectl delete "
             + found.getKind().toLowerCase(Locale.ROOT)
             + " "
             + found.getMetadata().getName());
@@ -318,12 +329,7 @@ public final class Preflight {
     }
     String name = configuration.internalCertManagement().webhookSecretName();
     Secret secret = client.secrets().inNamespace(namespace).withName(name).get();
-    Set<String> writers = new TreeSet<>();
-    if (secret != null && secret.getMetadata().getAnnotations() != null) {
-      Optional.ofNullable(
-              secret.getMetadata().getAnnotations().get("cert-manager.io/certificate-name"))
-          .ifPresent(writers::add);
-    }
+    Set<String> certificates = new TreeSet<>();
     if (client.supports(CERTIFICATES, "Certificate")) {
       for (GenericKubernetesResource each :
           client
@@ -332,18 +338,31 @@ public final class Preflight {
               .list()
               .getItems()) {
         if (name.equals(each.get("spec", "secretName"))) {
-          writers.add(each.getMetadata().getName());
+          certificates.add(each.getMetadata().getName());
         }
       }
     }
-    for (String writer : writers) {
+    for (String each : certificates) {
       row(
           Severity.TODO,
           "cert-manager",
           ("Certificate %s writes Secret %s. Leave it to cert-manager"
-                  + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl -n"
-                  + " %s delete certificate %s && kubectl -n %s delete secret %s")
-              .formatted(writer, name, namespace, writer, namespace, name));
+                  + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl"
+                  + " -n %s delete certificate %s && kubectl -n %s delete secret %s")
+              .formatted(each, name, namespace, each, namespace, name));
+    }
+    if (secret != null && certificates.isEmpty()) {
+      KubernetesSecretAccess.otherWriter(secret)
+          .ifPresent(
+              writer ->
+                  row(
+                      Severity.TODO,
+                      "cert-manager",
+                      ("Secret %s is written by %s, and Sluice leaves it alone. Let that go on"
+                              + " (certificates.secretName=%s and"
+                              + " config.internalCertManagement.enable=false in the chart), or end"
+                              + " it and take the Secret over: kubectl -n %s delete secret %s")
+                          .formatted(name, writer, name, namespace, name)));
     }
   }
 
@@ -392,17 +411,16 @@ public final class Preflight {
     }
   }
 
+  private List<GenericKubernetesResource> workloads() {
+    String version = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
+    return client.supports(version, "Workload")
+        ? client.genericKubernetesResources(version, "Workload").inAnyNamespace().list().getItems()
+        : List.of();
+  }
+
   private void devices() {
-    if (!client.supports(ApiVersions.GROUP + "/" + ApiVersions.V1BETA2, "Workload")) {
-      return;
-    }
     long asking =
-        client
-            .genericKubernetesResources(ApiVersions.GROUP + "/" + ApiVersions.V1BETA2, "Workload")
-            .inAnyNamespace()
-            .list()
-            .getItems()
-            .stream()
+        workloads().stream()
             .filter(
                 workload -> String.valueOf(workload.<Object>get("spec")).contains("resourceClaims"))
             .count();
@@ -414,6 +432,74 @@ public final class Preflight {
               + " Workloads have pods with resourceClaims, which Sluice"
               + " doesn't count as quota (docs/configuration.md)");
     }
+  }
+
+  /** Pods of jobs that have more containers than their jobs' templates, as webhooks add them. */
+  private void containers() {
+    if (configuration.podAccounting() == PodAccounting.OFF) {
+      return;
+    }
+    Map<String, Set<String>> templates = new HashMap<>();
+    for (GenericKubernetesResource workload : workloads()) {
+      Set<String> names =
+          templates.computeIfAbsent(workload.getMetadata().getNamespace(), any -> new TreeSet<>());
+      JsonNode spec = JsonMappers.JSON.valueToTree(workload).path("spec");
+      for (JsonNode podSet : spec.path("podSets")) {
+        for (String field : new String[] {"containers", "initContainers"}) {
+          podSet
+              .at("/template/spec")
+              .path(field)
+              .forEach(container -> names.add(container.path("name").asText()));
+        }
+      }
+    }
+    Map<String, List<String>> pods = new TreeMap<>();
+    for (Pod pod :
+        client
+            .pods()
+            .inAnyNamespace()
+            .withLabel(KueueConstants.PODSET)
+            .withField("status.phase", "Running")
+            .list()
+            .getItems()) {
+      Stream.concat(
+              pod.getSpec().getContainers().stream(), pod.getSpec().getInitContainers().stream())
+          .filter(this::isTooLarge)
+          .map(Container::getName)
+          .filter(
+              name ->
+                  !templates
+                      .getOrDefault(pod.getMetadata().getNamespace(), Set.of())
+                      .contains(name))
+          .forEach(
+              name ->
+                  pods.computeIfAbsent(name, any -> new ArrayList<>())
+                      .add(pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName()));
+    }
+    pods.forEach(
+        (name, having) ->
+            row(
+                Severity.TODO,
+                "containers",
+                ("pods of jobs have a container %s that no template has (%d, such as %s), and their"
+                        + " jobs would be evicted for what it requests: list it in"
+                        + " resources.injectedContainers, or set podAccounting: Off"
+                        + " (docs/pod-accounting.md)")
+                    .formatted(name, having.size(), having.getFirst())));
+  }
+
+  /** Whether it requests more than a container of its name may request beside the quota. */
+  private boolean isTooLarge(Container container) {
+    Map<String, Long> free =
+        configuration.resources().injectedContainers().getOrDefault(container.getName(), Map.of());
+    var resources = container.getResources();
+    return resources != null
+        && resources.getRequests() != null
+        && resources.getRequests().entrySet().stream()
+            .anyMatch(
+                requested ->
+                    Quantities.amount(requested.getKey(), requested.getValue().toString())
+                        > free.getOrDefault(requested.getKey(), 0L));
   }
 
   private void releases() {

@@ -16,6 +16,9 @@ public final class KubernetesSecretAccess implements SecretAccess {
   /** By this annotation cert-manager says which Certificate a Secret belongs to. */
   private static final String CERTIFICATE = "cert-manager.io/certificate-name";
 
+  private static final String PART_OF = "app.kubernetes.io/part-of";
+  private static final String OWN = "sluice";
+
   private final KubernetesClient client;
   private final String namespace;
   private final String name;
@@ -40,7 +43,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
     if (secret == null) {
       return Optional.empty();
     }
-    refuseOfCertManager(secret);
+    refuseOfOthers(secret);
     Map<String, byte[]> data = new HashMap<>();
     if (secret.getData() != null) {
       secret.getData().forEach((key, value) -> data.put(key, Base64.getDecoder().decode(value)));
@@ -49,16 +52,37 @@ public final class KubernetesSecretAccess implements SecretAccess {
   }
 
   /** Two that write the same Secret would take it away from each other for ever. */
-  private void refuseOfCertManager(Secret secret) {
+  private void refuseOfOthers(Secret secret) {
+    otherWriter(secret)
+        .ifPresent(
+            writer -> {
+              throw new IllegalStateException(
+                  "Secret %s/%s is written by %s and is left alone; delete the Secret and what writes"
+                          .formatted(namespace, name, writer)
+                      + " it, or set internalCertManagement.enable to false and let that go on"
+                      + " (docs/switching.md)");
+            });
+  }
+
+  /**
+   * Who else writes a Secret with a serving certificate: cert-manager, which says so, or somebody
+   * who keeps the key of the authority to himself. Every operator of the API writes that, too.
+   */
+  public static Optional<String> otherWriter(Secret secret) {
     var annotations = secret.getMetadata().getAnnotations();
     String certificate = annotations == null ? null : annotations.get(CERTIFICATE);
     if (certificate != null) {
-      throw new IllegalStateException(
-          "Secret %s/%s is written by cert-manager for Certificate %s and is left alone; delete"
-                  .formatted(namespace, name, certificate)
-              + " both, or set internalCertManagement.enable to false and let cert-manager go on"
-              + " (docs/switching.md)");
+      return Optional.of("cert-manager for Certificate " + certificate);
     }
+    var labels = secret.getMetadata().getLabels();
+    var data = secret.getData() == null ? Map.<String, String>of() : secret.getData();
+    boolean isOther =
+        !data.getOrDefault(ServingSecret.CERTIFICATE, "").isEmpty()
+            && !data.containsKey(ServingSecret.CA_KEY)
+            && (labels == null || !OWN.equals(labels.get(PART_OF)));
+    return isOther
+        ? Optional.of("somebody who keeps the key of its authority (it has no ca.key)")
+        : Optional.empty();
   }
 
   @Override
@@ -87,7 +111,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
         .withNewMetadata()
         .withNamespace(namespace)
         .withName(name)
-        .addToLabels("app.kubernetes.io/part-of", "sluice")
+        .addToLabels(PART_OF, OWN)
         .endMetadata()
         .withType("Opaque")
         .withData(data)
