@@ -365,17 +365,17 @@ public final class SchedulingCycle {
       recordProgress(entry, entry.search().searchCycles() + 1);
       return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
-    PendingReason reason = assignment.noFit();
+    Assignment minimum = entry.minimumAssignment();
+    PendingReason reason = minimum.noFit();
     Explanation explanation =
         new Explanation(
             reason != null
                 ? reason
-                : assignment.places().lacking()
+                : minimum.places().lacking()
                     ? PendingReason.TOPOLOGY_PLACEMENT_FAILED
                     : PendingReason.WAITING_FOR_QUOTA,
-            assignment.attempts(),
+            minimum.attempts(),
             detail(entry));
-    Assignment minimum = entry.minimumAssignment();
     return new CycleOutcome.NoFit(
         entry.item(),
         queue,

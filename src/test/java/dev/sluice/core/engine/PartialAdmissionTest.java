@@ -142,7 +142,9 @@ class PartialAdmissionTest {
     submit("never", 0, pods("main", 8, 5));
 
     assertThat(schedulerFixture.admitted()).isEmpty();
-    assertThat(schedulerFixture.waitsFor("w")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
+    assertThat(schedulerFixture.waitsFor("w"))
+        .as("its fewest pods are within the maximum")
+        .contains(PendingReason.WAITING_FOR_QUOTA);
     schedulerFixture.finish("running");
     assertThat(schedulerFixture.admitted()).containsExactly("w");
     assertThat(schedulerFixture.counts("w")).containsExactly(4);

@@ -166,7 +166,7 @@ class PartialAdmissionIT {
         """);
 
     api.awaitRunning("urgent", 1);
-    api.awaitCondition("Workload", workload, "QuotaReserved", "False ExceedsMaxQuota");
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
     assertThat(api.get("Workload", workload).at("/status/conditions").toString())
         .contains(
             "it doesn't fit even with the fewest pods it may start with (pod set main: 2 of 5);"
@@ -207,7 +207,7 @@ class PartialAdmissionIT {
     submitReducible("partial", "10m");
 
     String workload = api.workloadOf("partial");
-    api.awaitCondition("Workload", workload, "QuotaReserved", "False ExceedsMaxQuota");
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
     assertThat(api.get("Workload", workload).at("/status/conditions").toString())
         .contains("it doesn't fit even with the fewest pods it may start with");
     api.delete("Job", "one");
