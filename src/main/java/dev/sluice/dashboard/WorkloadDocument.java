@@ -12,6 +12,7 @@ import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.CachedWorkload.EvictionCount;
 import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.PodsReady;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -163,6 +164,9 @@ final class WorkloadDocument {
     List<Moment> moments = new ArrayList<>();
     moments.add(new Moment(workload.createdAt(), "Created", "", ""));
     for (Condition condition : workload.status().conditions()) {
+      if (PodsReady.saysNothing(condition.type(), condition.reason(), workload.admitted())) {
+        continue;
+      }
       String what =
           condition.status().equals("True") ? condition.type() : "Not " + condition.type();
       moments.add(

@@ -29,6 +29,16 @@ public final class PodsReady {
 
   private PodsReady() {}
 
+  /**
+   * Whether a condition says no more than that its Workload isn't admitted: people who ask why it
+   * waits aren't told of pods that nobody has started.
+   *
+   * @param admitted whether the Workload is
+   */
+  public static boolean saysNothing(String type, String reason, boolean admitted) {
+    return type.equals(TYPE) && reason.equals(WAIT_FOR_START) && !admitted;
+  }
+
   /** The condition of a Workload that is just admitted, or not admitted. */
   public static StatusPatch initial(StatusPatch patch) {
     return patch.condition(

@@ -227,6 +227,12 @@ class DashboardEndpointTest {
     JsonNode admitted = get("admin", "workloads/team-b/job-evaluate-00001", "");
     assertThat(admitted.path("timeline").findValuesAsText("what"))
         .containsExactly("Created", "QuotaReserved", "Admitted", "PodsReady");
+    assertThat(
+            get("admin", "workloads/team-a/job-train-00000", "")
+                .path("timeline")
+                .findValuesAsText("what"))
+        .as("nothing of the pods of what was never started")
+        .containsExactly("Created", "Not QuotaReserved");
     assertThat(admitted.has("waiting")).isFalse();
     assertThat(admitted.has("nominated")).isFalse();
   }

@@ -93,7 +93,10 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
     List<Condition> conditions =
         switch (state) {
           case PENDING ->
-              List.of(condition("QuotaReserved", "False", "WaitingForQuota", message, created, 2));
+              List.of(
+                  condition("QuotaReserved", "False", "WaitingForQuota", message, created, 2),
+                  condition(
+                      "PodsReady", "False", "WaitForStart", "Not all pods are ready", created, 2));
           case ADMITTED ->
               List.of(
                   condition(

@@ -1,6 +1,7 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.kube.client.ApiReader;
+import dev.sluice.workload.PodsReady;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -130,8 +131,13 @@ final class ClusterExplanation {
     if (Boolean.FALSE.equals(workload.get("spec", "active"))) {
       lines.add("  spec.active is false: it is not queued until it is set to true");
     }
+    boolean admitted = JsonPaths.isTrue(workload, "Admitted");
     for (String type : TOLD) {
-      JsonPaths.condition(workload, type).map(JsonPaths::line).ifPresent(lines::add);
+      JsonPaths.condition(workload, type)
+          .filter(
+              it -> !PodsReady.saysNothing(type, JsonPaths.string(it.get("reason"), ""), admitted))
+          .map(JsonPaths::line)
+          .ifPresent(lines::add);
     }
     if (lines.isEmpty()) {
       lines.add("  no condition yet: it was not evaluated");

@@ -12,6 +12,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @EnableKubernetesMockClient(crud = true)
 class ClusterExplanationTest {
@@ -76,6 +78,35 @@ class ClusterExplanationTest {
             "  LocalQueue lq2, holds quota of ClusterQueue cq",
             "  why: it holds quota of ClusterQueue cq and waits for admission checks: ",
             "  QuotaReserved=True QuotaReserved since an unknown time");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "False, False, WaitForStart, false",
+    "True, False, WaitForStart, true",
+    "True, True, Started, true",
+    "True, False, WaitForRecovery, true",
+  })
+  void podsThatNobodyStartedAreNotToldOf(
+      String admitted, String ready, String reason, boolean told) {
+    queues();
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: some, namespace: other, uid: c}
+        spec: {queueName: lq2}
+        status:
+          conditions:
+          - {type: QuotaReserved, status: "%1$s"}
+          - {type: Admitted, status: "%1$s"}
+          - {type: PodsReady, status: "%2$s", reason: %3$s, message: about pods}
+        """
+            .formatted(admitted, ready, reason));
+
+    assertThat(String.join("\n", explanation().lines("other", "some").orElseThrow()))
+        .matches(text -> text.contains("PodsReady=" + ready + " " + reason) == told)
+        .matches(text -> text.contains("about pods") == told);
   }
 
   @Test
