@@ -93,6 +93,12 @@ kind: Configuration
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- $stored := lookup "v1" "Secret" $ns $secret | default dict -}}
+{{- $data := dig "data" dict $stored | default dict -}}
+{{- $isOwn := eq (dig "metadata" "labels" "app.kubernetes.io/part-of" "" $stored) "sluice" -}}
+{{- if and $internal (get $data "tls.crt") (not (hasKey $data "ca.key")) (not $isOwn) -}}
+{{- fail (printf "Secret %s in namespace %s has no ca.key, so whoever wrote it keeps the key of its authority, and this release would write it, too; nothing was written. Either let that go on, with --set certificates.secretName=%s,config.internalCertManagement.enable=false, or take it over: kubectl -n %s delete secret %s (docs/switching.md)" $secret $ns $secret $ns $secret) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* Webhook registrations of other operators of this API, one command in each line. */}}

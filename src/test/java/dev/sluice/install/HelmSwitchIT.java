@@ -164,13 +164,17 @@ class HelmSwitchIT {
     installed.certificateIsIssued("kueue-serving-cert", "kueue-webhook-server-cert");
     installed.stop("kueue-controller-manager");
     installed.forget("kueue");
-    installed.deleteCertificate("kueue-serving-cert", "kueue-webhook-server-cert");
+    installed.deleteCertificate("kueue-serving-cert");
+    assertThat(refused("sluice"))
+        .contains("Secret kueue-webhook-server-cert in namespace kueue-system has no ca.key")
+        .contains("kubectl -n kueue-system delete secret kueue-webhook-server-cert");
+    installed.deleteSecret("kueue-webhook-server-cert");
 
     start(cluster, "sluice");
     assertThat(switched.runningPods()).isEqualTo(pods);
 
     leave("sluice");
-    installed.deleteCertificate("kueue-serving-cert", "kueue-webhook-server-cert");
+    installed.deleteSecret("kueue-webhook-server-cert");
     installEarlier("kueue", "--set", "enableCertManager=true");
     installed.certificateIsIssued("kueue-serving-cert", "kueue-webhook-server-cert");
 

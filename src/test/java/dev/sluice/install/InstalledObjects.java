@@ -229,14 +229,18 @@ record InstalledObjects(KubernetesClient client) {
     return names == null ? List.of() : names;
   }
 
-  /** Deletes the Certificate and what it wrote. */
-  void deleteCertificate(String certificate, String secret) {
+  /** Deletes what cert-manager wrote. */
+  void deleteSecret(String secret) {
+    client.secrets().inNamespace(NAMESPACE).withName(secret).delete();
+  }
+
+  /** Deletes the Certificate, but not what cert-manager wrote for it. */
+  void deleteCertificate(String certificate) {
     client
         .genericKubernetesResources(CERTIFICATES, "Certificate")
         .inNamespace(NAMESPACE)
         .withName(certificate)
         .delete();
-    client.secrets().inNamespace(NAMESPACE).withName(secret).delete();
   }
 
   /** From which Certificates cert-manager writes the authorities of the webhooks. */

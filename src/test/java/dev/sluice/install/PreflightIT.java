@@ -125,7 +125,33 @@ class PreflightIT {
 
   @Test
   @Order(1)
-  void preflightGetsAndListsAndSendsNoOtherRequest() throws IOException {
+  void preflightGetsAndListsAndSendsNoOtherRequest(TestCluster cluster) throws IOException {
+    assertThat(preflight())
+        .contains("held by " + EarlierOperator.HOLDER)
+        .contains("will differ in 2 rules; Sluice brings its own. The first: ")
+        .contains("of pods/resize")
+        .contains("a container istio-proxy that no template has (1, such as ")
+        .contains("a container mesh-agent that no template has (1, such as ")
+        .doesNotContain("istio-init", "asks-for-nothing", "container main", "is written by");
+    var secret =
+        cluster
+            .client()
+            .secrets()
+            .inNamespace(InstallManifests.NAMESPACE)
+            .withName("kueue-webhook-server-cert");
+    secret.patch(MERGE, "{\"data\": {\"ca.key\": null}}");
+    assertThat(preflight())
+        .contains("Secret kueue-webhook-server-cert is written by somebody who keeps the key");
+    secret.patch(MERGE, "{\"data\": {\"ca.key\": \"\"}}");
+
+    List<JsonNode> requests = requests();
+    assertThat(requests).hasSizeGreaterThan(20);
+    assertThat(requests.stream().map(request -> request.path("verb").asText()))
+        .containsOnly("get", "list");
+  }
+
+  /** What it prints when something is to be done. */
+  private String preflight() {
     StringWriter out = new StringWriter();
     int code =
         Main.commandLine()
@@ -136,19 +162,8 @@ class PreflightIT {
                 kubeconfig.toString(),
                 "--config",
                 configuration.toString());
-
     assertThat(code).isEqualTo(1);
-    assertThat(out.toString())
-        .contains("held by " + EarlierOperator.HOLDER)
-        .contains("will differ in 2 rules; Sluice brings its own. The first: ")
-        .contains("of pods/resize")
-        .contains("a container istio-proxy that no template has (1, such as ")
-        .contains("a container mesh-agent that no template has (1, such as ")
-        .doesNotContain("istio-init", "asks-for-nothing", "container main");
-    List<JsonNode> requests = requests();
-    assertThat(requests).hasSizeGreaterThan(20);
-    assertThat(requests.stream().map(request -> request.path("verb").asText()))
-        .containsOnly("get", "list");
+    return out.toString();
   }
 
   @Test
