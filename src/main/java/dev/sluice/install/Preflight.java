@@ -19,7 +19,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ServiceReference;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -267,16 +270,41 @@ public final class Preflight {
               + " them: "
               + String.join(", ", finding.unanswered()));
     }
-    Stream.<HasMetadata>of(
+    Optional<MutatingWebhookConfiguration> mutating =
+        Optional.ofNullable(
             registrations
                 .mutatingWebhookConfigurations()
                 .withName(WebhookConfigurations.MUTATING)
-                .get(),
+                .get());
+    Optional<ValidatingWebhookConfiguration> validating =
+        Optional.ofNullable(
             registrations
                 .validatingWebhookConfigurations()
                 .withName(WebhookConfigurations.VALIDATING)
-                .get())
-        .filter(found -> found != null && found.getMetadata().getAnnotations() != null)
+                .get());
+    Stream.concat(
+            mutating.stream()
+                .flatMap(it -> it.getWebhooks().stream())
+                .map(it -> it.getClientConfig()),
+            validating.stream()
+                .flatMap(it -> it.getWebhooks().stream())
+                .map(it -> it.getClientConfig()))
+        .flatMap(target -> Stream.ofNullable(target.getService()))
+        .map(ServiceReference::getNamespace)
+        .filter(other -> !namespace.equals(other))
+        .distinct()
+        .forEach(
+            other ->
+                row(
+                    Severity.TODO,
+                    "registrations",
+                    ("they lead to namespace %s, where another operator of the API has a lease of"
+                            + " its own: install Sluice there (namespace: %s), or stop that operator"
+                            + " first")
+                        .formatted(other, other)));
+    Stream.<Optional<? extends HasMetadata>>of(mutating, validating)
+        .flatMap(Optional::stream)
+        .filter(found -> found.getMetadata().getAnnotations() != null)
         .map(found -> found.getMetadata().getAnnotations().get("cert-manager.io/inject-ca-from"))
         .filter(from -> from != null)
         .distinct()
@@ -285,7 +313,7 @@ public final class Preflight {
                 row(
                     Severity.NOTE,
                     "registrations",
-                    "cert-manager writes their authority from" + " Certificate " + from));
+                    "cert-manager writes their authority from Certificate " + from));
   }
 
   private void otherRegistrations() {

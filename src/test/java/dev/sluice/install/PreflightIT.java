@@ -132,7 +132,8 @@ class PreflightIT {
         .contains("of pods/resize")
         .contains("a container istio-proxy that no template has (1, such as ")
         .contains("a container mesh-agent that no template has (1, such as ")
-        .doesNotContain("istio-init", "asks-for-nothing", "container main", "is written by");
+        .doesNotContain("istio-init", "asks-for-nothing", "container main")
+        .doesNotContain("is written by", "they lead to namespace");
     var secret =
         cluster
             .client()
@@ -143,6 +144,10 @@ class PreflightIT {
     assertThat(preflight())
         .contains("Secret kueue-webhook-server-cert is written by somebody who keeps the key");
     secret.patch(MERGE, "{\"data\": {\"ca.key\": \"\"}}");
+    String text = Files.readString(configuration);
+    Files.writeString(configuration, text + "namespace: elsewhere\n");
+    assertThat(preflight()).contains("they lead to namespace kueue-system, where another operator");
+    Files.writeString(configuration, text);
 
     List<JsonNode> requests = requests();
     assertThat(requests).hasSizeGreaterThan(20);
