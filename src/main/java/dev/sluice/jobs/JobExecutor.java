@@ -113,7 +113,6 @@ public final class JobExecutor {
    */
   public Optional<Duration> execute(CachedJob job, List<JobAction> actions)
       throws InterruptedException {
-    forgetMoot(job.ref().uid(), actions);
     for (JobAction action : actions) {
       Optional<Duration> again = execute(job, action);
       if (again.isPresent()) {
@@ -125,11 +124,13 @@ public final class JobExecutor {
   }
 
   /**
-   * A postponed write or a stop that isn't decided any more ends its waiting time: the next one
-   * begins anew.
+   * Ends the waiting times of the job that became moot, so that the next ones begin anew: that of
+   * readiness, which is the one write that is postponed, when its pods aren't ready any more; that
+   * of a stop when none is decided.
    */
-  private void forgetMoot(String uid, List<JobAction> actions) {
-    if (actions.stream().noneMatch(PatchStatusSoon.class::isInstance)) {
+  void forgetMoot(CachedJob job, List<JobAction> actions) {
+    String uid = job.ref().uid();
+    if (!job.state().podsReady()) {
       postponed.remove(uid);
     }
     if (actions.stream().noneMatch(Stop.class::isInstance)) {

@@ -139,6 +139,7 @@ public final class JobReconciler {
       return Optional.of(UNTIL_SEEN);
     }
     List<JobAction> actions = decide(job);
+    executor.forgetMoot(job, actions);
     if (actions.isEmpty()) {
       return mayGetOwner(job) ? Optional.of(UNTIL_SEEN) : Optional.empty();
     }

@@ -18,8 +18,6 @@ import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -185,30 +183,6 @@ class JobExecutorTest {
             executor.execute(
                 stopping, List.of(new Start(workload, List.of(patch(false, "suspend")), "go"))))
         .contains(Duration.ofSeconds(1));
-  }
-
-  /** Otherwise readiness would be told as older than the admission after which it came. */
-  @Test
-  void aPostponedWriteThatBecameMootIsPostponedAnew() throws InterruptedException {
-    List<Instant> since = new ArrayList<>();
-    JobAction soon =
-        new JobAction.PatchStatusSoon(
-            from -> {
-              since.add(from);
-              return new JobAction.PatchStatus(
-                  workload, JsonNodeFactory.instance.objectNode(), "podsReady=true");
-            },
-            Duration.ofSeconds(2));
-    assertThat(executor.execute(job().view(), List.of(soon))).contains(Duration.ofSeconds(2));
-    executor.execute(job().view(), List.of());
-    api.now = api.now.plusSeconds(60);
-    Instant again = api.now;
-
-    assertThat(executor.execute(job().view(), List.of(soon))).contains(Duration.ofSeconds(2));
-    api.now = api.now.plusSeconds(2);
-    assertThat(executor.execute(job().view(), List.of(soon))).isEmpty();
-
-    assertThat(since).containsExactly(again);
   }
 
   @Test

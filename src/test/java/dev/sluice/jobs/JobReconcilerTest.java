@@ -8,6 +8,7 @@ import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -17,15 +18,18 @@ class JobReconcilerTest {
 
   private final ScriptedApi api = new ScriptedApi();
   private final JobOptions options = JobOptions.defaults("kueue-system");
-  private final JobReconciler reconciler =
-      new JobReconciler(
-          new BatchJob(),
-          options,
-          new OwnerChainResolver(
-              options, api, new IntegrationRegistry(List.of(), List.of(), gate -> true)),
-          (job, workload) -> false,
-          api.dependencies(),
-          1);
+  private final JobReconciler reconciler = reconciler(options);
+
+  private JobReconciler reconciler(JobOptions with) {
+    return new JobReconciler(
+        new BatchJob(),
+        with,
+        new OwnerChainResolver(
+            with, api, new IntegrationRegistry(List.of(), List.of(), gate -> true)),
+        (job, workload) -> false,
+        api.dependencies(),
+        1);
+  }
 
   private String name(GivenJob job) {
     return new JobPolicy(new BatchJob(), options, (any, workload) -> false)
@@ -70,6 +74,34 @@ class JobReconcilerTest {
                 .asText())
         .isEqualTo("spot");
     assertThat(api.events).containsExactly("Normal Started");
+  }
+
+  /** Readiness that comes after it was lost is not told as older than the loss. */
+  @Test
+  void readinessThatIsLostWhileItsWriteIsPostponedIsPostponedAnew() throws InterruptedException {
+    JobReconciler telling =
+        reconciler(JobRulesOf.readiness(Optional.empty()).withQuickStart(Duration.ofSeconds(30)));
+    GivenJob unready = job().running(3);
+    GivenJob ready = job().running(3).status("ready", "3");
+    CachedWorkload admitted =
+        GivenWorkload.workloadOf(job())
+            .admitted("spot")
+            .condition(
+                "PodsReady",
+                "False",
+                "WaitForStart",
+                "Not all pods have been ready or succeeded yet")
+            .get();
+    api.cached.add(admitted);
+    api.now = admitted.createdAt().plusSeconds(1);
+    assertThat(telling.reconcile(ready.view())).contains(Duration.ofSeconds(2));
+
+    api.now = api.now.plusSeconds(1);
+    assertThat(telling.reconcile(unready.view())).isEmpty();
+    api.now = api.now.plusSeconds(2);
+
+    assertThat(telling.reconcile(ready.view())).contains(Duration.ofSeconds(2));
+    assertThat(api.calls).isEmpty();
   }
 
   @Test
