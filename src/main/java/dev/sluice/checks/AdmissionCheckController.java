@@ -2,13 +2,11 @@ package dev.sluice.checks;
 
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.queues.mapping.CheckControllerDescription;
-import dev.sluice.workload.CachedWorkload.CheckState;
 import java.util.Optional;
 
 /**
  * A controller of AdmissionChecks: says which checks can be used. It decides only; {@link
- * CheckConditionReconciler} writes, and {@link CheckStateWriter} its answers for Workloads.
- * Thread-safe.
+ * CheckConditionReconciler} writes. Thread-safe.
  */
 public interface AdmissionCheckController {
 
@@ -23,12 +21,4 @@ public interface AdmissionCheckController {
    *     present condition stays
    */
   Optional<ActiveCondition> condition(AdmissionCheckSpec check);
-
-  /**
-   * The answer of a check for a Workload.
-   *
-   * @param state one of the states of {@link CheckState}
-   * @param message why, for people
-   */
-  record Answer(String state, String message) {}
 }

@@ -2,7 +2,6 @@ package dev.sluice.checks;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.checks.AdmissionCheckController.Answer;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CheckStates;
@@ -20,6 +19,14 @@ import java.util.function.UnaryOperator;
 public final class CheckStateWriter {
 
   private final WorkloadWriter writer;
+
+  /**
+   * The answer of a check for a Workload.
+   *
+   * @param state one of the states of {@link CheckState}
+   * @param message why, for people
+   */
+  public record Answer(String state, String message) {}
 
   /** Writes by this writer. */
   public CheckStateWriter(WorkloadWriter writer) {

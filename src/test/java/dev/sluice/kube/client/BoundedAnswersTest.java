@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -23,10 +24,14 @@ class BoundedAnswersTest {
     server.close();
   }
 
+  private final AtomicInteger tooLong = new AtomicInteger();
+
   private ApiClient client(Duration timeout) {
     return new ApiClient(
         server.client(),
-        ApiClient.Options.atATime(1).within(timeout).reading(new BoundedAnswers(1000, 1000)));
+        ApiClient.Options.atATime(1)
+            .within(timeout)
+            .reading(new BoundedAnswers(1000, 1000, tooLong::incrementAndGet)));
   }
 
   private static ApiOutcome get(ApiClient client) {
@@ -63,6 +68,7 @@ class BoundedAnswersTest {
         .isInstanceOfSatisfying(
             ApiOutcome.Unreachable.class,
             it -> assertThat(it.message()).contains("more than 1000 bytes"));
+    assertThat(tooLong).hasValue(1);
     assertThat(get(client)).isInstanceOf(ApiOutcome.Written.class);
   }
 

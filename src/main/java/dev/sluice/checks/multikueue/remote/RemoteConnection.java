@@ -238,7 +238,7 @@ final class RemoteConnection implements AutoCloseable {
           new ConnectionState.Failing(
               reconnectBackoff.failures(),
               next,
-              cutOff ? "cut off, since it sends too much: " + report(failure) : report(failure),
+              cutOff ? "cut off: " + report(failure) : report(failure),
               lostSince);
     } finally {
       lock.unlock();

@@ -235,7 +235,7 @@ final class RemoteReflector implements AutoCloseable {
       }
       if (!selected(object)) {
         throw new RemoteLimitException(
-            path + ": objects that were not asked for, without the label " + selector);
+            path + ": objects without the label " + selector + ", which were not asked for");
       }
       objects.seen(object, events);
       return key;

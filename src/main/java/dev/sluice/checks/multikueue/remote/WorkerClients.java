@@ -27,7 +27,7 @@ public final class WorkerClients implements RemoteSession.Connector {
   /**
    * Creates a connector for sessions that watch Workloads.
    *
-   * @param selector label selector of the Workloads
+   * @param selector the label that the Workloads have, as {@code key=value}
    * @param clock measures durations
    * @param wallClock decides whether a token has expired
    * @param io reads the output of login programs

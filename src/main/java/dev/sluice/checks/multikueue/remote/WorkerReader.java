@@ -44,7 +44,7 @@ public final class WorkerReader {
    * Begins to list and watch a collection.
    *
    * @param path path of the kind, such as {@code apis/batch/v1/jobs}
-   * @param selector label selector of the objects; empty for all
+   * @param selector the label that the objects have, as {@code key=value}; empty for all objects
    * @param index the value by which objects are found; empty for none
    * @param listener is told of changes, on the reading thread
    */

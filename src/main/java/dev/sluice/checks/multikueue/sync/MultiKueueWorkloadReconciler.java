@@ -30,8 +30,6 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -49,9 +47,6 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private static final Duration RETRY_DELAY = Duration.ofSeconds(2);
   private static final Duration LONG_DELAY = Duration.ofSeconds(30);
 
-  /** Orphans that are withdrawn from one worker at a time. */
-  private static final int ORPHANS_AT_A_TIME = 8;
-
   private final RemoteConnections connections;
   private final ClusterSelector clusterSelector;
   private final Leadership leadership;
@@ -68,7 +63,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final JobGroups jobGroups;
   private final ElasticSlices elasticSlices;
   private final GroupLimits groupLimits;
-  private final Map<String, Semaphore> orphanTurns = new ConcurrentHashMap<>();
+  private final OrphanTurns orphanTurns = new OrphanTurns();
   private final ConflictBackoff<Key> conflictBackoff = new ConflictBackoff<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
@@ -254,26 +249,6 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     if (!open || !leadership.leading()) {
       return false;
     }
-    if (workloads.get(key.namespace(), key.name()).isPresent()) {
-      return reconcileOne(key, notes);
-    }
-    Optional<String> cluster = workloadStateReader.copies(key).keySet().stream().findFirst();
-    if (cluster.isEmpty()) {
-      return false;
-    }
-    // A worker may tell of any number of copies, and be slow to delete them: those that wait for
-    // their turn hold neither the copy nor a request.
-    Semaphore turns =
-        orphanTurns.computeIfAbsent(cluster.get(), any -> new Semaphore(ORPHANS_AT_A_TIME, true));
-    turns.acquireUninterruptibly();
-    try {
-      return reconcileOne(key, notes);
-    } finally {
-      turns.release();
-    }
-  }
-
-  private boolean reconcileOne(Key key, ReconcileNotes notes) {
     Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
     Map<String, JsonNode> there = workloadStateReader.copies(key);
     if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
@@ -359,6 +334,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private boolean execute(WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
+        if (placementAction instanceof PlacementAction.Withdraw(String cluster)
+            && workloadGroup.workload().isEmpty()) {
+          withdrawOrphan(workloadGroup, placementAction, cluster);
+          continue;
+        }
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
           workloadGroup.notes().began(workloadGroup.now());
@@ -379,6 +359,17 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       }
     }
     return true;
+  }
+
+  private void withdrawOrphan(
+      WorkloadGroup workloadGroup, PlacementAction withdrawal, String cluster) throws IOException {
+    if (orphanTurns.begin(cluster, workloadGroup.key())) {
+      try {
+        actionExecutor.act(workloadGroup, withdrawal);
+      } finally {
+        orphanTurns.end(cluster).forEach(this::enqueue);
+      }
+    }
   }
 
   /** Excludes the workers that do not serve the kind of the Workload's job. */

@@ -3,7 +3,6 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.checks.AdmissionCheckController;
 import dev.sluice.checks.CheckStateWriter;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
@@ -162,7 +161,7 @@ record WorkloadGroup(
     return CheckStateWriter.patched(
         local(),
         check.orElse(""),
-        new AdmissionCheckController.Answer(CheckState.READY, message),
+        new CheckStateWriter.Answer(CheckState.READY, message),
         cluster,
         now);
   }
@@ -170,7 +169,7 @@ record WorkloadGroup(
   /** A patch of the status that changes the state of the MultiKueue check. */
   ObjectNode checksWith(String state, String message) {
     return CheckStateWriter.patch(
-        local(), check.orElse(""), new AdmissionCheckController.Answer(state, message), now);
+        local(), check.orElse(""), new CheckStateWriter.Answer(state, message), now);
   }
 
   /**

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;
@@ -129,9 +130,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
             ConnectionState.Failing.class,
             failing ->
                 assertThat(failing.cause())
-                    .isEqualTo(
-                        "cut off, since it sends too much: its objects take more than 100000 bytes"
-                            + " together"));
+                    .isEqualTo("cut off: its objects take more than 100000 bytes" + " together"));
     assertThat(links.reader("liar")).isEmpty();
     lies.close();
     assertThat(lies.objects().keys()).isEmpty();
@@ -139,6 +138,23 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
     await().until(truth::isListed);
     assertThat(truth.objects().with("x")).containsExactly(new RemoteObjects.Key("n", "mine"));
     assertThat(jobs).contains("mine");
+    assertThat(links.connected()).containsEntry("honest", true).containsEntry("liar", false);
+  }
+
+  @Test
+  void aWorkerIsCutOffOnlyOnBehalfOfItsPresentClient() {
+    connected("honest", honest);
+    connected("liar", liar);
+    KubernetesClient of = links.client("liar").orElseThrow();
+
+    links.cutOff("honest", of, "an answer of another one");
+    links.cutOff("liar", of, "an answer without end");
+
+    await().until(() -> cutOff.equals(List.of("liar")));
+    assertThat(links.state("liar").orElseThrow())
+        .isInstanceOfSatisfying(
+            ConnectionState.Failing.class,
+            failing -> assertThat(failing.cause()).isEqualTo("cut off: an answer without end"));
     assertThat(links.connected()).containsEntry("honest", true).containsEntry("liar", false);
   }
 

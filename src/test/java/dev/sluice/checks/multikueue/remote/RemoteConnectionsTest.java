@@ -245,7 +245,7 @@ class RemoteConnectionsTest {
             new ConnectionState.Failing(
                 7,
                 begin.plusSeconds(320),
-                "cut off, since it sends too much: workloads: a list of more than 2 pages",
+                "cut off: workloads: a list of more than 2 pages",
                 Optional.of(begin)));
     assertThat(stage.told()).containsExactly("site Failing", "site cut off");
     stage.pass(Duration.ofSeconds(320));

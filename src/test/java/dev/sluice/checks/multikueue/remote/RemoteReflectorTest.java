@@ -333,7 +333,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
     assertThat(end.join())
         .isInstanceOf(RemoteLimitException.class)
         .hasMessage(
-            "apis/x/v1/things: objects that were not asked for, without the label origin=me");
+            "apis/x/v1/things: objects without the label origin=me, which were not asked for");
     assertThat(told).containsExactly("+n/a");
   }
 
