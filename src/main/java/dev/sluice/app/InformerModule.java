@@ -27,6 +27,7 @@ final class InformerModule implements OperatorModule {
     resources = new KubernetesResourceContext(context.client(), context.informers());
   }
 
+  /** The informer caches of this cluster, which all modules share. */
   InformerCaches caches() {
     return caches;
   }

@@ -124,10 +124,12 @@ final class OperatorContext implements AutoCloseable {
     return shared;
   }
 
+  /** Writes every metric of this process. */
   MetricsScrape metrics() {
     return metrics;
   }
 
+  /** The clock of this process. */
   InstantSource clock() {
     return clock;
   }

@@ -8,6 +8,7 @@ final class ReconcilerFrameworkModule implements OperatorModule {
 
   private final Operator operator;
 
+  /** Runs the reconcilers of {@code operator}; nothing runs before the module starts. */
   ReconcilerFrameworkModule(Operator operator) {
     this.operator = operator;
   }

@@ -153,6 +153,7 @@ final class SchedulerModule implements OperatorModule {
     nomination = firstNomination;
   }
 
+  /** The thread of the engine, which takes events and publishes views. */
   SchedulerThread engine() {
     return engine;
   }

@@ -60,10 +60,12 @@ final class WorkloadModule implements OperatorModule {
         .collect(Collectors.toUnmodifiableSet());
   }
 
+  /** The records of all Workloads, as they were last read. */
   WorkloadCache cache() {
     return cache;
   }
 
+  /** The reader that fills {@link #cache}. */
   WorkloadReflector reflector() {
     return reflector;
   }

@@ -24,6 +24,7 @@ final class JobIntakePolicy {
   private final JobOptions rules;
   private final JobIntake intake;
 
+  /** For jobs of one kind, whose queues {@code intake} chooses. */
   JobIntakePolicy(JobIntegration adapter, JobOptions rules, JobIntake intake) {
     this.adapter = adapter;
     this.rules = rules;

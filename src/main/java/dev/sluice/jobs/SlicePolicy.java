@@ -24,7 +24,9 @@ import java.util.function.Predicate;
  */
 final class SlicePolicy {
 
+  /** Reason of the condition {@code Finished} of a slice that a newer one has replaced. */
   static final String REPLACED = "WorkloadSliceReplaced";
+
   private static final String OUT_OF_SYNC = "OutOfSync";
 
   /** How soon pods are looked for again that a smaller job doesn't need any more. */

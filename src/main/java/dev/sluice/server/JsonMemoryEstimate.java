@@ -28,6 +28,7 @@ record JsonMemoryEstimate(long whole, long largestElement) {
   /** Depth of an element: document, request, list. */
   private static final int ELEMENT = 3;
 
+  /** Estimates by one scan of the bytes, without building a tree. */
   static JsonMemoryEstimate of(RequestBody requestBody) {
     Scan scan = new Scan();
     for (RequestBody.Piece piece : requestBody.pieces()) {

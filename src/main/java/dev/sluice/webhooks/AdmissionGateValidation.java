@@ -17,6 +17,7 @@ final class AdmissionGateValidation {
 
   private AdmissionGateValidation() {}
 
+  /** Validates the annotation of an object that is created; one without it is valid. */
   static void validateObject(Map<String, String> annotations, FieldErrors bad) {
     String value = annotations.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {

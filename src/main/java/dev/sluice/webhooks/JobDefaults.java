@@ -27,6 +27,7 @@ final class JobDefaults {
 
   private final Predicate<AdmissionRequest> madeUpOwner;
 
+  /** For a kind whose owner references are always believed. */
   JobDefaults(WebhookSettings settings, ClusterLookup cluster) {
     this(settings, cluster, request -> false);
   }

@@ -17,13 +17,18 @@ import java.util.Optional;
 record JobMetadata(
     Map<String, String> labels, Map<String, String> annotations, boolean isSuspended) {
 
+  /** The path of the labels. */
   static final FieldPath LABELS = FieldPath.of("metadata", "labels");
+
+  /** The path of the annotations. */
   static final FieldPath ANNOTATIONS = FieldPath.of("metadata", "annotations");
 
+  /** Reads labels and annotations; whether it is suspended, the caller knows from the kind. */
   static JobMetadata of(JsonNode object, boolean isSuspended) {
     return new JobMetadata(JsonFields.labels(object), JsonFields.annotations(object), isSuspended);
   }
 
+  /** The name of the LocalQueue, if the job has one. */
   Optional<String> queue() {
     return QueueNames.of(labels, annotations);
   }
@@ -36,20 +41,24 @@ record JobMetadata(
     return (annotated ? ANNOTATIONS : LABELS).key(KueueConstants.QUEUE_NAME);
   }
 
+  /** The name of the prebuilt Workload, if the job has one. */
   Optional<String> prebuilt() {
     return Optional.ofNullable(annotations.get(KueueConstants.PREBUILT_WORKLOAD_NAME))
         .or(() -> Optional.ofNullable(labels.get(KueueConstants.PREBUILT_WORKLOAD_NAME)));
   }
 
+  /** The path of the name of the prebuilt Workload. */
   FieldPath prebuiltPath() {
     return (annotations.containsKey(KueueConstants.PREBUILT_WORKLOAD_NAME) ? ANNOTATIONS : LABELS)
         .key(KueueConstants.PREBUILT_WORKLOAD_NAME);
   }
 
+  /** The value of a label; empty if the job has no such label. */
   String label(String key) {
     return labels.getOrDefault(key, "");
   }
 
+  /** Whether the job may change its size while it runs. */
   boolean isElastic() {
     return "true".equals(annotations.get(KueueConstants.ELASTIC_JOB));
   }

@@ -43,6 +43,7 @@ final class JobWarnings {
   private final WebhookSettings settings;
   private final ClusterLookup cluster;
 
+  /** Warns by the feature gates of {@code settings} and the queues of {@code cluster}. */
   JobWarnings(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
     this.cluster = cluster;

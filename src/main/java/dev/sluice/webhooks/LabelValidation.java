@@ -17,6 +17,7 @@ final class LabelValidation {
 
   private LabelValidation() {}
 
+  /** Validates keys and values of labels. */
   static void labels(FieldPath path, Map<String, String> labels, FieldErrors bad) {
     labels.forEach(
         (key, value) -> {
@@ -25,6 +26,7 @@ final class LabelValidation {
         });
   }
 
+  /** Validates keys of annotations, and the size of all together. */
   static void annotations(FieldPath path, Map<String, String> annotations, FieldErrors bad) {
     long size = 0;
     for (Map.Entry<String, String> entry : annotations.entrySet()) {
@@ -38,6 +40,7 @@ final class LabelValidation {
     }
   }
 
+  /** Validates the labels and expressions of a label selector. */
   static void selector(FieldPath path, JsonNode selector, FieldErrors bad) {
     labels(path.child("matchLabels"), JsonFields.map(selector, "matchLabels"), bad);
     List<JsonNode> expressions = JsonFields.list(selector, "matchExpressions");

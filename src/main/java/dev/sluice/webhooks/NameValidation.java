@@ -16,6 +16,7 @@ final class NameValidation {
 
   private NameValidation() {}
 
+  /** The rules of a DNS subdomain that the value breaks; none if it is one. */
   static List<String> subdomain(String value) {
     List<String> broken = new ArrayList<>();
     if (value.length() > KubernetesNames.MAX_SUBDOMAIN) {
@@ -69,6 +70,7 @@ final class NameValidation {
     return broken;
   }
 
+  /** The rules of a label value that the value breaks; none if it is one. */
   static List<String> labelValue(String value) {
     List<String> broken = new ArrayList<>();
     if (value.length() > KubernetesNames.MAX_NAME) {

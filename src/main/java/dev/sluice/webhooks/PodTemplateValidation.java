@@ -12,10 +12,12 @@ final class PodTemplateValidation {
 
   private final WebhookSettings settings;
 
+  /** Validates labels and annotations only by the feature gate that {@code settings} has for it. */
   PodTemplateValidation(WebhookSettings settings) {
     this.settings = settings;
   }
 
+  /** Validates the template at {@code path}: metadata, resources of containers, overhead. */
   void validate(FieldPath path, JsonNode template, FieldErrors bad) {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");

@@ -22,6 +22,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
   private static final int MAX_CELLS = 512;
   private static final BigDecimal LEAST_WEIGHT = BigDecimal.ONE.scaleByPowerOfTen(-9);
 
+  /** Validates the resource groups of the spec of a ClusterQueue or Cohort. */
   void validate(JsonNode spec, FieldErrors bad) {
     boolean hasParent = !JsonFields.text(spec, parentField).isEmpty();
     Set<String> resources = new HashSet<>();
@@ -57,6 +58,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
     }
   }
 
+  /** Validates the weight of fair sharing; a spec without it is valid. */
   static void weight(JsonNode spec, FieldErrors bad) {
     JsonNode weight = JsonFields.at(spec, "fairSharing", "weight");
     if (weight.isMissingNode()) {

@@ -21,6 +21,7 @@ final class SemanticEquality {
 
   private SemanticEquality() {}
 
+  /** Whether two parts of objects mean the same. */
   static boolean same(JsonNode one, JsonNode other) {
     return one.equals(other) || canonical(one, false).equals(canonical(other, false));
   }

@@ -14,6 +14,7 @@ final class ServingDefaults {
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
 
+  /** Fills in and validates by {@code settings} and what {@code cluster} has. */
   ServingDefaults(WebhookSettings settings, ClusterLookup cluster) {
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = new JobMetadataValidation(settings, cluster, false);

@@ -35,10 +35,12 @@ final class TopologyValidation {
 
   private final WebhookSettings settings;
 
+  /** Validates nothing if topology aware scheduling is off by {@code settings}. */
   TopologyValidation(WebhookSettings settings) {
     this.settings = settings;
   }
 
+  /** Validates all pod sets of a job, each for itself and the groups that they name. */
   void validate(List<PodSetShape> podSets, FieldErrors bad) {
     if (!settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       return;

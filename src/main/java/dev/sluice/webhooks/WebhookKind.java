@@ -139,6 +139,7 @@ public record WebhookKind(
     return group().replace('.', '-') + "-" + version() + "-" + lowerKind();
   }
 
+  /** The name of the kind in lower case, as paths and names of webhooks have it. */
   String lowerKind() {
     return kind().toLowerCase(Locale.ROOT);
   }

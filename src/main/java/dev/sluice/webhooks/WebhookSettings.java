@@ -64,6 +64,7 @@ public record WebhookSettings(
         configuration.podAccounting().isOn());
   }
 
+  /** Whether the rules of a feature gate are to be followed. */
   boolean isOn(FeatureGate gate) {
     return gates.contains(gate);
   }

@@ -83,14 +83,17 @@ final class PodRequests {
     return result;
   }
 
+  /** The containers, in the order of the template. */
   List<Container> containers() {
     return containers;
   }
 
+  /** The init containers, in the order in which they run. */
   List<Container> initContainers() {
     return initContainers;
   }
 
+  /** What the pod as a whole needs, where the template says it. */
   ResourceNeeds podLevel() {
     return podLevel;
   }

@@ -22,6 +22,7 @@ final class FakeReviews {
   private static final Duration SHORT = Duration.ofSeconds(1);
   private static final ObjectMapper JSON = new ObjectMapper();
 
+  /** Makes {@code server} answer reviews. */
   FakeReviews(KubernetesMockServer server) {
     server
         .expect()
@@ -37,10 +38,12 @@ final class FakeReviews {
         .always();
   }
 
+  /** Reads users through the server of {@code client}. */
   RequestUsers users(KubernetesClient client) {
     return new RequestUsers(client, SHORT, SHORT, InstantSource.system());
   }
 
+  /** Asks the server of {@code client} for rights. */
   AccessReviews access(KubernetesClient client) {
     return new AccessReviews(client, SHORT, SHORT, InstantSource.system());
   }

@@ -20,6 +20,7 @@ final class Fakes {
 
   private Fakes() {}
 
+  /** A clock that stands until it is advanced. */
   static final class Clock implements InstantSource {
     private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
@@ -28,14 +29,18 @@ final class Fakes {
       return now;
     }
 
+    /** From now on it is so much later. */
     void advance(Duration time) {
       now = now.plus(time);
     }
   }
 
+  /** A Secret in memory, with versions. */
   static final class Secret implements SecretAccess {
     private Optional<Stored> stored = Optional.empty();
     private int version;
+
+    /** How often it was written. */
     int writes;
 
     /** Runs before the next write, as if somebody else were faster. */
@@ -60,6 +65,7 @@ final class Fakes {
       return true;
     }
 
+    /** Writes whatever the version is. */
     void put(Map<String, byte[]> data) {
       writes++;
       version++;
@@ -67,6 +73,7 @@ final class Fakes {
     }
   }
 
+  /** Keeps what is published. */
   static final class Publisher implements CaBundleInjector {
     final List<String> published = new ArrayList<>();
 
@@ -75,11 +82,13 @@ final class Fakes {
       published.add(caBundle);
     }
 
+    /** The certificates of the bundle published last. */
     List<X509Certificate> trusted() throws GeneralSecurityException {
       return Pem.certificates(published.getLast());
     }
   }
 
+  /** A certificate for {@code host} and loopback by an authority of its own. */
   static CertificateWithKey selfMade(String host) throws GeneralSecurityException {
     var maker = new CertificateAuthority(InstantSource.system(), new SecureRandom());
     return maker.serving(

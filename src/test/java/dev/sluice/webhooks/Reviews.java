@@ -40,10 +40,12 @@ final class Reviews {
   /** One place in an object and what to write there; the value null removes it. */
   record Edit(String pointer, String yaml) {}
 
+  /** Writes the YAML at the pointer; null removes what is there. */
   static Edit set(String pointer, String yaml) {
     return new Edit(pointer, yaml);
   }
 
+  /** The document of a text. */
   static JsonNode yaml(String text) {
     try {
       return YAML.readTree(text);
@@ -79,10 +81,12 @@ final class Reviews {
     return found;
   }
 
+  /** Somebody creates the object. */
   static AdmissionRequest create(JsonNode object) {
     return request(AdmissionRequest.Operation.CREATE, "", object, MissingNode.getInstance());
   }
 
+  /** The user creates the object. */
   static AdmissionRequest create(JsonNode object, String user) {
     AdmissionRequest request = create(object);
     return new AdmissionRequest(
@@ -99,10 +103,12 @@ final class Reviews {
         request.dryRun());
   }
 
+  /** Somebody updates the object. */
   static AdmissionRequest update(JsonNode before, JsonNode now) {
     return request(AdmissionRequest.Operation.UPDATE, "", now, before);
   }
 
+  /** Somebody updates the status of the object. */
   static AdmissionRequest updateStatus(JsonNode before, JsonNode now) {
     return request(AdmissionRequest.Operation.UPDATE, "status", now, before);
   }
@@ -123,6 +129,7 @@ final class Reviews {
         false);
   }
 
+  /** Settings that leave jobs without a queue alone, with changed gates. */
   static WebhookSettings settings(String... gateChanges) {
     return settings(false, gateChanges);
   }
@@ -167,6 +174,7 @@ final class Reviews {
     };
   }
 
+  /** The messages of the rules' answer to the request. */
   static List<String> messages(
       Function<AdmissionRequest, AdmissionResult> rules, AdmissionRequest request) {
     return messages(rules.apply(request));
@@ -194,11 +202,13 @@ final class Reviews {
       String busy)
       implements ClusterLookup {
 
+    /** A cluster in which no object has a Workload in use. */
     Cluster(
         boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels) {
       this(hasQueue, hasPriority, ownerManaged, labels, "");
     }
 
+    /** A cluster that has nothing. */
     static final Cluster EMPTY = new Cluster(false, false, false, Map.of());
 
     @Override

@@ -5,10 +5,12 @@ final class Json {
 
   private Json() {}
 
+  /** A Workload without status. */
   static String workload(String name, long version) {
     return workload(name, "uid-" + name, version, "{}");
   }
 
+  /** A Workload of one pod set, with the status. */
   static String workload(String name, String uid, long version, String status) {
     return """
     {"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{\
@@ -23,6 +25,7 @@ final class Json {
         .formatted(name, uid, version, name, status);
   }
 
+  /** A page of a list; {@code next} is where the next page begins, or empty. */
   static String list(long version, String next, String... items) {
     return """
     {"kind":"WorkloadList","apiVersion":"kueue.x-k8s.io/v1beta2","metadata":{"resourceVersion":"%d","continue":"%s"},"items":[%s]}\
@@ -30,16 +33,19 @@ final class Json {
         .formatted(version, next, String.join(",", items));
   }
 
+  /** A line of a watch. */
   static String event(String type, String object) {
     return "{\"type\":\"" + type + "\",\"object\":" + object + "}\n";
   }
 
+  /** A line that says how far the watch is. */
   static String bookmark(long version) {
     return event(
         "BOOKMARK",
         "{\"kind\":\"Workload\",\"metadata\":{\"resourceVersion\":\"" + version + "\"}}");
   }
 
+  /** A line that says that the version is too old. */
   static String gone() {
     return event(
         "ERROR",

@@ -32,6 +32,7 @@ final class Templates {
     }
   }
 
+  /** The object of a text. */
   static ObjectNode node(String yaml) {
     try {
       return (ObjectNode) YAML.readTree(yaml);
@@ -46,11 +47,13 @@ final class Templates {
     private final Map<String, NamespaceLimits> rules = new HashMap<>();
     private final Map<String, Map<String, Long>> overheads = new HashMap<>();
 
+    /** Sets the limits of a namespace. */
     Context rules(String namespace, NamespaceLimits given) {
       rules.put(namespace, given);
       return this;
     }
 
+    /** Sets the overhead of a runtime class. */
     Context overhead(String runtimeClass, Map<String, Long> given) {
       overheads.put(runtimeClass, given);
       return this;
