@@ -19,6 +19,7 @@ import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -92,7 +93,7 @@ public final class KindPlayer implements AutoCloseable {
                 .withoutLabel(PLAYED, BY_NOBODY)
                 .runnableInformer(0));
     GuardedEventHandler.add(
-        objects, handler(object -> key(object, object.getMetadata().getName())));
+        objects, handler(object -> Optional.of(key(object, object.getMetadata().getName()))));
     this.children =
         played.childKinds().stream()
             .map(
@@ -105,7 +106,10 @@ public final class KindPlayer implements AutoCloseable {
                             .withLabel(PLAYED, played.kind().kind())
                             .runnableInformer(0)))
             .toList();
-    children.forEach(each -> GuardedEventHandler.add(each, handler(KindPlayer::owner)));
+    children.forEach(
+        each ->
+            GuardedEventHandler.add(
+                each, handler(child -> owner(child).map(it -> key(child, it.getName())))));
     this.read =
         played.reads().stream()
             .map(
@@ -142,30 +146,31 @@ public final class KindPlayer implements AutoCloseable {
     return new ObjectKey(object.getMetadata().getNamespace(), name);
   }
 
-  private static ObjectKey owner(GenericKubernetesResource child) {
-    return key(child, child.getMetadata().getOwnerReferences().getFirst().getName());
+  /** The object whose child it is, unless somebody took that from it. */
+  private static Optional<OwnerReference> owner(GenericKubernetesResource child) {
+    return child.getMetadata().getOwnerReferences().stream().findFirst();
   }
 
   /** Names the object that a change concerns. */
   private interface Concerned {
-    ObjectKey of(GenericKubernetesResource changed);
+    Optional<ObjectKey> of(GenericKubernetesResource changed);
   }
 
   private ResourceEventHandler<GenericKubernetesResource> handler(Concerned concerned) {
     return new ResourceEventHandler<>() {
       @Override
       public void onAdd(GenericKubernetesResource object) {
-        queue.enqueue(concerned.of(object));
+        concerned.of(object).ifPresent(queue::enqueue);
       }
 
       @Override
       public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource object) {
-        queue.enqueue(concerned.of(object));
+        concerned.of(object).ifPresent(queue::enqueue);
       }
 
       @Override
       public void onDelete(GenericKubernetesResource object, boolean unknown) {
-        queue.enqueue(concerned.of(object));
+        concerned.of(object).ifPresent(queue::enqueue);
       }
     };
   }
@@ -239,7 +244,7 @@ public final class KindPlayer implements AutoCloseable {
     Map<String, ObjectNode> result = new HashMap<>();
     children.stream()
         .flatMap(informer -> informer.getStore().list().stream())
-        .filter(child -> child.getMetadata().getOwnerReferences().getFirst().getUid().equals(uid))
+        .filter(child -> owner(child).filter(it -> it.getUid().equals(uid)).isPresent())
         .forEach(child -> result.put(child.getMetadata().getName(), tree(child)));
     return result;
   }

@@ -10,11 +10,12 @@ import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.appwrapper.AppWrapper;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
- * The controller of AppWrappers: creates the components that are Jobs and Pods while the AppWrapper
- * is not suspended, with what {@code podSetInfos} says merged into their templates, and deletes
- * them when it is suspended or has failed.
+ * The controller of AppWrappers: creates the components that are Jobs, ReplicaSets and Pods while
+ * the AppWrapper is not suspended, with what {@code podSetInfos} says merged into their templates,
+ * and deletes them when it is suspended or has failed.
  *
  * <p>The real controller differs: it creates components of any kind, resets an AppWrapper that is
  * unhealthy before it fails it, and labels all pods; its webhook refuses changes of components.
@@ -24,12 +25,29 @@ import java.util.List;
  */
 public final class PlayedAppWrapper implements PlayedKind {
 
-  private static final List<String> TEMPLATE_OF_JOB = List.of("template", "spec", "template");
-  private static final List<String> TEMPLATE_OF_POD = List.of("template");
+  private static final String JOB = "Job";
+
+  /** Where the kinds of components have their pod template. */
+  private static final Map<String, List<String>> TEMPLATES =
+      Map.of(
+          JOB,
+          List.of("template", "spec", "template"),
+          "ReplicaSet",
+          List.of("template", "spec", "template"),
+          "Pod",
+          List.of("template"));
 
   @Override
   public JobKind kind() {
     return AppWrapper.KIND;
+  }
+
+  @Override
+  public List<JobKind> childKinds() {
+    return List.of(
+        JobKind.of("batch", "v1", JOB),
+        JobKind.of("apps", "v1", "ReplicaSet"),
+        JobKind.of("", "v1", "Pod"));
   }
 
   private static boolean isStopping(JsonNode object) {
@@ -47,23 +65,23 @@ public final class PlayedAppWrapper implements PlayedKind {
     for (JsonNode component : JsonFields.list(object, "spec", "components")) {
       String kind = component.path("template").path("kind").asText();
       boolean wanted =
-          !stopping || kind.equals("Job") && JobConditions.isTrue(object, "QuotaReserved");
-      if (wanted && (kind.equals("Job") || kind.equals("Pod"))) {
-        children.add(child(component, kind.equals("Job"), stopping));
+          !stopping || (kind.equals(JOB) && JobConditions.isTrue(object, "QuotaReserved"));
+      if (wanted && TEMPLATES.containsKey(kind)) {
+        children.add(child(component, kind, stopping));
       }
     }
     return children;
   }
 
-  private static ObjectNode child(JsonNode component, boolean job, boolean suspended) {
+  private static ObjectNode child(JsonNode component, String kind, boolean suspended) {
     ObjectNode copy = component.deepCopy();
     ObjectNode template = copy;
-    for (String field : job ? TEMPLATE_OF_JOB : TEMPLATE_OF_POD) {
+    for (String field : TEMPLATES.getOrDefault(kind, List.of())) {
       template = template.withObjectProperty(field);
     }
     merge(template, component.path("podSetInfos").path(0));
     ObjectNode child = copy.withObjectProperty("template");
-    if (job) {
+    if (kind.equals(JOB)) {
       child.withObjectProperty("spec").put("suspend", suspended);
     }
     return child;
@@ -95,7 +113,7 @@ public final class PlayedAppWrapper implements PlayedKind {
     boolean running = List.of("Resuming", "Running", "Suspending").contains(phase);
     ObjectNode status = JsonNodeFactory.instance.objectNode().put("phase", phase);
     ArrayNode conditions = status.putArray("conditions");
-    condition(conditions, "QuotaReserved", running || phase.equals("Failed") && busy);
+    condition(conditions, "QuotaReserved", running || (phase.equals("Failed") && busy));
     condition(conditions, "ResourcesDeployed", running || !children.isEmpty());
     condition(
         conditions,
@@ -137,7 +155,7 @@ public final class PlayedAppWrapper implements PlayedKind {
   }
 
   private static boolean isJob(JsonNode child) {
-    return child.path("kind").asText().equals("Job");
+    return child.path("kind").asText().equals(JOB);
   }
 
   /** A Job that ended has none any more; a suspended one once its controller says so. */

@@ -23,6 +23,9 @@ public final class PlayedRayCluster implements PlayedKind {
   private static final String PREFIX = "ray.io/";
   private static final String STATE = "state";
 
+  /** The bound of a group that has none. */
+  private static final int MOST = Integer.MAX_VALUE;
+
   @Override
   public JobKind kind() {
     return RayCluster.KIND;
@@ -65,12 +68,18 @@ public final class PlayedRayCluster implements PlayedKind {
         pod(cluster, spec.path("headGroupSpec").path("template"), "headgroup", cluster + "-head"));
     for (JsonNode group : JsonFields.list(spec, "workerGroupSpecs")) {
       String name = group.path("groupName").asText();
-      int count = group.path("replicas").asInt(1) * Math.max(1, group.path("numOfHosts").asInt(1));
+      int count = replicas(group) * Math.max(1, group.path("numOfHosts").asInt(1));
       for (int i = 0; i < count; i++) {
         pods.add(pod(cluster, group.path("template"), name, cluster + "-" + name + "-" + i));
       }
     }
     return pods;
+  }
+
+  /** No fewer than the least, and no more than the most. */
+  private static int replicas(JsonNode group) {
+    int most = Math.min(group.path("replicas").asInt(1), group.path("maxReplicas").asInt(MOST));
+    return Math.max(most, group.path("minReplicas").asInt());
   }
 
   private static ObjectNode pod(String cluster, JsonNode template, String group, String name) {

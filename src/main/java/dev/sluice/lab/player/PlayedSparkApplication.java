@@ -69,11 +69,25 @@ public final class PlayedSparkApplication implements PlayedKind {
     PodSetTemplate executors = integration.podSets(object).getLast();
     children.add(pod(object, driver, name(object) + "-driver"));
     if (state(object).equals("RUNNING")) {
-      for (int i = 1; i <= executors.count(); i++) {
+      for (int i = 1; i <= executors(object); i++) {
         children.add(pod(object, executors, name(object) + "-exec-" + i));
       }
     }
     return children;
+  }
+
+  /** Of a field and a property that say the same, Spark takes the field. */
+  private static String said(JsonNode object, String role, String field, String otherwise) {
+    String said = JsonFields.at(object, "spec", role, field).asText();
+    return said.isEmpty()
+        ? JsonFields.at(object, "spec", "sparkConf", "spark." + role + "." + field)
+            .asText(otherwise)
+        : said;
+  }
+
+  /** Not as the integration counts them: what it overlooks has to run all the same. */
+  private static int executors(JsonNode object) {
+    return Integer.parseInt(said(object, EXECUTOR, "instances", "2"));
   }
 
   private static ObjectNode pod(JsonNode object, PodSetTemplate role, String name) {
@@ -85,6 +99,12 @@ public final class PlayedSparkApplication implements PlayedKind {
         .put("sparkoperator.k8s.io/launched-by-spark-operator", "true")
         .put(ROLE, role.name());
     pod.withObjectProperty("spec").put("restartPolicy", "Never");
+    String memory = said(object, role.name(), "memory", "");
+    if (memory.endsWith("g")) {
+      // without the overhead: no less than what is said
+      pod.withObject("/spec/containers/0/resources/requests")
+          .put("memory", memory.replace("g", "Gi"));
+    }
     return pod;
   }
 

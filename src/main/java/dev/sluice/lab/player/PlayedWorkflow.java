@@ -1,23 +1,29 @@
 package dev.sluice.lab.player;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.argo.Workflow;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The workflow controller of Argo, for Workflows whose entrypoint has steps: the steps of a group
  * begin when all of the groups before have succeeded; a step is a pod, or a node that waits until
  * somebody writes that it has succeeded. While the Workflow is suspended, nothing begins, and pods
- * that run go on.
+ * that run go on. A step whose template is a daemon is over when its pod runs. After all steps
+ * comes the template of {@code onExit}. Pods have what defaults of templates and patches of pod
+ * specs add.
  *
  * <p>The real controller differs: it runs all sorts of templates, loops and conditions, adds
- * containers to pods, gives nodes other names, and repeats steps that failed. Here the first failed
- * step fails the Workflow.
+ * containers to pods, gives nodes other names, repeats steps that failed, and ends daemons. Here
+ * the first failed step fails the Workflow.
  */
 public final class PlayedWorkflow implements PlayedKind {
 
@@ -40,11 +46,37 @@ public final class PlayedWorkflow implements PlayedKind {
     return false;
   }
 
+  /** With the defaults of templates, if it runs a pod. */
   private static JsonNode template(JsonNode object, String name) {
-    return JsonFields.list(object, "spec", "templates").stream()
-        .filter(template -> template.path("name").asText().equals(name))
-        .findFirst()
-        .orElseThrow(() -> new IllegalArgumentException("no template " + name));
+    JsonNode own =
+        JsonFields.list(object, "spec", "templates").stream()
+            .filter(template -> template.path("name").asText().equals(name))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("no template " + name));
+    if (!isPod(own)) {
+      return own;
+    }
+    ObjectNode whole = JsonFields.object(object.at("/spec/templateDefaults")).deepCopy();
+    merge(whole, own);
+    return whole;
+  }
+
+  /** Merges as strategic patches of pods do: elements of lists are known by their names. */
+  private static void merge(ObjectNode into, JsonNode patch) {
+    for (Map.Entry<String, JsonNode> field : patch.properties()) {
+      JsonNode value = field.getValue();
+      if (value.isObject()) {
+        merge(into.withObjectProperty(field.getKey()), value);
+      } else if (value.path(0).has("name")) {
+        ArrayNode list = into.withArrayProperty(field.getKey());
+        for (JsonNode each : value) {
+          ObjectNode namesake = JsonFields.named(list, each.path("name").asText());
+          merge(namesake.isEmpty() ? list.addObject() : namesake, each);
+        }
+      } else {
+        into.set(field.getKey(), value.deepCopy());
+      }
+    }
   }
 
   private static String node(JsonNode object, JsonNode step) {
@@ -64,19 +96,38 @@ public final class PlayedWorkflow implements PlayedKind {
     boolean suspended = object.path("spec").path("suspend").asBoolean();
     List<JsonNode> reached = new ArrayList<>();
     JsonNode entry = template(object, object.path("spec").path("entrypoint").asText());
+    int left = entry.path("steps").size();
     for (JsonNode group : entry.path("steps")) {
       boolean done = true;
       for (JsonNode step : group) {
-        if (!suspended || seen(object, step).isObject()) {
-          reached.add(step);
-        }
-        done &= seen(object, step).path("phase").asText().equals(SUCCEEDED);
+        reached.add(step);
+        done &= isOver(object, step);
       }
       if (!done) {
         break;
       }
+      left--;
     }
+    if (left == 0) {
+      reached.addAll(exit(object));
+    }
+    reached.removeIf(step -> suspended && !seen(object, step).has("phase"));
     return reached;
+  }
+
+  private static boolean isOver(JsonNode object, JsonNode step) {
+    String phase = seen(object, step).path("phase").asText();
+    boolean daemon = template(object, step.path("template").asText()).path("daemon").asBoolean();
+    return phase.equals(SUCCEEDED) || (daemon && phase.equals(RUNNING));
+  }
+
+  /** What runs after all steps, as a step. */
+  private static List<JsonNode> exit(JsonNode object) {
+    String template = object.path("spec").path("onExit").asText();
+    return template.isEmpty()
+        ? List.of()
+        : List.of(
+            JsonNodeFactory.instance.objectNode().put("name", "onExit").put("template", template));
   }
 
   @Override
@@ -84,7 +135,7 @@ public final class PlayedWorkflow implements PlayedKind {
     List<ObjectNode> pods = new ArrayList<>();
     for (JsonNode step : reached(object)) {
       JsonNode template = template(object, step.path("template").asText());
-      if (isPod(template)) {
+      if (isPod(template) && !seen(object, step).path("phase").asText().equals(FAILED)) {
         pods.add(pod(object, step, template));
       }
     }
@@ -107,9 +158,29 @@ public final class PlayedWorkflow implements PlayedKind {
         spec.set(field, workflow.get(field));
       }
     }
-    ObjectNode container = spec.putArray("containers").addObject().put("name", "main");
+    ArrayNode containers = spec.putArray("containers");
+    ObjectNode container = containers.addObject().put("name", "main");
     container.setAll((ObjectNode) template.get("container").deepCopy());
+    template.path("sidecars").forEach(containers::add);
+    JsonFields.setUnlessEmpty(spec, "initContainers", template.path("initContainers"));
+    patch(spec, workflow, workflow);
+    patch(spec, template, workflow);
     return pod;
+  }
+
+  private static void patch(ObjectNode pod, JsonNode holder, JsonNode workflow) {
+    String patch = holder.path("podSpecPatch").asText();
+    for (JsonNode parameter : JsonFields.list(workflow, "arguments", "parameters")) {
+      patch =
+          patch.replace(
+              "{{workflow.parameters." + parameter.path("name").asText() + "}}",
+              parameter.path("value").asText());
+    }
+    try {
+      merge(pod, JsonMappers.YAML.readTree(patch));
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
   }
 
   @Override
@@ -126,14 +197,18 @@ public final class PlayedWorkflow implements PlayedKind {
       node.put("id", node(object, step)).put("displayName", step.path("name").asText());
       node.put("templateName", template);
       if (isPod(template(object, template))) {
-        node.put("type", "Pod").put("phase", phase(node(object, step), children));
+        node.put("type", "Pod");
+        String now = phase(object, step, children);
+        if (!now.isEmpty()) {
+          node.put("phase", now);
+        }
       } else if (!node.has("phase")) {
         node.put("type", "Suspend").put("phase", RUNNING);
       }
     }
     List<String> phases = nodes.findValuesAsText("phase");
     JsonNode entry = template(object, object.path("spec").path("entrypoint").asText());
-    int steps = 0;
+    int steps = exit(object).size();
     for (JsonNode group : entry.path("steps")) {
       steps += group.size();
     }
@@ -143,11 +218,13 @@ public final class PlayedWorkflow implements PlayedKind {
     return status;
   }
 
-  private static String phase(String pod, List<ObjectNode> children) {
+  /** The phase of the step's pod; of one that was there and is gone, that it has failed. */
+  private static String phase(JsonNode object, JsonNode step, List<ObjectNode> children) {
+    String before = seen(object, step).path("phase").asText();
     return children.stream()
-        .filter(child -> child.path("metadata").path("name").asText().equals(pod))
+        .filter(child -> child.path("metadata").path("name").asText().equals(node(object, step)))
         .map(child -> child.path("status").path("phase").asText("Pending"))
         .findFirst()
-        .orElse("Pending");
+        .orElse(before.isEmpty() || before.equals(SUCCEEDED) ? before : FAILED);
   }
 }
