@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.SilentNode;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -21,13 +22,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -205,7 +200,8 @@ class PodAccountingIT {
     patch(
         POD,
         name(bound().getFirst()),
-        "{'metadata': {'labels': {'batch.kubernetes.io/controller-uid': 'x', 'controller-uid': 'x'}}}");
+        "{'metadata': {'labels': {'batch.kubernetes.io/controller-uid': 'x', 'controller-uid':"
+            + " 'x'}}}");
 
     awaitEvictedAsExceeding(workload);
     await("the pod that was let go is gone")
@@ -261,101 +257,60 @@ class PodAccountingIT {
     api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
   }
 
-  /**
-   * A node that nobody plays: its pods stay as they are, and terminate for as long as they may.
-   * Runs a test on it while it tells that it is well.
-   */
-  private void onASilentNode(Consumer<String> test) {
-    String node = cluster.name("silent");
-    cluster.applyText(
-        """
-        apiVersion: v1
-        kind: Node
-        metadata: {name: "silent-${suffix}", labels: {pool: spot, silent: "${suffix}"}}
-        spec: {taints: [{key: silent, value: "${suffix}", effect: NoSchedule}]}
-        """);
-    try (ScheduledExecutorService beats = Executors.newSingleThreadScheduledExecutor()) {
-      beats.scheduleAtFixedRate(() -> beat(node), 0, 5, TimeUnit.SECONDS);
-      test.accept(
-          """
-          terminationGracePeriodSeconds: 86400
-                nodeSelector: {silent: "%1$s"}
-                tolerations: [{key: silent, operator: Equal, value: "%1$s"}]"""
-              .formatted(node.substring("silent-".length())));
-    } finally {
-      endPods();
-    }
-  }
-
-  private void beat(String node) {
-    cluster
-        .client()
-        .nodes()
-        .withName(node)
-        .subresource("status")
-        .patch(
-            PatchContext.of(PatchType.JSON_MERGE),
-            """
-            {"status": {"allocatable": {"cpu": "100", "memory": "1Ti", "pods": "500"},
-             "capacity": {"cpu": "100", "memory": "1Ti", "pods": "500"},
-             "conditions": [{"type": "Ready", "status": "True", "reason": "Beats",
-              "lastHeartbeatTime": "%1$s", "lastTransitionTime": "%1$s"}]}}
-            """
-                .formatted(Instant.now().truncatedTo(ChronoUnit.SECONDS)));
-  }
-
-  /** What the kubelet of a silent node would do when its pods have ended. */
-  private void endPods() {
-    cluster.client().pods().inNamespace(cluster.namespace()).withGracePeriod(0).delete();
+  private String onTheSilentNode() {
+    return """
+    terminationGracePeriodSeconds: 86400
+          nodeSelector: {silent: "%1$s"}
+          tolerations: [{key: silent, operator: Equal, value: "%1$s"}]\
+    """
+        .formatted(SilentNode.name(cluster));
   }
 
   @Test
   void quotaIsHeldUntilPodsWithALongGracePeriodAreGone() {
     api.givenQueues(2);
-    onASilentNode(
-        place -> {
-          submit("slow", 2, "", place);
-          awaitBound(2);
+    try (SilentNode node = new SilentNode(cluster, "pool: spot")) {
+      submit("slow", 2, "", onTheSilentNode());
+      awaitBound(2);
 
-          ofTenant(JOB, "slow").delete();
-          await("pods terminate")
-              .atMost(LIMIT)
-              .untilAsserted(
-                  () ->
-                      assertThat(bound())
-                          .hasSize(2)
-                          .allMatch(pod -> pod.at("/metadata").has("deletionTimestamp")));
-          submit("next", 2, "", "");
-          String next = api.workloadOf(JOB, "next");
-          api.awaitCondition(QueuedJobs.WORKLOAD, next, "QuotaReserved", "False");
-          api.awaitUsage("2");
-          assertThat(bound()).hasSize(2);
+      ofTenant(JOB, "slow").delete();
+      await("pods terminate")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(bound())
+                      .hasSize(2)
+                      .allMatch(pod -> pod.at("/metadata").has("deletionTimestamp")));
+      submit("next", 2, "", "");
+      String next = api.workloadOf(JOB, "next");
+      api.awaitCondition(QueuedJobs.WORKLOAD, next, "QuotaReserved", "False");
+      api.awaitUsage("2");
+      assertThat(bound()).hasSize(2);
 
-          endPods();
-          api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
-        });
+      node.endPods();
+      api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
+    }
   }
 
   @Test
   void podsBeyondTheAdmissionMayNotTakeADayToEnd() {
     api.givenQueues(2);
-    onASilentNode(
-        place -> {
-          submit("growing", 1, "", place);
-          awaitBound(1);
+    try (SilentNode node = new SilentNode(cluster, "pool: spot")) {
+      assertThat(node).isNotNull();
+      submit("growing", 1, "", onTheSilentNode());
+      awaitBound(1);
 
-          patch(JOB, "growing", "{'spec': {'parallelism': 20}}");
-          await("pods terminate soon")
-              .atMost(LIMIT)
-              .untilAsserted(
-                  () ->
-                      assertThat(bound())
-                          .hasSizeGreaterThan(1)
-                          .allMatch(
-                              pod ->
-                                  pod.at("/metadata/deletionGracePeriodSeconds").asInt(86400)
-                                      <= 30));
-        });
+      patch(JOB, "growing", "{'spec': {'parallelism': 20}}");
+      await("pods terminate soon")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(bound())
+                      .hasSizeGreaterThan(1)
+                      .allMatch(
+                          pod ->
+                              pod.at("/metadata/deletionGracePeriodSeconds").asInt(86400) <= 30));
+    }
   }
 
   @Test
@@ -375,7 +330,8 @@ class PodAccountingIT {
     patch(POD, name(pod), "{'metadata': {'ownerReferences': null}}");
     String resized =
         """
-        {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "64"}}}]}}""";
+        {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "64"}}}]}}\
+        """;
     assertThatThrownBy(
             () ->
                 ofTenant(POD, name(pod))
@@ -403,7 +359,8 @@ class PodAccountingIT {
     patch(
         POD,
         "sly",
-        "{'metadata': {'labels': {'kueue.x-k8s.io/managed': null}}, 'spec': {'schedulingGates': null}}");
+        "{'metadata': {'labels': {'kueue.x-k8s.io/managed': null}}, 'spec': {'schedulingGates':"
+            + " null}}");
     api.awaitGone(POD, "sly");
   }
 
