@@ -228,7 +228,7 @@ public final class KindPlayer implements AutoCloseable {
     for (Map.Entry<String, ObjectNode> child : wanted.entrySet()) {
       ObjectNode present = existing.get(child.getKey());
       if (present == null) {
-        settled &= create(object, child.getValue(), existing);
+        settled &= !played.creates(object) || create(object, child.getValue(), existing);
       } else if (played.replaces(present, child.getValue())) {
         settled &= delete(present);
       } else {

@@ -50,6 +50,11 @@ public interface PlayedKind {
     return Optional.empty();
   }
 
+  /** Whether the controller creates what it wants; what exists stays in any case. */
+  default boolean creates(JsonNode object) {
+    return true;
+  }
+
   /** Whether a child that exists is deleted, so that it is made anew as it is wanted now. */
   default boolean replaces(ObjectNode present, ObjectNode wanted) {
     return false;

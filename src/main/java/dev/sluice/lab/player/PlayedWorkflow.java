@@ -115,6 +115,12 @@ public final class PlayedWorkflow implements PlayedKind {
     return reached;
   }
 
+  @Override
+  public boolean creates(JsonNode object) {
+    String phase = object.path("status").path("phase").asText();
+    return !phase.equals(SUCCEEDED) && !phase.equals(FAILED);
+  }
+
   private static boolean isOver(JsonNode object, JsonNode step) {
     String phase = seen(object, step).path("phase").asText();
     boolean daemon = template(object, step.path("template").asText()).path("daemon").asBoolean();
