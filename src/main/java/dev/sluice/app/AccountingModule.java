@@ -135,11 +135,12 @@ final class AccountingModule implements OperatorModule {
   /**
    * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
    * which let pods go for a rollout, not those of jobs that others start, and not the steps of a
-   * Workflow that come before the one that waits.
+   * Workflow that come before the one that waits. Those of a Workflow that has ended may: it has no
+   * status of its own, so that its users can say so while they run.
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
-        && !isSummed(workload)
+        && (!isSummed(workload) || workload.finished())
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
   }
