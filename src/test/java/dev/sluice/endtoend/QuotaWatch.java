@@ -1,6 +1,5 @@
 package dev.sluice.endtoend;
 
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.ResourceRequirements;
@@ -8,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the pods of a namespace whose queue has so many CPUs, and tells when more ran than that,
+ * Watches the pods of a namespace whose queue has such a quota, and tells when more ran than that,
  * and how long. A pod runs from its node on, and until it has ended. It is taken as stopped when it
  * is being deleted with a grace period of half a minute at most. It knows nothing of jobs and
  * Workloads: what runs on a node is what counts. Thread-safe.
@@ -30,11 +30,12 @@ import org.jspecify.annotations.Nullable;
 final class QuotaWatch implements AutoCloseable {
 
   private static final long LONGEST_GRACE_SECONDS = 30;
+  private static final int WHOLE = 100;
 
-  private final BigDecimal quota;
+  private final Map<String, BigDecimal> quota;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, BigDecimal> running = new HashMap<>();
+  private final Map<String, Map<String, BigDecimal>> running = new HashMap<>();
   private final Set<String> everRan = new HashSet<>();
   private final List<Excess> excesses = new ArrayList<>();
   private @Nullable Excess present;
@@ -45,13 +46,15 @@ final class QuotaWatch implements AutoCloseable {
    *
    * @param since its beginning
    * @param lasted how long
-   * @param most the most CPUs that ran in it
+   * @param most the most that ran in it, in percent of the quota
    */
-  record Excess(Instant since, Duration lasted, BigDecimal most) {}
+  record Excess(Instant since, Duration lasted, int most) {}
 
   /** Watches from now on. */
-  QuotaWatch(KubernetesClient client, String namespace, int cpus, InstantSource clock) {
-    this.quota = BigDecimal.valueOf(cpus);
+  QuotaWatch(
+      KubernetesClient client, String namespace, Map<String, Quantity> quota, InstantSource clock) {
+    this.quota = new HashMap<>();
+    quota.forEach((resource, amount) -> this.quota.put(resource, amount.getNumericalAmount()));
     this.clock = clock;
     this.pods = client.pods().inNamespace(namespace).inform(new Handler());
   }
@@ -90,7 +93,9 @@ final class QuotaWatch implements AutoCloseable {
     try {
       String uid = pod.getMetadata().getUid();
       if (runs) {
-        running.put(uid, cpus(pod));
+        Map<String, BigDecimal> requested = new HashMap<>();
+        quota.keySet().forEach(resource -> requested.put(resource, requested(pod, resource)));
+        running.put(uid, requested);
         everRan.add(uid);
       } else {
         running.remove(uid);
@@ -102,12 +107,12 @@ final class QuotaWatch implements AutoCloseable {
   }
 
   private void judge() {
-    BigDecimal sum = running.values().stream().reduce(BigDecimal.ZERO, BigDecimal::add);
+    int used = quota.keySet().stream().mapToInt(this::used).max().orElse(0);
     Instant now = clock.instant();
     Excess open = present;
-    if (sum.compareTo(quota) > 0) {
+    if (used > WHOLE) {
       Instant since = open == null ? now : open.since();
-      BigDecimal most = open == null ? sum : open.most().max(sum);
+      int most = open == null ? used : Math.max(open.most(), used);
       present = new Excess(since, Duration.between(since, now), most);
     } else if (open != null) {
       excesses.add(new Excess(open.since(), Duration.between(open.since(), now), open.most()));
@@ -115,30 +120,34 @@ final class QuotaWatch implements AutoCloseable {
     }
   }
 
+  /** In percent, rounded up. */
+  private int used(String resource) {
+    return running.values().stream()
+        .map(pod -> pod.getOrDefault(resource, BigDecimal.ZERO))
+        .reduce(BigDecimal.ZERO, BigDecimal::add)
+        .multiply(BigDecimal.valueOf(WHOLE))
+        .divide(quota.getOrDefault(resource, BigDecimal.ONE), 0, RoundingMode.UP)
+        .intValue();
+  }
+
   /** What the scheduler counts: containers together, or one container of the beginning. */
-  private static BigDecimal cpus(Pod pod) {
+  private static BigDecimal requested(Pod pod, String resource) {
     BigDecimal sum =
         pod.getSpec().getContainers().stream()
-            .map(QuotaWatch::cpus)
+            .map(container -> requested(container.getResources(), resource))
             .reduce(BigDecimal.ZERO, BigDecimal::add);
     BigDecimal first =
         pod.getSpec().getInitContainers().stream()
-            .map(QuotaWatch::cpus)
+            .map(container -> requested(container.getResources(), resource))
             .reduce(BigDecimal.ZERO, BigDecimal::max);
-    ResourceRequirements whole = pod.getSpec().getResources();
-    BigDecimal declared = whole == null ? BigDecimal.ZERO : cpus(whole.getRequests());
+    BigDecimal declared = requested(pod.getSpec().getResources(), resource);
     return declared.signum() > 0 ? declared : sum.max(first);
   }
 
-  private static BigDecimal cpus(Container container) {
-    return container.getResources() == null
-        ? BigDecimal.ZERO
-        : cpus(container.getResources().getRequests());
-  }
-
-  private static BigDecimal cpus(@Nullable Map<String, Quantity> requests) {
-    Quantity cpu = requests == null ? null : requests.get("cpu");
-    return cpu == null ? BigDecimal.ZERO : cpu.getNumericalAmount();
+  private static BigDecimal requested(@Nullable ResourceRequirements of, String resource) {
+    Map<String, Quantity> requests = of == null ? null : of.getRequests();
+    Quantity amount = requests == null ? null : requests.get(resource);
+    return amount == null ? BigDecimal.ZERO : amount.getNumericalAmount();
   }
 
   /** The times in which more ran, those that are over. */

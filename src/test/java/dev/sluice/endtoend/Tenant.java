@@ -17,9 +17,12 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A user with the rights of a tenant in one namespace, and there alone: the built-in ClusterRole
@@ -34,8 +37,8 @@ final class Tenant implements AutoCloseable {
     /** As they are shipped. */
     HOLD,
     /**
-     * They let the tenant pass for the operator, by a right of the operator that no tenant has and
-     * this one doesn't use: what is behind the policies is tested.
+     * They let the tenant pass for the operator and for controllers of the cluster, by rights of
+     * those that no tenant has and this one doesn't use: what is behind the policies is tested.
      */
     PASS
   }
@@ -43,9 +46,14 @@ final class Tenant implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String POD = "v1/Pod";
+  private static final String BUSY = "busy";
+  private static final int TOO_MANY = 429;
+  private static final int MOST_LOGGED = 400;
 
   /** Without it a text that begins with a brace is read as JSON. */
   private static final String BEGINNING = "---\n";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Tenant.class);
 
   private final TestCluster cluster;
   private final String namespace;
@@ -59,6 +67,23 @@ final class Tenant implements AutoCloseable {
         policies == Policies.HOLD
             ? ""
             : "- {apiGroups: [kueue.x-k8s.io], resources: [workloads/status], verbs: [patch]}\n";
+    if (policies == Policies.PASS) {
+      cluster.applyText(
+          """
+          apiVersion: rbac.authorization.k8s.io/v1
+          kind: ClusterRole
+          metadata: {name: %1$s}
+          rules:
+          - {apiGroups: [batch, ray.io], resources: [jobs, rayclusters], verbs: [patch]}
+          ---
+          apiVersion: rbac.authorization.k8s.io/v1
+          kind: ClusterRoleBinding
+          metadata: {name: %1$s}
+          roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %1$s}
+          subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: %1$s}]
+          """
+              .formatted(namespace));
+    }
     cluster.applyText(
         """
         apiVersion: rbac.authorization.k8s.io/v1
@@ -66,7 +91,13 @@ final class Tenant implements AutoCloseable {
         metadata: {name: tenant, namespace: %1$s}
         rules:
         - {apiGroups: [""], resources: [pods/resize], verbs: [get, patch, update]}
-        - apiGroups: [jobset.x-k8s.io, ray.io, kubeflow.org, leaderworkerset.x-k8s.io]
+        - apiGroups:
+          - argoproj.io
+          - jobset.x-k8s.io
+          - kubeflow.org
+          - ray.io
+          - sparkoperator.k8s.io
+          - workload.codeflare.dev
           resources: ["*"]
           verbs: [get, list, create, update, patch, delete]
         %2$s---
@@ -106,13 +137,28 @@ final class Tenant implements AutoCloseable {
     void send();
   }
 
-  /** What the API server answers; empty if it is done. */
-  private static String answer(Request request) {
+  /** What the API server answers; empty if it is done. What it has no time for is asked again. */
+  private String answer(Request request) {
+    return await("an answer of the API server to " + namespace)
+        .atMost(LIMIT)
+        .pollDelay(Duration.ZERO)
+        .until(() -> answerOnce(request), answer -> !answer.equals(BUSY));
+  }
+
+  private String answerOnce(Request request) {
     try {
       request.send();
       return "";
     } catch (KubernetesClientException e) {
-      return String.valueOf(e.getMessage());
+      String message = String.valueOf(e.getMessage());
+      LOG.info(
+          "tenant={} code={} refused=\"{}\"",
+          namespace,
+          e.getCode(),
+          message.substring(0, Math.min(MOST_LOGGED, message.length())));
+      boolean busy =
+          e.getCode() == TOO_MANY || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR;
+      return busy ? BUSY : message;
     }
   }
 
@@ -166,7 +212,8 @@ final class Tenant implements AutoCloseable {
     String container = pod.at("/spec/containers/0/name").asText();
     String resized =
         """
-        {"spec": {"containers": [{"name": "%s", "resources": {"requests": {"cpu": "%d"}}}]}}"""
+        {"spec": {"containers": [{"name": "%s", "resources": {"requests": {"cpu": "%d"}}}]}}\
+        """
             .formatted(container, cpus);
     return answer(
         () ->
@@ -245,6 +292,11 @@ final class Tenant implements AutoCloseable {
   /** The namespace. */
   String namespace() {
     return namespace;
+  }
+
+  /** The cluster, with all rights, to look at what the tenant may not see. */
+  TestCluster cluster() {
+    return cluster;
   }
 
   @Override

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Three hundred honest Jobs, and an {@linkplain AdversaryEvening adversary} with more of all. */
+/** Three hundred honest Jobs, and an {@linkplain AttackedOperator adversary} with more of all. */
 @ControlPlaneTest(
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
@@ -20,15 +20,15 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock(AdditionalControlPlane.PLACE_B)
 @Isolated("needs the processors for itself")
 @Tag("faults")
-class FullAdversaryIT {
+class FullAttackedOperatorIT {
 
   @Test
   void honestJobsFinishWithinTheirQuota(ControlPlane controlPlane, TestCluster cluster)
       throws Exception {
-    new AdversaryEvening(
+    new AttackedOperator(
             controlPlane,
             cluster,
-            new AdversaryEvening.Size(
+            new AttackedOperator.Size(
                 120, 60, 10, Duration.ofSeconds(3), 5, 4, Duration.ofMinutes(30)))
         .play();
   }

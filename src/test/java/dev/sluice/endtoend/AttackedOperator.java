@@ -34,9 +34,9 @@ import org.slf4j.LoggerFactory;
  * two teams run here and those of a third one in two workers. The attacks last from the first Job
  * to the last.
  */
-final class AdversaryEvening {
+final class AttackedOperator {
 
-  private static final Logger LOG = LoggerFactory.getLogger(AdversaryEvening.class);
+  private static final Logger LOG = LoggerFactory.getLogger(AttackedOperator.class);
 
   private static final String HEAP = "-Xmx256m";
 
@@ -88,7 +88,7 @@ final class AdversaryEvening {
     }
   }
 
-  AdversaryEvening(ControlPlane controlPlane, TestCluster cluster, Size size) {
+  AttackedOperator(ControlPlane controlPlane, TestCluster cluster, Size size) {
     this.controlPlane = controlPlane;
     this.cluster = cluster;
     this.size = size;
