@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +44,13 @@ public final class PodAccounts implements WorkloadListener {
    */
   private final Set<Account> unverified = ConcurrentHashMap.newKeySet();
 
-  /** The last Workloads of accounts whose charge ended while pods of them were on lost nodes. */
+  /** How many Workloads are remembered that ended without quota. */
+  private static final int ENDED_WITHOUT_QUOTA = 1_000;
+
+  /**
+   * The last Workloads of accounts whose pods nothing is charged for: their charge ended while pods
+   * of them were on lost nodes, or they were deleted without quota while pods ran.
+   */
   private final Map<Account, CachedWorkload> beyondReach = new ConcurrentHashMap<>();
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -56,6 +63,18 @@ public final class PodAccounts implements WorkloadListener {
   private final Map<Account, Set<String>> podsOf = new HashMap<>();
   private final Map<Account, Map<String, CachedWorkload>> held = new HashMap<>();
   private final Set<String> heldUids = new HashSet<>();
+
+  /**
+   * The last Workloads that were deleted without quota: pods of them that the watch doesn't know
+   * yet may run, because somebody started the job.
+   */
+  private final Map<Account, CachedWorkload> endedWithoutQuota =
+      new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Account, CachedWorkload> eldest) {
+          return size() > ENDED_WITHOUT_QUOTA;
+        }
+      };
 
   /**
    * Without pods and Workloads.
@@ -137,7 +156,8 @@ public final class PodAccounts implements WorkloadListener {
         Account account = new Account(namespace, uid);
         if (members.containsKey(account)
             || held.containsKey(account)
-            || beyondReach.containsKey(account)) {
+            || beyondReach.containsKey(account)
+            || endedWithoutQuota.containsKey(account)) {
           found.add(account);
         }
       }
@@ -307,12 +327,17 @@ public final class PodAccounts implements WorkloadListener {
     boolean ends = after == null || after.finished();
     if (ends) {
       charged(before, after)
-          .ifPresent(
+          .ifPresentOrElse(
               last -> {
                 if (after == null || abandoned(after)) {
                   unverified.add(account);
                 }
                 hold(account, last);
+              },
+              () -> {
+                if (after == null) {
+                  remember(account, workload);
+                }
               });
     } else if (after != null && reserves(after)) {
       release(account, workload.id().uid());
@@ -432,11 +457,39 @@ public final class PodAccounts implements WorkloadListener {
   }
 
   /**
-   * The Workload that was charged last for pods of an account when their node was lost, while they
-   * are more than what the account is charged for.
+   * The last Workload of an account whose pods are more than what it is charged for: the one that
+   * was charged last when their node was lost, or one that was deleted without quota.
    */
   Optional<CachedWorkload> beyondReach(Account account) {
     return Optional.ofNullable(beyondReach.get(account));
+  }
+
+  /** Pods of a Workload that ended without quota are found later, too. */
+  private void remember(Account account, CachedWorkload last) {
+    lock.lock();
+    try {
+      endedWithoutQuota.put(account, last);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Once pods of a Workload that ended without quota are known, it is remembered for their life.
+   */
+  private void remember(Account account) {
+    if (anywhere(account).isEmpty()) {
+      return;
+    }
+    lock.lock();
+    try {
+      CachedWorkload last = endedWithoutQuota.remove(account);
+      if (last != null) {
+        beyondReach.put(account, last);
+      }
+    } finally {
+      lock.unlock();
+    }
   }
 
   private void release(Account account, String workload) {
@@ -467,6 +520,7 @@ public final class PodAccounts implements WorkloadListener {
     } finally {
       lock.unlock();
     }
+    remember(account);
     if (beyondReach(account).isPresent() && comparison.within(charge(account), anywhere(account))) {
       beyondReach.remove(account);
     }

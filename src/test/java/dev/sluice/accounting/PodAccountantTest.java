@@ -205,6 +205,20 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p1");
   }
 
+  /** Its job was started by hand, and deleted without its pods. */
+  @Test
+  void podsOfAWorkloadThatIsDeletedWithoutQuotaAreStopped() throws Exception {
+    pod(1);
+    CachedWorkload waiting = workloads.known().values().iterator().next();
+    workloads.known().clear();
+    accounts.changed(waiting, null);
+    accountant.changed(ACCOUNT);
+    pod(2);
+    after(PodAccountant.UNADMITTED);
+
+    assertThat(deleted()).containsExactly("p1", "p2");
+  }
+
   @Test
   void quotaOfADeletedJobIsGivenBackWhenThePodsThatExistAreKnownAndGone() throws Exception {
     CachedWorkload admitted = workloadOf(job()).admitted("spot").get();

@@ -80,6 +80,12 @@ final class JobLoad implements AutoCloseable {
     return this;
   }
 
+  /** Begins to submit one of this name; the same. */
+  JobLoad submit(String name) {
+    submitters.execute(() -> submit(job(name)));
+    return this;
+  }
+
   private void submit(Job job) {
     permits.acquireUninterruptibly();
     try {
