@@ -21,10 +21,10 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class AnswerTimes implements AutoCloseable {
 
-  private static final Duration PAUSE = Duration.ofMillis(200);
+  private static final Duration PAUSE = Duration.ofMillis(100);
 
   /** An answer that takes longer is slow from then on. */
-  private static final Duration USUAL = Duration.ofMillis(300);
+  private static final Duration USUAL = Duration.ofMillis(150);
 
   private final KubernetesClient client;
   private final Job job;

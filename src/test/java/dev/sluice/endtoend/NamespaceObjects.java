@@ -4,6 +4,7 @@ import dev.sluice.jobs.JobKind;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -18,8 +19,14 @@ final class NamespaceObjects implements AutoCloseable {
   private final Map<JobKind, SharedIndexInformer<GenericKubernetesResource>> informers =
       new LinkedHashMap<>();
 
+  /** Is told of an object in each version, and when it is gone. */
+  interface Listener {
+    void changed(GenericKubernetesResource object, boolean gone);
+  }
+
   /** Watches kinds, which the API server serves. */
-  NamespaceObjects(KubernetesClient client, String namespace, List<JobKind> kinds) {
+  NamespaceObjects(
+      KubernetesClient client, String namespace, List<JobKind> kinds, Listener listener) {
     for (JobKind kind : kinds) {
       informers.put(
           kind,
@@ -33,8 +40,27 @@ final class NamespaceObjects implements AutoCloseable {
                       .withNamespaced(true)
                       .build())
               .inNamespace(namespace)
-              .inform());
+              .inform(handler(listener)));
     }
+  }
+
+  private static ResourceEventHandler<GenericKubernetesResource> handler(Listener listener) {
+    return new ResourceEventHandler<>() {
+      @Override
+      public void onAdd(GenericKubernetesResource object) {
+        listener.changed(object, false);
+      }
+
+      @Override
+      public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource object) {
+        listener.changed(object, false);
+      }
+
+      @Override
+      public void onDelete(GenericKubernetesResource object, boolean unknown) {
+        listener.changed(object, true);
+      }
+    };
   }
 
   /** Some object of a kind, if there is one. */

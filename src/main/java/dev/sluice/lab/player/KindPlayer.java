@@ -210,6 +210,7 @@ public final class KindPlayer implements AutoCloseable {
     }
     ObjectNode object = tree(found);
     Map<String, ObjectNode> existing = existing(object);
+    boolean ended = played.isFinal(object);
     boolean settled = true;
     Map<String, ObjectNode> wanted = new HashMap<>();
     List<ObjectNode> others =
@@ -228,14 +229,15 @@ public final class KindPlayer implements AutoCloseable {
     for (Map.Entry<String, ObjectNode> child : wanted.entrySet()) {
       ObjectNode present = existing.get(child.getKey());
       if (present == null) {
-        settled &= !played.creates(object) || create(object, child.getValue(), existing);
+        settled &=
+            ended || !played.creates(object) || create(object, child.getValue(), existing);
       } else if (played.replaces(present, child.getValue())) {
         settled &= delete(present);
       } else {
         settled &= adjust(present, child.getValue());
       }
     }
-    settled &= writeStatus(object, played.status(object, List.copyOf(existing.values())));
+    settled &= ended || writeStatus(object, played.status(object, List.copyOf(existing.values())));
     return settled ? Optional.empty() : Optional.of(AGAIN);
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.lab.player;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.JobConditions;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.ReferencedKind;
 import java.util.List;
@@ -12,6 +13,9 @@ import java.util.Optional;
  * objects, without state, clock or requests. Its Javadoc says where the real controller differs.
  */
 public interface PlayedKind {
+
+  /** The conditions by which kinds tell that a job has ended. */
+  List<String> ENDS = List.of("Succeeded", "Failed", "Complete", "Completed");
 
   /** The kind. */
   JobKind kind();
@@ -63,6 +67,14 @@ public interface PlayedKind {
   /** Whether the status is written apart from the rest of the object. */
   default boolean hasStatusSubresource() {
     return true;
+  }
+
+  /**
+   * Whether the controller has reported an end: it makes nothing any more, whatever the description
+   * says from then on, and reports nothing else.
+   */
+  default boolean isFinal(JsonNode object) {
+    return ENDS.stream().anyMatch(type -> JobConditions.isTrue(object, type));
   }
 
   /**
