@@ -82,6 +82,17 @@ public final class PodAccountant implements AutoCloseable {
       return !now.isBefore(pods.getOrDefault(pod.uid(), now).plus(age));
     }
 
+    /** How long until the next pod will have been known for so long; at most {@link #AGAIN}. */
+    Duration next(Duration age, Instant now) {
+      return pods.values().stream()
+          .map(since -> since.plus(age))
+          .filter(now::isBefore)
+          .map(due -> until(now, due))
+          .filter(left -> left.compareTo(AGAIN) < 0)
+          .min(Duration::compareTo)
+          .orElse(AGAIN);
+    }
+
     /** When the first pod will have been known for so long. */
     Instant due(Duration age) {
       return pods.values().stream().min(Instant::compareTo).orElse(since).plus(age);
@@ -225,7 +236,7 @@ public final class PodAccountant implements AutoCloseable {
       List<PodRecord> due =
           pods.stream().filter(pod -> suspicion.isOlder(pod, UNADMITTED, now)).toList();
       stop(account, due, finding);
-      return Optional.of(AGAIN);
+      return Optional.of(suspicion.next(UNADMITTED, now));
     }
     for (CachedWorkload workload : reserving) {
       if (!workload.evicted()) {

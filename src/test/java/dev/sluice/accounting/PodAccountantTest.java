@@ -59,6 +59,7 @@ class PodAccountantTest {
   private final KnownWorkloads workloads = new KnownWorkloads();
   private final Map<UUID, String> stored = new LinkedHashMap<>();
   private final Deque<Runnable> later = new ArrayDeque<>();
+  private Duration last = Duration.ZERO;
   private final List<Integer> stopped = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
   private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
@@ -83,7 +84,10 @@ class PodAccountantTest {
           released::add,
           new WorkQueueSettings(
               Runnable::run,
-              (delay, task) -> later.add(task),
+              (delay, task) -> {
+                last = delay;
+                later.add(task);
+              },
               () -> now.toEpochMilli() * 1_000_000,
               1,
               Duration.ofMillis(1),
@@ -181,6 +185,7 @@ class PodAccountantTest {
     pod(2);
     after(Duration.ofMillis(200));
     assertThat(deleted()).containsExactly("p1");
+    assertThat(last).as("the second pod is due").isLessThan(Duration.ofMillis(900));
 
     after(PodAccountant.UNADMITTED);
     assertThat(deleted()).containsExactly("p1", "p2");

@@ -156,10 +156,12 @@ final class RandomObjects {
         varyPod(object, containers, random);
       }
       if (object.path("spec").has("containers")) {
-        object
-            .withObjectProperty("metadata")
-            .withObjectProperty("annotations")
-            .put("sluice.dev/run-for", pick(TIMES, random));
+        ObjectNode annotations =
+            object.withObjectProperty("metadata").withObjectProperty("annotations");
+        annotations.put("sluice.dev/run-for", pick(TIMES, random));
+        if (random.nextInt(4) == 0) {
+          annotations.put("sluice.dev/terminates", "late");
+        }
       }
       for (String count : COUNTS) {
         if (object.path(count).isInt() && random.nextInt(3) == 0) {

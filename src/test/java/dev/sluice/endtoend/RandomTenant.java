@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
@@ -40,6 +41,9 @@ final class RandomTenant implements AutoCloseable {
   private static final List<String> PROPAGATIONS = List.of("Background", "Foreground", "Orphan");
   private static final List<Integer> GRACES = List.of(-1, -1, 0, 1, 30, 86_400);
   private static final List<String> CPUS = List.of("1", "2", "4", "100m");
+
+  private static final List<String> ENDS =
+      List.of("Succeeded", "Failed", "Complete", "Completed", "Suspended", "Running");
 
   private static final List<JobKind> CHILDREN =
       List.of(
@@ -258,6 +262,9 @@ final class RandomTenant implements AutoCloseable {
     List<ObjectNode> job = objects.job(random, names);
     ObjectNode object = job.get(random.nextInt(job.size()));
     JobKind kind = RandomObjects.kind(object);
+    if (random.nextInt(8) == 0) {
+      return end(object, kind, random);
+    }
     ObjectNode patch = JsonMappers.JSON.createObjectNode();
     String what =
         switch (random.nextInt(6)) {
@@ -282,6 +289,24 @@ final class RandomTenant implements AutoCloseable {
         };
     String name = object.at("/metadata/name").asText();
     return new Step(what + " of " + kind.kind(), ApiRequest.patch(path(kind, "/" + name), patch));
+  }
+
+  /** A lie about how a job is, where its status is the tenant's to write. */
+  private Step end(ObjectNode object, JobKind kind, Random random) {
+    ObjectNode patch = JsonMappers.JSON.createObjectNode();
+    ObjectNode status = patch.putObject("status");
+    status.put("phase", RandomObjects.pick(ENDS, random));
+    status.put("state", RandomObjects.pick(ENDS, random).toLowerCase(Locale.ROOT));
+    status
+        .putArray("conditions")
+        .addObject()
+        .put("type", RandomObjects.pick(ENDS, random))
+        .put("status", "True")
+        .put("reason", "Made")
+        .put("message", "made up")
+        .put("lastTransitionTime", "2026-01-01T00:00:00Z");
+    String path = path(kind, "/" + object.at("/metadata/name").asText() + "/status");
+    return new Step("status of " + kind.kind(), ApiRequest.patch(path, patch));
   }
 
   private static void suspend(ObjectNode patch, JobKind kind, Random random) {
