@@ -458,10 +458,20 @@ public final class PodAccounts implements WorkloadListener {
 
   /**
    * The last Workload of an account whose pods are more than what it is charged for: the one that
-   * was charged last when their node was lost, or one that was deleted without quota.
+   * was charged last when their node was lost, one that was deleted without quota, or one that
+   * stays charged although it was deleted.
    */
   Optional<CachedWorkload> beyondReach(Account account) {
-    return Optional.ofNullable(beyondReach.get(account));
+    CachedWorkload last = beyondReach.get(account);
+    if (last != null) {
+      return Optional.of(last);
+    }
+    lock.lock();
+    try {
+      return held.getOrDefault(account, Map.of()).values().stream().findFirst();
+    } finally {
+      lock.unlock();
+    }
   }
 
   /** Pods of a Workload that ended without quota are found later, too. */
@@ -521,7 +531,7 @@ public final class PodAccounts implements WorkloadListener {
       lock.unlock();
     }
     remember(account);
-    if (beyondReach(account).isPresent() && comparison.within(charge(account), anywhere(account))) {
+    if (beyondReach.containsKey(account) && comparison.within(charge(account), anywhere(account))) {
       beyondReach.remove(account);
     }
     List<WorkloadId> released = new ArrayList<>();

@@ -44,7 +44,7 @@ public record PodAdmissionLookup(
   /**
    * What a pod would request beyond what it was admitted with: beyond the amounts of one pod of its
    * pod set, or together with the other pods beyond what all of them may request. Empty if it is
-   * within them, if it doesn't request more than before, or if it has no Workload with quota.
+   * within them, if it doesn't request more than before, or if nothing is charged for it.
    *
    * @param before the pod as it is
    * @param pod the pod as it is to be
@@ -73,7 +73,9 @@ public record PodAdmissionLookup(
         return excess;
       }
     }
-    return reserving.isEmpty() ? Optional.empty() : together(account, known, parser.of(pod));
+    return accounts.charge(account).pods() == 0
+        ? Optional.empty()
+        : together(account, known, parser.of(pod));
   }
 
   /** What the pods of an account request too much with one of them changed. */

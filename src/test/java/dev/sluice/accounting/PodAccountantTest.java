@@ -224,6 +224,25 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p1", "p2");
   }
 
+  /** Three pods were admitted. */
+  @Test
+  void podsBeyondWhatADeletedWorkloadHoldsAreStopped() throws Exception {
+    CachedWorkload admitted = workloadOf(job()).admitted("spot").get();
+    become(admitted);
+    for (int i = 1; i <= 3; i++) {
+      pod(i);
+    }
+    workloads.known().clear();
+    accounts.changed(admitted, null);
+    accountant.changed(ACCOUNT);
+    after(PodAccountant.UNADMITTED);
+    assertThat(deleted()).isEmpty();
+
+    pod(4);
+    after(PodAccountant.UNADMITTED);
+    assertThat(deleted()).contains("p4");
+  }
+
   @Test
   void quotaOfADeletedJobIsGivenBackWhenThePodsThatExistAreKnownAndGone() throws Exception {
     CachedWorkload admitted = workloadOf(job()).admitted("spot").get();

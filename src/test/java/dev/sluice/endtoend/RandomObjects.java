@@ -32,7 +32,8 @@ final class RandomObjects {
               + " {schedule: '* * * * *', jobTemplate: {spec: {parallelism: 2, template: <>}}}}");
 
   private static final List<String> CPUS = List.of("1", "1", "1", "500m", "2", "250m", "3", "0");
-  private static final List<String> TIMES = List.of("300ms", "1s", "1s", "2s", "5s", "60m");
+  private static final List<String> TIMES =
+      List.of("300ms", "1s", "1s", "2s", "2s", "5s", "5s", "60m");
   private static final List<Integer> GRACES = List.of(0, 1, 1, 30, 86_400);
   private static final List<String> QUEUES = List.of("lq", "lq", "lq", "lq", "other", "nowhere");
   private static final List<String> COUNTS =
@@ -185,7 +186,11 @@ final class RandomObjects {
       case 2 -> containers.add(container("istio-proxy", random));
       case 3 -> request(spec, random);
       case 4 -> spec.put("priorityClassName", "system-cluster-critical");
-      case 5 -> spec.withArray("schedulingGates").addObject().put("name", "example.com/mine");
+      case 5 -> {
+        if (random.nextInt(3) == 0) {
+          spec.withArray("schedulingGates").addObject().put("name", "example.com/mine");
+        }
+      }
       default -> {}
     }
   }

@@ -29,9 +29,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A tenant of one namespace who does anything: the built-in ClusterRole edit, the role of batch
- * users, all kinds of jobs, and resizing pods are his; the service account of his pods may make
- * pods, and he may act as it. Each step is drawn from the seed and its own number alone, but for
- * which of the pods and children of the moment it hits. Usable from any thread.
+ * users, all kinds of jobs, and resizing pods are allowed; the service account of the pods has the
+ * same rights, and some steps are done as it. Each step is drawn from the seed and its own number
+ * alone, but for which of the pods and children of the moment it hits. Usable from any thread.
  */
 final class RandomTenant implements AutoCloseable {
 
@@ -205,23 +205,23 @@ final class RandomTenant implements AutoCloseable {
 
   private List<Step> draw(Random random) throws InterruptedException {
     int drawn = random.nextInt(100);
-    if (drawn < 35) {
+    if (drawn < 33) {
       return create(random);
     }
-    if (drawn < 55) {
+    if (drawn < 50) {
       return List.of(change(random));
     }
-    if (drawn < 70) {
+    if (drawn < 75) {
       return List.of(deleteJob(random));
     }
     Optional<GenericKubernetesResource> hit =
-        drawn < 90
+        drawn < 92
             ? known.any(POD, random)
             : known.any(RandomObjects.pick(CHILDREN, random), random);
     if (hit.isEmpty()) {
       return create(random);
     }
-    return List.of(drawn < 90 ? pod(hit.get(), random) : child(hit.get(), random));
+    return List.of(drawn < 92 ? pod(hit.get(), random) : child(hit.get(), random));
   }
 
   private List<Step> create(Random random) {

@@ -37,8 +37,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A tenant does anything at random that RBAC lets him do, in a namespace in which everything has to
- * be queued, beside a team whose Jobs have to finish. Judged is what ran on nodes. {@code
+ * A tenant does anything at random that RBAC allows, in a namespace in which everything has to be
+ * queued, beside a team whose Jobs have to finish. Judged is what ran on nodes. {@code
  * -Dsluice.tenants.steps=N} plays so many steps, {@code -Dsluice.seed=N} others, and {@code
  * -Dsluice.tenants.first=N} begins at the step of this number.
  */
@@ -57,6 +57,9 @@ class RandomTenantsIT {
 
   /** One honest Job for so many steps. */
   private static final int STEPS_PER_HONEST_JOB = 100;
+
+  /** At least one pod runs in so many steps. */
+  private static final int STEPS_PER_POD = 50;
 
   /** So many steps are remembered, to be told with an excess. */
   private static final int TOLD = 1_000;
@@ -147,6 +150,7 @@ class RandomTenantsIT {
             judge.usedPercent(),
             answers.slow().toSeconds());
         Map<Series, Figures> figures = figures(mode, judge, answers);
+        assertThat(judge.ran()).isGreaterThan(steps / STEPS_PER_POD);
         int jobs = (steps + STEPS_PER_HONEST_JOB - 1) / STEPS_PER_HONEST_JOB;
         await("honest Jobs complete").atMost(LIMIT).until(() -> honest.completed() == jobs);
         assertThat(operator.isAlive()).isTrue();

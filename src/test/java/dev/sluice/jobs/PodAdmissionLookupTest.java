@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.accounting.AdmissionComparison;
 import dev.sluice.accounting.PodAccounts;
@@ -83,6 +84,19 @@ class PodAdmissionLookupTest {
     String uid = job().view().ref().uid();
     accounts.records().seen(parser.of(pod(uid, "", "1")));
     assertThat(lookup.excess("team", pod("", "", "1"), pod("", "", "1000"))).isPresent();
+  }
+
+  @Test
+  void aPodDoesNotGrowBeyondWhatADeletedWorkloadHolds() {
+    String uid = job().view().ref().uid();
+    ObjectNode small = pod(uid, "", "1m").deepCopy();
+    ((ObjectNode) small.path("metadata")).put("namespace", "team");
+    accounts.records().seen(parser.of(small));
+    api.cached.clear();
+    accounts.changed(admitted, null);
+    assertThat(accounts.isHeld(admitted.id())).isTrue();
+
+    assertThat(lookup.excess("team", small, pod(uid, "", "1000"))).isPresent();
   }
 
   @Test
