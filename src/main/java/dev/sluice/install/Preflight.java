@@ -3,6 +3,7 @@ package dev.sluice.install;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.ProductLabel;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.PodAccounting;
@@ -552,7 +553,6 @@ public final class Preflight {
 
   private static boolean isOurs(HasMetadata object) {
     return object.getMetadata().getLabels() != null
-        && StandardLabels.PRODUCT.equals(
-            object.getMetadata().getLabels().get(StandardLabels.PART_OF));
+        && ProductLabel.VALUE.equals(object.getMetadata().getLabels().get(ProductLabel.KEY));
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.install;
 
+import dev.sluice.api.ProductLabel;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
 import java.util.TreeMap;
@@ -9,15 +10,9 @@ import java.util.regex.Pattern;
 /**
  * The labels of every object that is installed (docs/install.md#labels-and-names). Other tools
  * select by them, so name and {@code control-plane} are those that installations of this API have
- * everywhere; {@link #PART_OF} tells Sluice's objects from those of other operators.
+ * everywhere; {@link ProductLabel} tells Sluice's objects from those of other operators.
  */
 public final class StandardLabels {
-
-  /** The label whose value {@link #PRODUCT} only Sluice's objects have. */
-  public static final String PART_OF = "app.kubernetes.io/part-of";
-
-  /** Its value. */
-  public static final String PRODUCT = "sluice";
 
   static final String COMPONENT = "app.kubernetes.io/component";
 
@@ -35,8 +30,8 @@ public final class StandardLabels {
             "kueue",
             "app.kubernetes.io/name",
             "kueue",
-            PART_OF,
-            PRODUCT,
+            ProductLabel.KEY,
+            ProductLabel.VALUE,
             "app.kubernetes.io/version",
             InstallManifests.version(),
             "control-plane",

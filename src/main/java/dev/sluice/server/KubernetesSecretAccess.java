@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import dev.sluice.api.ProductLabel;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -15,9 +16,6 @@ public final class KubernetesSecretAccess implements SecretAccess {
 
   /** By this annotation cert-manager says which Certificate a Secret belongs to. */
   private static final String CERTIFICATE = "cert-manager.io/certificate-name";
-
-  private static final String PART_OF = "app.kubernetes.io/part-of";
-  private static final String OWN = "sluice";
 
   private final KubernetesClient client;
   private final String namespace;
@@ -79,7 +77,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
     boolean isOther =
         !data.getOrDefault(ServingSecret.CERTIFICATE, "").isEmpty()
             && !data.containsKey(ServingSecret.CA_KEY)
-            && (labels == null || !OWN.equals(labels.get(PART_OF)));
+            && (labels == null || !ProductLabel.VALUE.equals(labels.get(ProductLabel.KEY)));
     return isOther
         ? Optional.of("somebody who keeps the key of its authority (it has no ca.key)")
         : Optional.empty();
@@ -111,7 +109,7 @@ public final class KubernetesSecretAccess implements SecretAccess {
         .withNewMetadata()
         .withNamespace(namespace)
         .withName(name)
-        .addToLabels(PART_OF, OWN)
+        .addToLabels(ProductLabel.KEY, ProductLabel.VALUE)
         .endMetadata()
         .withType("Opaque")
         .withData(data)

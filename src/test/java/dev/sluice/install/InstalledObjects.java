@@ -3,6 +3,7 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.api.ProductLabel;
 import dev.sluice.webhooks.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -151,7 +152,7 @@ record InstalledObjects(KubernetesClient client) {
             admission.mutatingWebhookConfigurations(),
             admission.validatingWebhookConfigurations(),
             client.genericKubernetesResources(APISERVICES, "APIService"))) {
-      kind.withLabel(StandardLabels.PART_OF, StandardLabels.PRODUCT).delete();
+      kind.withLabel(ProductLabel.KEY, ProductLabel.VALUE).delete();
     }
   }
 
