@@ -25,7 +25,6 @@ import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Admission;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -56,7 +55,7 @@ final class AccountingModule implements OperatorModule {
   /** Connected to the Workloads that {@code workloads} reads. */
   AccountingModule(OperatorContext context, WorkloadModule workloads) {
     this.context = context;
-    AdmittedRequests requests = context.options().jobs(namespace -> Map.of()).admittedRequests();
+    AdmittedRequests requests = context.options().admittedRequests();
     parser = new PodRecordParser(requests);
     AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);

@@ -105,6 +105,15 @@ record OptionsMapper(Configuration configuration) {
         preemptionGates());
   }
 
+  /** What quota counts of a pod. */
+  AdmittedRequests admittedRequests() {
+    return new AdmittedRequests(
+        configuration.resources().excludeResourcePrefixes(),
+        configuration.resources().transformations(),
+        ignoresUndeclared(),
+        configuration.resources().injectedContainers());
+  }
+
   /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
   JobOptions jobs(Function<String, Map<String, String>> namespaceLabels) {
     return new JobOptions(
@@ -122,11 +131,7 @@ record OptionsMapper(Configuration configuration) {
             on(FeatureGate.PARTIAL_ADMISSION),
             on(FeatureGate.RECLAIMABLE_PODS),
             on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
-            new AdmittedRequests(
-                configuration.resources().excludeResourcePrefixes(),
-                configuration.resources().transformations(),
-                ignoresUndeclared(),
-                configuration.resources().injectedContainers()),
+            admittedRequests(),
             on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
             on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
         .withQuickStart(quickStart())

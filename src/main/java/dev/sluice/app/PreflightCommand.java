@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -53,7 +54,13 @@ public final class PreflightCommand implements Callable<Integer> {
           ConfigurationLoader.load(config.file(), Optional.empty(), OperatorRunner::ownNamespace);
       try (KubernetesClient client =
           new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
-        return print(new Preflight(client, configuration).report());
+        return print(
+            new Preflight(
+                    client,
+                    configuration,
+                    new OptionsMapper(configuration).admittedRequests(),
+                    InstantSource.system())
+                .report());
       }
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);

@@ -1,10 +1,11 @@
 package dev.sluice.install;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.ProductLabel;
-import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
@@ -12,23 +13,21 @@ import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.server.KubernetesSecretAccess;
 import dev.sluice.visibility.api.VisibilityApi;
-import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
-import io.fabric8.kubernetes.api.model.Container;
+import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.PodTemplateParser;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ServiceReference;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.net.HttpURLConnection;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,9 +35,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what a cluster has before Sluice takes the place of another operator of the API
@@ -58,11 +60,16 @@ public final class Preflight {
 
   private static final String DEPLOYMENT = "kueue-controller-manager";
   private static final String CERTIFICATES = "cert-manager.io/v1";
+  private static final String[] CONTAINERS = {"containers", "initContainers"};
 
   private final KubernetesClient client;
   private final Configuration configuration;
   private final String namespace;
+  private final AdmittedRequests requests;
+  private final InstantSource clock;
   private final List<Row> rows = new ArrayList<>();
+  private @Nullable RegisteredWebhooks registrations;
+  private @Nullable Workloads workloads;
 
   /** What a row asks of the reader. */
   public enum Severity {
@@ -82,11 +89,22 @@ public final class Preflight {
    */
   public record Row(Severity severity, String subject, String text) {}
 
-  /** Nothing is read yet. */
-  public Preflight(KubernetesClient client, Configuration configuration) {
+  /**
+   * Nothing is read yet.
+   *
+   * @param requests what quota counts of a pod with this configuration
+   * @param clock by which a lease has been renewed or not
+   */
+  public Preflight(
+      KubernetesClient client,
+      Configuration configuration,
+      AdmittedRequests requests,
+      InstantSource clock) {
     this.client = client;
     this.configuration = configuration;
     this.namespace = configuration.namespace();
+    this.requests = requests;
+    this.clock = clock;
   }
 
   /**
@@ -248,14 +266,24 @@ public final class Preflight {
     }
   }
 
+  private RegisteredWebhooks registrations() {
+    RegisteredWebhooks read = registrations;
+    if (read == null) {
+      read = RegisteredWebhooks.list(client);
+      registrations = read;
+    }
+    return read;
+  }
+
   private void ownRegistrations() {
-    var registrations = client.admissionRegistration().v1();
+    var mutating = registrations().ownMutating();
+    var validating = registrations().ownValidating();
     var finding =
         new RegistrationRepair(
                 client,
                 WebhookRegistration.of(configuration, WebhookRegistration.service(configuration)),
                 Optional.empty())
-            .look();
+            .finding(mutating, validating);
     if (!finding.missing().isEmpty()) {
       row(
           Severity.NOTE,
@@ -271,38 +299,12 @@ public final class Preflight {
               + " them: "
               + String.join(", ", finding.unanswered()));
     }
-    Optional<MutatingWebhookConfiguration> mutating =
-        Optional.ofNullable(
-            registrations
-                .mutatingWebhookConfigurations()
-                .withName(WebhookConfigurations.MUTATING)
-                .get());
-    Optional<ValidatingWebhookConfiguration> validating =
-        Optional.ofNullable(
-            registrations
-                .validatingWebhookConfigurations()
-                .withName(WebhookConfigurations.VALIDATING)
-                .get());
-    Stream.concat(
-            mutating.stream()
-                .flatMap(it -> it.getWebhooks().stream())
-                .map(it -> it.getClientConfig()),
-            validating.stream()
-                .flatMap(it -> it.getWebhooks().stream())
-                .map(it -> it.getClientConfig()))
-        .flatMap(target -> Stream.ofNullable(target.getService()))
+    registrations()
+        .ownServices()
         .map(ServiceReference::getNamespace)
         .filter(other -> !namespace.equals(other))
         .distinct()
-        .forEach(
-            other ->
-                row(
-                    Severity.TODO,
-                    "registrations",
-                    ("they lead to namespace %s, where another operator of the API has a lease of"
-                            + " its own: install Sluice there (namespace: %s), or stop that operator"
-                            + " first")
-                        .formatted(other, other)));
+        .forEach(this::registeredForNamespace);
     Stream.<Optional<? extends HasMetadata>>of(mutating, validating)
         .flatMap(Optional::stream)
         .filter(found -> found.getMetadata().getAnnotations() != null)
@@ -317,20 +319,34 @@ public final class Preflight {
                     "cert-manager writes their authority from Certificate " + from));
   }
 
-  private void otherRegistrations() {
-    var registrations = client.admissionRegistration().v1();
-    registrations.mutatingWebhookConfigurations().list().getItems().stream()
-        .filter(it -> !it.getMetadata().getName().equals(WebhookConfigurations.MUTATING))
-        .filter(it -> it.getWebhooks().stream().anyMatch(each -> asksAboutUs(each.getRules())))
-        .forEach(this::otherRegistration);
-    registrations.validatingWebhookConfigurations().list().getItems().stream()
-        .filter(it -> !it.getMetadata().getName().equals(WebhookConfigurations.VALIDATING))
-        .filter(it -> it.getWebhooks().stream().anyMatch(each -> asksAboutUs(each.getRules())))
-        .forEach(this::otherRegistration);
+  /** An operator in another namespace has a lease of its own, so nothing keeps both apart. */
+  private void registeredForNamespace(String other) {
+    String name = configuration.leaderElection().resourceName();
+    Optional<String> holder =
+        Optional.ofNullable(client.leases().inNamespace(other).withName(name).get())
+            .flatMap(
+                lease ->
+                    SharedObjectsGuard.holderAt(
+                        clock.instant(), lease, configuration.leaderElection().leaseDuration()));
+    if (holder.isPresent()) {
+      String operator = holder.get();
+      row(
+          Severity.TODO,
+          "registrations",
+          ("they lead to namespace %s, where %s renews a lease of its own: install Sluice there"
+                  + " (namespace: %s), or stop that operator first")
+              .formatted(other, operator, other));
+    } else {
+      row(
+          Severity.NOTE,
+          "registrations",
+          "they lead to namespace %s, where nobody renews lease %s; those of Sluice lead to %s"
+              .formatted(other, name, namespace));
+    }
   }
 
-  private static boolean asksAboutUs(List<RuleWithOperations> rules) {
-    return rules.stream().anyMatch(rule -> rule.getApiGroups().contains(ApiVersions.GROUP));
+  private void otherRegistrations() {
+    registrations().others().forEach(this::otherRegistration);
   }
 
   private void otherRegistration(HasMetadata found) {
@@ -440,19 +456,58 @@ public final class Preflight {
     }
   }
 
-  private List<GenericKubernetesResource> workloads() {
-    String version = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
-    return client.supports(version, "Workload")
-        ? client.genericKubernetesResources(version, "Workload").inAnyNamespace().list().getItems()
-        : List.of();
+  /** What is kept of all Workloads. */
+  private static final class Workloads {
+    private int askingForDevices;
+
+    /** By namespace: the names of the containers of all templates. */
+    private final Map<String, Set<String>> containers = new HashMap<>();
+
+    /** By namespace: the resources of which something was assigned. */
+    private final Map<String, Set<String>> assigned = new HashMap<>();
+
+    private void add(GenericKubernetesResource workload) {
+      String in = workload.getMetadata().getNamespace();
+      JsonNode tree = JsonMappers.JSON.valueToTree(workload);
+      if (tree.path("spec").toString().contains("resourceClaims")) {
+        askingForDevices++;
+      }
+      Set<String> names = containers.computeIfAbsent(in, any -> new TreeSet<>());
+      for (JsonNode podSet : tree.path("spec").path("podSets")) {
+        containersOf(podSet.at("/template/spec"))
+            .forEach(container -> names.add(container.path("name").asText()));
+      }
+      Set<String> resources = assigned.computeIfAbsent(in, any -> new TreeSet<>());
+      for (JsonNode assignment : tree.at("/status/admission/podSetAssignments")) {
+        assignment.path("resourceUsage").fieldNames().forEachRemaining(resources::add);
+      }
+    }
+  }
+
+  private static Stream<JsonNode> containersOf(JsonNode podSpec) {
+    return Stream.of(CONTAINERS).flatMap(field -> podSpec.path(field).valueStream());
+  }
+
+  private Workloads workloads() {
+    Workloads read = workloads;
+    if (read == null) {
+      read = new Workloads();
+      String version = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
+      if (client.supports(version, "Workload")) {
+        client
+            .genericKubernetesResources(version, "Workload")
+            .inAnyNamespace()
+            .list()
+            .getItems()
+            .forEach(read::add);
+      }
+      workloads = read;
+    }
+    return read;
   }
 
   private void devices() {
-    long asking =
-        workloads().stream()
-            .filter(
-                workload -> String.valueOf(workload.<Object>get("spec")).contains("resourceClaims"))
-            .count();
+    int asking = workloads().askingForDevices;
     if (asking > 0) {
       row(
           Severity.NOTE,
@@ -468,20 +523,6 @@ public final class Preflight {
     if (configuration.podAccounting() == PodAccounting.OFF) {
       return;
     }
-    Map<String, Set<String>> templates = new HashMap<>();
-    for (GenericKubernetesResource workload : workloads()) {
-      Set<String> names =
-          templates.computeIfAbsent(workload.getMetadata().getNamespace(), any -> new TreeSet<>());
-      JsonNode spec = JsonMappers.JSON.valueToTree(workload).path("spec");
-      for (JsonNode podSet : spec.path("podSets")) {
-        for (String field : new String[] {"containers", "initContainers"}) {
-          podSet
-              .at("/template/spec")
-              .path(field)
-              .forEach(container -> names.add(container.path("name").asText()));
-        }
-      }
-    }
     Map<String, List<String>> pods = new TreeMap<>();
     for (Pod pod :
         client
@@ -491,19 +532,10 @@ public final class Preflight {
             .withField("status.phase", "Running")
             .list()
             .getItems()) {
-      Stream.concat(
-              pod.getSpec().getContainers().stream(), pod.getSpec().getInitContainers().stream())
-          .filter(this::isTooLarge)
-          .map(Container::getName)
-          .filter(
-              name ->
-                  !templates
-                      .getOrDefault(pod.getMetadata().getNamespace(), Set.of())
-                      .contains(name))
-          .forEach(
-              name ->
-                  pods.computeIfAbsent(name, any -> new ArrayList<>())
-                      .add(pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName()));
+      for (String name : charged(pod)) {
+        pods.computeIfAbsent(name, any -> new ArrayList<>())
+            .add(pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName());
+      }
     }
     pods.forEach(
         (name, having) ->
@@ -517,18 +549,48 @@ public final class Preflight {
                     .formatted(name, having.size(), having.getFirst())));
   }
 
-  /** Whether it requests more than a container of its name may request beside the quota. */
-  private boolean isTooLarge(Container container) {
-    Map<String, Long> free =
-        configuration.resources().injectedContainers().getOrDefault(container.getName(), Map.of());
-    var resources = container.getResources();
-    return resources != null
-        && resources.getRequests() != null
-        && resources.getRequests().entrySet().stream()
-            .anyMatch(
-                requested ->
-                    Quantities.amount(requested.getKey(), requested.getValue().toString())
-                        > free.getOrDefault(requested.getKey(), 0L));
+  /** Containers that no template has and for which quota would count more of the pod. */
+  private Set<String> charged(Pod pod) {
+    String in = pod.getMetadata().getNamespace();
+    Set<String> known = workloads().containers.getOrDefault(in, Set.of());
+    JsonNode spec = JsonMappers.JSON.valueToTree(pod.getSpec());
+    Set<String> added =
+        containersOf(spec)
+            .map(container -> container.path("name").asText())
+            .filter(name -> !known.contains(name))
+            .collect(Collectors.toCollection(TreeSet::new));
+    Set<String> charged = new TreeSet<>();
+    for (String name : added) {
+      Set<String> others = new TreeSet<>(added);
+      others.remove(name);
+      // Alone, since the larger of two init containers hides the other; and beside the others,
+      // since they may be more than the pod had only together.
+      if (isMore(counted(spec, others), counted(spec, added), in)
+          || isMore(counted(spec, Set.of()), counted(spec, Set.of(name)), in)) {
+        charged.add(name);
+      }
+    }
+    return charged;
+  }
+
+  private boolean isMore(SortedMap<String, Long> amounts, SortedMap<String, Long> than, String in) {
+    Set<String> assigned = workloads().assigned.getOrDefault(in, Set.of());
+    return amounts.entrySet().stream()
+        .filter(each -> !requests.ignoresUndeclared() || assigned.contains(each.getKey()))
+        .anyMatch(each -> each.getValue() > than.getOrDefault(each.getKey(), 0L));
+  }
+
+  /** What quota counts of a pod, if it had no containers of these names. */
+  private SortedMap<String, Long> counted(JsonNode spec, Set<String> without) {
+    ObjectNode copy = spec.deepCopy();
+    for (String field : CONTAINERS) {
+      ArrayNode kept = copy.putArray(field);
+      spec.path(field)
+          .valueStream()
+          .filter(container -> !without.contains(container.path("name").asText()))
+          .forEach(kept::add);
+    }
+    return requests.counted(PodTemplateParser.requests(copy, requests::charged));
   }
 
   private void releases() {

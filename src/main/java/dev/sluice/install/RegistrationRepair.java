@@ -109,7 +109,8 @@ public final class RegistrationRepair {
     return new Finding(finding.missing(), finding.unanswered(), finding.absent(), true);
   }
 
-  private Finding finding(
+  /** Compares registrations that were read already, and writes nothing. */
+  Finding finding(
       Optional<MutatingWebhookConfiguration> mutating,
       Optional<ValidatingWebhookConfiguration> validating) {
     List<String> unanswered = new ArrayList<>();

@@ -17,7 +17,9 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
@@ -63,6 +65,8 @@ class PreflightIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+  private static final String RENEWED =
+      "{\"spec\": {\"renewTime\": \"%s\", \"leaseDurationSeconds\": %d}}";
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Set<String> READING = Set.of("get", "list", "watch");
 
@@ -105,6 +109,7 @@ class PreflightIT {
         spec:
           initContainers:
           - {name: istio-init, image: none, resources: {requests: {cpu: 100m, memory: 128Mi}}}
+          - {name: before-main, image: none, resources: {requests: {cpu: 100m}}}
           containers:
           - {name: main, image: none, resources: {requests: {cpu: "1"}}}
           - {name: istio-proxy, image: none, resources: {requests: {cpu: 300m}}}
@@ -132,7 +137,7 @@ class PreflightIT {
         .contains("of pods/resize")
         .contains("a container istio-proxy that no template has (1, such as ")
         .contains("a container mesh-agent that no template has (1, such as ")
-        .doesNotContain("istio-init", "asks-for-nothing", "container main")
+        .doesNotContain("istio-init", "before-main", "asks-for-nothing", "container main")
         .doesNotContain("is written by", "they lead to namespace");
     var secret =
         cluster
@@ -146,7 +151,16 @@ class PreflightIT {
     secret.patch(MERGE, "{\"data\": {\"ca.key\": \"\"}}");
     String text = Files.readString(configuration);
     Files.writeString(configuration, text + "namespace: elsewhere\n");
-    assertThat(preflight()).contains("they lead to namespace kueue-system, where another operator");
+    var lease = lease(cluster.client());
+    lease.patch(MERGE, RENEWED.formatted(now(), 600));
+    assertThat(preflight())
+        .contains(
+            "todo  registrations        they lead to namespace kueue-system, where "
+                + EarlierOperator.HOLDER);
+    lease.patch(MERGE, RENEWED.formatted("2026-01-01T00:00:00.000000Z", 15));
+    assertThat(preflight())
+        .contains(
+            "note  registrations        they lead to namespace kueue-system, where nobody renews");
     Files.writeString(configuration, text);
 
     List<JsonNode> requests = requests();
@@ -176,19 +190,14 @@ class PreflightIT {
   void whileAnotherLeadsTheOperatorWritesNothingAndAfterwardsWhatItNeeds(TestCluster cluster)
       throws Exception {
     KubernetesClient client = cluster.client();
-    var lease =
-        client.leases().inNamespace(InstallManifests.NAMESPACE).withName("c1f6bfd2.kueue.x-k8s.io");
+    var lease = lease(client);
     Map<String, String> before = shared(client);
     int asked = requests().size();
     Queue<String> ends = new ConcurrentLinkedQueue<>();
     try (ScheduledExecutorService renewal = Executors.newSingleThreadScheduledExecutor()) {
       var renewed =
           renewal.scheduleAtFixedRate(
-              () ->
-                  lease.patch(
-                      MERGE,
-                      "{\"spec\": {\"renewTime\": \"%s\"}}"
-                          .formatted(Instant.now().truncatedTo(ChronoUnit.MICROS))),
+              () -> lease.patch(MERGE, RENEWED.formatted(now(), 15)),
               0,
               200,
               TimeUnit.MILLISECONDS);
@@ -208,7 +217,8 @@ class PreflightIT {
             .until(
                 () ->
                     count(asked, "secrets") >= 2
-                        && count(asked, WebhookConfigurations.MUTATING) >= 3);
+                        && count(asked, WebhookConfigurations.MUTATING) >= 4);
+        assertThat(renewed.isDone()).as("the other's lease isn't renewed any more").isFalse();
         assertThat(
                 requests().stream()
                     .skip(asked)
@@ -242,6 +252,17 @@ class PreflightIT {
         assertThat(ends).isEmpty();
       }
     }
+  }
+
+  private static Resource<Lease> lease(KubernetesClient client) {
+    return client
+        .leases()
+        .inNamespace(InstallManifests.NAMESPACE)
+        .withName("c1f6bfd2.kueue.x-k8s.io");
+  }
+
+  private static Instant now() {
+    return Instant.now().truncatedTo(ChronoUnit.MICROS);
   }
 
   private static Set<String> rules(KubernetesClient client) {
@@ -279,10 +300,11 @@ class PreflightIT {
                 object -> object.getMetadata().getResourceVersion()));
   }
 
-  /** Requests since the first so many, of a resource or of a name. */
+  /** What was got since the first so many requests, of a resource or of a name. */
   private long count(int since, String what) throws IOException {
     return requests().stream()
         .skip(since)
+        .filter(request -> request.path("verb").asText().equals("get"))
         .filter(
             request ->
                 what.equals(request.at("/objectRef/resource").asText())

@@ -2,6 +2,7 @@ package dev.sluice.kube.leader;
 
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -107,9 +108,7 @@ public final class SharedObjectsGuard {
       version = read;
       since = now;
     }
-    Integer seconds = lease.getSpec().getLeaseDurationSeconds();
-    Duration binds = seconds == null ? assumed : Duration.ofSeconds(seconds);
-    if (now - since <= binds.toNanos()) {
+    if (now - since <= binds(lease, assumed).toNanos()) {
       throw new HeldByOtherException(other.get(), renewed);
     }
   }
@@ -141,6 +140,27 @@ public final class SharedObjectsGuard {
     var annotations = lease.getMetadata().getAnnotations();
     String said = annotations == null ? null : annotations.get(HOLDER);
     return holder(lease).filter(holder -> !holder.equals(said));
+  }
+
+  /**
+   * Who holds the lease at a moment, Sluice or another, by the time that its last renewal says;
+   * empty if nobody does, or hasn't renewed it for as long as it binds.
+   *
+   * @param assumed how long a lease binds that doesn't say so
+   */
+  public static Optional<String> holderAt(Instant now, Lease lease, Duration assumed) {
+    return holder(lease)
+        .filter(
+            holder -> {
+              var renewed = lease.getSpec().getRenewTime();
+              return renewed != null
+                  && !now.isAfter(renewed.toInstant().plus(binds(lease, assumed)));
+            });
+  }
+
+  private static Duration binds(Lease lease, Duration assumed) {
+    Integer seconds = lease.getSpec().getLeaseDurationSeconds();
+    return seconds == null ? assumed : Duration.ofSeconds(seconds);
   }
 
   private static Optional<String> holder(Lease lease) {

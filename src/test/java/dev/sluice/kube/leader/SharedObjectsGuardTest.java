@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,22 @@ class SharedObjectsGuardTest {
     assertThatCode(guard::check).doesNotThrowAnyException();
     heldBy("", "", "1");
     assertThatCode(guard::check).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aHolderHoldsForAsLongAsItsLastRenewalBinds() {
+    Instant renewed = Instant.parse("2026-01-01T00:00:00Z");
+    Duration assumed = Duration.ofSeconds(15);
+    heldBy(OTHER, "", "1");
+    Lease held = lease.orElseThrow();
+    assertThat(SharedObjectsGuard.holderAt(renewed, held, assumed)).as("never renewed").isEmpty();
+    held.getSpec().setRenewTime(renewed.atZone(ZoneOffset.UTC));
+    assertThat(SharedObjectsGuard.holderAt(renewed.plusSeconds(10), held, assumed)).contains(OTHER);
+    assertThat(SharedObjectsGuard.holderAt(renewed.plusSeconds(11), held, assumed)).isEmpty();
+    held.getSpec().setLeaseDurationSeconds(null);
+    assertThat(SharedObjectsGuard.holderAt(renewed.plusSeconds(15), held, assumed)).contains(OTHER);
+    held.getSpec().setHolderIdentity("");
+    assertThat(SharedObjectsGuard.holderAt(renewed, held, assumed)).as("given up").isEmpty();
   }
 
   @Test
