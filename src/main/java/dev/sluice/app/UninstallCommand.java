@@ -4,9 +4,11 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.install.Installer;
+import dev.sluice.install.RegisteredWebhooks;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.leader.SharedObjectsGuard;
+import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -14,6 +16,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -31,9 +34,9 @@ import picocli.CommandLine.Spec;
       "Removes from a cluster what operator --install applied: webhook registrations and roles.",
       "With --definitions the definitions and the operator's namespace go too, and with them all"
           + " queues and Workloads, whose finalizers are taken off. Stop the operator first: while"
-          + " one renews its lease, or a ready pod is behind the Service of its webhooks, nothing"
-          + " is removed. An operator without leader election that runs outside of the cluster"
-          + " isn't noticed.",
+          + " one renews its lease, or a ready pod is behind the Service of its webhooks, or behind"
+          + " any that webhook registrations for kueue.x-k8s.io name, nothing is removed. An"
+          + " operator without leader election that runs outside of the cluster isn't noticed.",
       "What another owner holds by a finalizer stays, and is named."
     },
     mixinStandardHelpOptions = true,
@@ -148,25 +151,48 @@ public final class UninstallCommand implements Callable<Integer> {
     }
   }
 
-  /** A pod that answers webhooks: an operator that takes no part in an election has no lease. */
+  /**
+   * A pod that answers webhooks: an operator that takes no part in an election has no lease. A
+   * release may have given its Service another name, which its registrations tell.
+   */
   private static Optional<String> servingPod(Configuration configuration, KubernetesClient client) {
-    String service = configuration.internalCertManagement().webhookServiceName();
+    return Stream.concat(
+            Stream.of(
+                Map.entry(
+                    configuration.namespace(),
+                    configuration.internalCertManagement().webhookServiceName())),
+            RegisteredWebhooks.list(client)
+                .servicesOfTheApi()
+                .map(service -> Map.entry(service.getNamespace(), service.getName())))
+        .distinct()
+        .flatMap(service -> readyPod(service.getKey(), service.getValue(), client).stream())
+        .findFirst();
+  }
+
+  private static Optional<String> readyPod(
+      String namespace, String service, KubernetesClient client) {
     return client
         .discovery()
         .v1()
         .endpointSlices()
-        .inNamespace(configuration.namespace())
+        .inNamespace(namespace)
         .withLabel("kubernetes.io/service-name", service)
         .list()
         .getItems()
         .stream()
         .flatMap(slice -> Stream.ofNullable(slice.getEndpoints()).flatMap(List::stream))
-        .filter(endpoint -> endpoint.getTargetRef() != null && endpoint.getConditions() != null)
-        .filter(endpoint -> Boolean.TRUE.equals(endpoint.getConditions().getReady()))
+        .filter(endpoint -> endpoint.getTargetRef() != null && isReady(endpoint))
         .findFirst()
         .map(
             endpoint ->
-                "pod " + endpoint.getTargetRef().getName() + " is ready behind Service " + service);
+                "pod %s is ready behind Service %s/%s, which answers webhooks"
+                    .formatted(endpoint.getTargetRef().getName(), namespace, service));
+  }
+
+  /** The API asks its readers to take an unknown condition for ready. */
+  private static boolean isReady(Endpoint endpoint) {
+    return endpoint.getConditions() == null
+        || !Boolean.FALSE.equals(endpoint.getConditions().getReady());
   }
 
   private void tell(String line) {

@@ -11,6 +11,7 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
@@ -202,25 +203,7 @@ class UninstallIT {
       throws Exception {
     KubernetesClient client = cluster.client();
     installWithoutOperator(client);
-    EndpointSlice slice =
-        new EndpointSliceBuilder()
-            .withNewMetadata()
-            .withName("of-a-pod")
-            .withNamespace(InstallManifests.NAMESPACE)
-            .addToLabels("kubernetes.io/service-name", InstallManifests.WEBHOOK_SERVICE)
-            .endMetadata()
-            .withAddressType("IPv4")
-            .addNewEndpoint()
-            .withAddresses("10.1.2.3")
-            .withNewConditions()
-            .withReady(true)
-            .endConditions()
-            .withNewTargetRef()
-            .withKind("Pod")
-            .withName("operator-1")
-            .endTargetRef()
-            .endEndpoint()
-            .build();
+    EndpointSlice slice = endpointSlice(InstallManifests.WEBHOOK_SERVICE);
     client.resource(slice).create();
 
     assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isEqualTo(1);
@@ -228,7 +211,41 @@ class UninstallIT {
     assertThat(err.toString())
         .contains(
             "nothing was removed: an operator runs, pod operator-1 is ready behind Service"
-                + " kueue-webhook-service; stop it first");
+                + " kueue-system/kueue-webhook-service, which answers webhooks; stop it first");
+    assertThat(client.apiextensions().v1().customResourceDefinitions().list().getItems())
+        .hasSizeGreaterThanOrEqualTo(Installer.PLURALS.size())
+        .noneMatch(CustomResourceDefinition::isMarkedForDeletion);
+
+    client.resource(slice).delete();
+    slice = endpointSlice("queueing-kueue-webhook-service");
+    slice.getEndpoints().getFirst().getConditions().setReady(null);
+    client.resource(slice).create();
+    HasMetadata registration =
+        cluster
+            .applyText(
+                """
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: ValidatingWebhookConfiguration
+                metadata: {name: queueing-kueue-validating-webhook-configuration}
+                webhooks:
+                - name: vworkload.kb.io
+                  admissionReviewVersions: [v1]
+                  sideEffects: None
+                  failurePolicy: Ignore
+                  clientConfig:
+                    service: {namespace: kueue-system, name: queueing-kueue-webhook-service}
+                  rules:
+                  - apiGroups: [kueue.x-k8s.io]
+                    apiVersions: [v1beta2]
+                    operations: [CREATE]
+                    resources: [workloads]
+                """)
+            .getFirst();
+
+    assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isEqualTo(1);
+
+    assertThat(err.toString())
+        .contains("is ready behind Service kueue-system/queueing-kueue-webhook-service");
     assertThat(client.apiextensions().v1().customResourceDefinitions().list().getItems())
         .hasSizeGreaterThanOrEqualTo(Installer.PLURALS.size())
         .noneMatch(CustomResourceDefinition::isMarkedForDeletion);
@@ -236,7 +253,29 @@ class UninstallIT {
     slice.getEndpoints().getFirst().getConditions().setReady(false);
     client.resource(slice).update();
     assertThat(uninstall(cluster, "60")).as(() -> out + "\n" + err).isZero();
+    client.resource(registration).delete();
     new Removal(cluster).leftNothing();
+  }
+
+  private static EndpointSlice endpointSlice(String service) {
+    return new EndpointSliceBuilder()
+        .withNewMetadata()
+        .withName("of-" + service)
+        .withNamespace(InstallManifests.NAMESPACE)
+        .addToLabels("kubernetes.io/service-name", service)
+        .endMetadata()
+        .withAddressType("IPv4")
+        .addNewEndpoint()
+        .withAddresses("10.1.2.3")
+        .withNewConditions()
+        .withReady(true)
+        .endConditions()
+        .withNewTargetRef()
+        .withKind("Pod")
+        .withName("operator-1")
+        .endTargetRef()
+        .endEndpoint()
+        .build();
   }
 
   private int uninstall(TestCluster cluster, String timeout) {
