@@ -54,8 +54,8 @@ final class InstallationModule implements OperatorModule {
   private final Map<String, String> faults = new ConcurrentHashMap<>();
   private final AtomicBoolean asked = new AtomicBoolean();
   private final ReentrantLock looking = new ReentrantLock();
+  private final RegistrationReadiness registrations = new RegistrationReadiness();
   private volatile Runnable certificateLost = () -> {};
-  private volatile boolean unasked;
   private volatile boolean reachedByService;
   private volatile boolean hadSecret;
   private volatile boolean closed;
@@ -71,7 +71,7 @@ final class InstallationModule implements OperatorModule {
     this.installer = installer;
     this.metrics = new InstallationMetrics(context.metrics().registry());
     this.watch = new InstallationWatch(context.client(), context.clock(), new Random(), readErrors);
-    servers.addReadinessCheck("webhook-registrations", () -> !unasked);
+    servers.addReadinessCheck("webhook-registrations", registrations::isReady);
     servers.addReadinessCheck("webhook-endpoints", () -> !faults.containsKey(ENDPOINTS));
   }
 
@@ -119,11 +119,13 @@ final class InstallationModule implements OperatorModule {
                         WebhookRegistration.restored(configuration, user),
                         Optional.of(context.shared()::check)));
     boolean isRepairedLater = repair.isPresent() && !repairAtStart(repair.get());
-    StartRequirements.Registrations registrations = StartRequirements.Registrations.read(client);
-    if (!isRepairedLater) {
-      StartRequirements.checkRegistrations(registrations, configuration);
+    StartRequirements.Registrations read = StartRequirements.Registrations.read(client);
+    if (isRepairedLater) {
+      registrations.leaveUnchecked();
+    } else {
+      StartRequirements.checkRegistrations(read, configuration);
     }
-    reachedByService = registrations.nameService();
+    reachedByService = read.nameService();
     return repair;
   }
 
@@ -193,13 +195,14 @@ final class InstallationModule implements OperatorModule {
     try {
       asked.set(false);
       RegistrationRepair.Finding finding = repair.look();
-      unasked = finding.isFault() && finding.absent();
+      registrations.found(finding);
       tell(REGISTRATIONS, Optional.of(finding.text()).filter(any -> finding.isFault()));
       if (finding.repaired()) {
         certificateLost.run();
       }
     } catch (RuntimeException e) {
       if (!closed) {
+        registrations.failed(e);
         if (!(e instanceof KubernetesClientException k && ApiErrorText.unreachable(k))) {
           tell(REGISTRATIONS, Optional.of("they can't be put back: " + ApiErrorText.of(e)));
         }
