@@ -43,23 +43,28 @@ record BuiltInRoles(TestCluster cluster) {
   /** Asks about each role and the whole table, and about what nobody gets by these roles. */
   void judge() throws IOException {
     List<HasMetadata> bindings = bind("kueue");
-    awaitAllowed();
-    for (String role : ROLES) {
-      String user = "in-namespace-" + role;
-      assertThat(isAllowed(new Question(user, "delete", "kueue.x-k8s.io", "workloads", "")))
-          .isFalse();
-      assertThat(isAllowed(new Question(user, "create", "kueue.x-k8s.io", "localqueues", "")))
-          .isFalse();
-      for (String kind : CLUSTER_WIDE) {
-        String everywhere = "in-cluster-" + role;
-        assertThat(isAllowed(new Question(everywhere, "list", "kueue.x-k8s.io", kind, "")))
-            .as(role + " lists " + kind)
-            .isEqualTo(role.equals("admin"));
-        assertThat(isAllowed(new Question(everywhere, "create", "kueue.x-k8s.io", kind, "")))
-            .isFalse();
-      }
+    try {
+      awaitAllowed();
+      ROLES.forEach(this::judgeWhatNobodyGets);
+    } finally {
+      bindings.forEach(binding -> cluster.client().resource(binding).delete());
     }
-    bindings.forEach(binding -> cluster.client().resource(binding).delete());
+  }
+
+  private void judgeWhatNobodyGets(String role) {
+    String user = "in-namespace-" + role;
+    assertThat(isAllowed(new Question(user, "delete", "kueue.x-k8s.io", "workloads", "")))
+        .isFalse();
+    assertThat(isAllowed(new Question(user, "create", "kueue.x-k8s.io", "localqueues", "")))
+        .isFalse();
+    for (String kind : CLUSTER_WIDE) {
+      String everywhere = "in-cluster-" + role;
+      assertThat(isAllowed(new Question(everywhere, "list", "kueue.x-k8s.io", kind, "")))
+          .as(role + " lists " + kind)
+          .isEqualTo(role.equals("admin"));
+      assertThat(isAllowed(new Question(everywhere, "create", "kueue.x-k8s.io", kind, "")))
+          .isFalse();
+    }
   }
 
   /**
