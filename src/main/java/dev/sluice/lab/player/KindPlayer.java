@@ -229,8 +229,7 @@ public final class KindPlayer implements AutoCloseable {
     for (Map.Entry<String, ObjectNode> child : wanted.entrySet()) {
       ObjectNode present = existing.get(child.getKey());
       if (present == null) {
-        settled &=
-            ended || !played.creates(object) || create(object, child.getValue(), existing);
+        settled &= ended || !played.creates(object) || create(object, child.getValue(), existing);
       } else if (played.replaces(present, child.getValue())) {
         settled &= delete(present);
       } else {
