@@ -24,10 +24,12 @@ import dev.sluice.metrics.PodAccountingMetrics;
 import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Admission;
+import dev.sluice.workload.WorkloadLister;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +42,7 @@ final class AccountingModule implements OperatorModule {
   private static final int WRITES_AT_A_TIME = 16;
 
   private final OperatorContext context;
+  private final WorkloadLister workloads;
   private final PodRecordParser parser;
   private final PodAccounts accounts;
   private final PodAccountant accountant;
@@ -48,6 +51,7 @@ final class AccountingModule implements OperatorModule {
   private final PodAccountingMetrics metrics;
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
+  private volatile Predicate<CachedWorkload> jobExists = workload -> false;
   private volatile BooleanSupplier synced = () -> false;
   private volatile PodPrevention.OwnerReader owners = pod -> {};
   private volatile boolean leading;
@@ -55,6 +59,7 @@ final class AccountingModule implements OperatorModule {
   /** Connected to the Workloads that {@code workloads} reads. */
   AccountingModule(OperatorContext context, WorkloadModule workloads) {
     this.context = context;
+    this.workloads = workloads.cache();
     AdmittedRequests requests = context.options().admittedRequests();
     parser = new PodRecordParser(requests);
     AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
@@ -135,13 +140,22 @@ final class AccountingModule implements OperatorModule {
    * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
    * which let pods go for a rollout, not those of jobs that others start, and not the steps of a
    * Workflow that come before the one that waits. Those of a Workflow that has ended may: it has no
-   * status of its own, so that its users can say so while they run.
+   * status of its own, so that its users can say so while they run. Nor those of a job that exists
+   * and has no Workload any more: nobody manages it.
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
+        && (isKnown(workload.id()) || !jobExists.test(workload))
         && (!isSummed(workload) || workload.finished())
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
+  }
+
+  private boolean isKnown(WorkloadId workload) {
+    return workloads
+        .get(workload.namespace(), workload.name())
+        .filter(known -> known.id().equals(workload))
+        .isPresent();
   }
 
   private void changed(Account account) {
@@ -182,6 +196,13 @@ final class AccountingModule implements OperatorModule {
   /** From now on it is known which jobs are parts of others. */
   void follow(IntegrationRegistry jobs, BelievedOwners believed) {
     jobs.observe((before, after) -> jobChanged(before, after, believed));
+    jobExists =
+        workload ->
+            workload
+                .owner()
+                .map(CachedJob.Controller::of)
+                .flatMap(owner -> jobs.find(workload.id().namespace(), owner))
+                .isPresent();
     owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);
   }
 

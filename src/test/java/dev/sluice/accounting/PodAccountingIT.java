@@ -257,6 +257,28 @@ class PodAccountingIT {
     api.awaitCondition(QueuedJobs.WORKLOAD, next, "Admitted", "True");
   }
 
+  /** Its Workload is deleted without quota, as that of a job that is deleted. */
+  @Test
+  void aJobThatIsTakenOutOfItsQueueAndStartedRunsOn() {
+    api.givenQueues(1);
+    submit("first", 1, "", "");
+    awaitBound(1);
+    submit("taken-out", 2, "", "");
+    String workload = api.workloadOf(JOB, "taken-out");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
+
+    patch(JOB, "taken-out", "{'metadata': {'labels': {'kueue.x-k8s.io/queue-name': null}}}");
+    api.awaitGone(QueuedJobs.WORKLOAD, workload);
+    patch(JOB, "taken-out", "{'spec': {'suspend': false}}");
+
+    awaitBound(3);
+    List<String> started = bound().stream().map(PodAccountingIT::name).toList();
+    await("its pods to stay")
+        .during(PodAccountant.UNADMITTED.multipliedBy(4))
+        .atMost(LIMIT)
+        .until(() -> bound().stream().map(PodAccountingIT::name).toList().equals(started));
+  }
+
   private String onTheSilentNode() {
     return """
     terminationGracePeriodSeconds: 86400
