@@ -3,9 +3,9 @@ package dev.sluice.bench;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.lab.player.KindManifest;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;

@@ -15,7 +15,7 @@ import dev.sluice.core.topology.TopologyTree;
 import dev.sluice.topology.NodeState;
 import dev.sluice.topology.NodeStore;
 import dev.sluice.topology.PodStore;
-import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.feed.AdmittedRequests;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;

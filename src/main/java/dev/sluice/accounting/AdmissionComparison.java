@@ -1,10 +1,10 @@
 package dev.sluice.accounting;
 
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.workload.AdmittedRequests;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Assignment;
-import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.CachedWorkload.EvictionCount;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.EvictionCount;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 

@@ -1,6 +1,6 @@
 package dev.sluice.accounting;
 
-import dev.sluice.workload.CachedWorkload.Owner;
+import dev.sluice.workload.record.CachedWorkload.Owner;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;

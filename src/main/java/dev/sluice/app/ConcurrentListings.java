@@ -1,5 +1,11 @@
 package dev.sluice.app;
 
+import dev.sluice.app.module.CacheSyncWaiter;
+import dev.sluice.app.module.CertificateModule;
+import dev.sluice.app.module.InformerModule;
+import dev.sluice.app.module.JobModule;
+import dev.sluice.app.module.OperatorModule;
+import dev.sluice.app.module.WorkloadModule;
 import java.io.IOException;
 
 /**

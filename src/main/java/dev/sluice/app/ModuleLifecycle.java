@@ -1,5 +1,7 @@
 package dev.sluice.app;
 
+import dev.sluice.app.module.CacheSyncWaiter;
+import dev.sluice.app.module.OperatorModule;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
 import java.security.GeneralSecurityException;

@@ -1,6 +1,9 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.app.log.LogLevels;
+import dev.sluice.app.log.ZapOptions;
+import dev.sluice.app.module.StartRequirements;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigException;
 import dev.sluice.kube.client.KubeconfigOption;

@@ -3,13 +3,15 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.app.module.KubernetesClients;
+import dev.sluice.app.module.ProcessSettings;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.client.ConcurrentRequests;
-import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
 import dev.sluice.metrics.MetricsScrape;
-import dev.sluice.server.InternalCertificates;
+import dev.sluice.server.certificates.InternalCertificates;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -141,7 +143,7 @@ public final class OperatorRunner {
    * Logs the configuration in force for debugging, an entry for each line of a file that says the
    * same.
    */
-  static void log(Configuration configuration, Logger log) {
+  public static void log(Configuration configuration, Logger log) {
     configuration.effective().lines().forEach(line -> log.debug("configuration: {}", line));
   }
 

@@ -1,5 +1,7 @@
 package dev.sluice.app;
 
+import dev.sluice.app.module.CacheSyncWaiter;
+import dev.sluice.app.module.OperatorModule;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.FlavorUsage;

@@ -1,9 +1,9 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.webhooks.AdmissionRequest;
-import dev.sluice.webhooks.ClusterLookup;
-import dev.sluice.webhooks.ClusterNotListedException;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.ClusterNotListedException;
+import dev.sluice.webhooks.rules.ClusterLookup;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

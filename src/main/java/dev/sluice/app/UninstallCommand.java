@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.app.module.LeaderElectorFactory;
 import dev.sluice.install.Installer;
 import dev.sluice.install.RegisteredWebhooks;
 import dev.sluice.kube.client.ApiErrorText;

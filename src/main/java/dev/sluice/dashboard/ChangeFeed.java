@@ -2,8 +2,8 @@ package dev.sluice.dashboard;
 
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;

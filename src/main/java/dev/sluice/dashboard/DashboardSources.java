@@ -3,7 +3,7 @@ package dev.sluice.dashboard;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.WorkloadLister;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.function.BooleanSupplier;

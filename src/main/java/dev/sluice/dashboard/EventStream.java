@@ -2,7 +2,7 @@ package dev.sluice.dashboard;
 
 import dev.sluice.dashboard.ChangeFeed.Audience;
 import dev.sluice.dashboard.ChangeFeed.Changes;
-import dev.sluice.server.Response;
+import dev.sluice.server.http.Response;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.OutputStream;

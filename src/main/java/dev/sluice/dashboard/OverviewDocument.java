@@ -13,7 +13,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.dashboard.QuotaLoans.Loan;
 import dev.sluice.dashboard.Viewer.Kind;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;

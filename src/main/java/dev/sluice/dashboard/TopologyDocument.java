@@ -8,7 +8,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.core.topology.TopologyView.Amounts;
 import dev.sluice.core.topology.TopologyView.Leaf;
-import dev.sluice.server.EngineAnswer;
+import dev.sluice.server.endpoints.EngineAnswer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

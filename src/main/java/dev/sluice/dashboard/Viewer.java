@@ -1,7 +1,7 @@
 package dev.sluice.dashboard;
 
-import dev.sluice.server.AccessReviews;
-import dev.sluice.server.UserAction;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.UserAction;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;

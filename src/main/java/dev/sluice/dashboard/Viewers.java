@@ -2,9 +2,9 @@ package dev.sluice.dashboard;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.server.AccessReviews;
-import dev.sluice.server.Request;
-import dev.sluice.server.RequestUsers;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.http.Request;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.InstantSource;

@@ -1,7 +1,7 @@
 package dev.sluice.dashboard;
 
-import dev.sluice.server.Request;
-import dev.sluice.server.Response;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.Response;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

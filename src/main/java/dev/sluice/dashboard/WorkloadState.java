@@ -1,7 +1,7 @@
 package dev.sluice.dashboard;
 
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Optional;

@@ -1,10 +1,10 @@
 package dev.sluice.install;
 
 import dev.sluice.api.config.JobFrameworks;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
-import dev.sluice.webhooks.WebhookConfigurations;
-import dev.sluice.webhooks.WebhookRegistration;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
+import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;

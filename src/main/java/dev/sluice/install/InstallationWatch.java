@@ -2,9 +2,9 @@ package dev.sluice.install;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import dev.sluice.kube.reading.CollectionReflector;
-import dev.sluice.kube.reading.ReadErrorLog;
-import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.ArrayList;

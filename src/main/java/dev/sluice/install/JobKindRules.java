@@ -1,8 +1,8 @@
 package dev.sluice.install;
 
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.MultiKueueRules;
-import dev.sluice.jobs.RbacRule;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.MultiKueueRules;
+import dev.sluice.jobs.kind.RbacRule;
 import java.util.List;
 import java.util.stream.Collectors;
 

@@ -1,7 +1,7 @@
 package dev.sluice.install;
 
 import dev.sluice.api.ApiVersions;
-import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.RuleWithOperations;

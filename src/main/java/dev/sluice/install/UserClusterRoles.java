@@ -1,7 +1,7 @@
 package dev.sluice.install;
 
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;

@@ -2,7 +2,7 @@ package dev.sluice.install;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.kube.reading.CollectionReflector;
+import dev.sluice.kube.reflect.CollectionReflector;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

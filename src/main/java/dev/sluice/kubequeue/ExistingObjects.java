@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;

@@ -2,15 +2,15 @@ package dev.sluice.kubequeue;
 
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.kube.workqueue.WorkQueue;
-import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import dev.sluice.kubequeue.QuotaPlan.TakenName;
 import dev.sluice.kubequeue.QuotaSources.SourceNote;
 import dev.sluice.kubequeue.SourceObjects.Kind;
 import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.time.Duration;
 import java.util.HashSet;

@@ -1,9 +1,9 @@
 package dev.sluice.kubequeue;
 
 import dev.sluice.api.config.KubeQueue.Source;
+import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.definitions.ServedDefinitions;
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reflect.InformerSupervisor;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;

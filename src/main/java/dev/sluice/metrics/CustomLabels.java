@@ -3,7 +3,7 @@ package dev.sluice.metrics;
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,9 +1,9 @@
 package dev.sluice.metrics;
 
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.WorkloadListener;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -5,7 +5,7 @@ import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.leader.ReplicaRole;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.StatefulMetric;

@@ -2,8 +2,8 @@ package dev.sluice.queues;
 
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 

@@ -6,11 +6,11 @@ import dev.sluice.api.v1beta2.CohortStatus;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.LeaderAwareReconciler;
+import dev.sluice.kube.controller.PerGenerationEvents;
+import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.reconcile.LeaderAwareReconciler;
-import dev.sluice.kube.reconcile.PerGenerationEvents;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.queues.status.QueueStatuses;
 

@@ -1,10 +1,10 @@
 package dev.sluice.queues;
 
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.FinalizerEditor;
+import dev.sluice.kube.controller.LeaderAwareReconciler;
+import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.reconcile.FinalizerEditor;
-import dev.sluice.kube.reconcile.LeaderAwareReconciler;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /**

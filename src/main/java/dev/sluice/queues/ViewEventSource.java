@@ -7,7 +7,7 @@ import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.queues.status.PacedRun;
 import dev.sluice.queues.status.StatusRateLimiter;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;

@@ -1,7 +1,6 @@
 /**
- * HTTP servers of the operator: HTTPS with certificates that it creates and renews itself, health,
- * metrics, and the webhook endpoints. Input: handlers from request to response, key material and a
- * clock. Output: running servers that can be closed; the content of responses is decided in other
+ * HTTP servers of the operator. Input: handlers from request to response, key material and a clock.
+ * Output: running servers that can be closed; the content of responses is decided in other
  * packages.
  */
 @NullMarked

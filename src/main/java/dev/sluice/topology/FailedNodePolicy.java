@@ -3,7 +3,7 @@ package dev.sluice.topology;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

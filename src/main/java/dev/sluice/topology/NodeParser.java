@@ -8,7 +8,7 @@ import dev.sluice.core.model.Taint;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.kube.json.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
-import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;

@@ -2,7 +2,7 @@ package dev.sluice.topology;
 
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.kube.reading.CollectionReflector;
+import dev.sluice.kube.reflect.CollectionReflector;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.sluice.topology;
 
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -8,7 +8,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.core.model.MapCopies;
 import dev.sluice.kube.json.WeakInterner;
-import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.kube.reading.CollectionReflector;
+import dev.sluice.kube.reflect.CollectionReflector;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Collection;

@@ -1,8 +1,8 @@
 package dev.sluice.topology;
 
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

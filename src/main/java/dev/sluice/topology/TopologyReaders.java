@@ -1,7 +1,7 @@
 package dev.sluice.topology;
 
-import dev.sluice.kube.reading.CollectionReflector;
-import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.ReadErrorLog;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;

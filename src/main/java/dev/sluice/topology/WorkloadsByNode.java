@@ -1,7 +1,7 @@
 package dev.sluice.topology;
 
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;

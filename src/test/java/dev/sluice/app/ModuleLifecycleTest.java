@@ -3,6 +3,8 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.app.module.CacheSyncWaiter;
+import dev.sluice.app.module.OperatorModule;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

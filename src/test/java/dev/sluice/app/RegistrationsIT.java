@@ -3,13 +3,14 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.app.module.StartRequirements;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.WebhookConfigurations;
-import dev.sluice.webhooks.WebhookRegistration;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
+import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.ServiceReferenceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfig;

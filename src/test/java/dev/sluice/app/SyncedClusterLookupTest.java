@@ -3,7 +3,7 @@ package dev.sluice.app;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.rules.ClusterLookup;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

@@ -18,9 +18,17 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.EvaluationResult;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -55,14 +63,76 @@ class ArchitectureTest {
           List.of("app"),
           List.of("lab"));
 
-  /** The same inside the core. */
-  private static final List<List<String>> CORE_LAYERS =
-      List.of(
-          List.of("core.model"),
-          List.of("core.quota", "core.topology"),
-          List.of("core.queue"),
-          List.of("core.scheduling"),
-          List.of("core.engine"));
+  /**
+   * The same inside of each area of several packages: a room may depend on those of earlier rows
+   * and on no other. An empty name is the area's own package. A package that isn't named belongs to
+   * the room above it.
+   */
+  private static final Map<String, List<List<String>>> ROOMS =
+      Map.ofEntries(
+          Map.entry(
+              "core",
+              rows(
+                  "core",
+                  "model",
+                  "quota topology",
+                  "queue",
+                  "scheduling.flavor scheduling.preemption",
+                  "scheduling",
+                  "engine")),
+          Map.entry("api", rows("api", "", "config json v1beta2", "conversion placement queueing")),
+          Map.entry(
+              "kube",
+              rows(
+                  "kube",
+                  "certificates events json",
+                  "client",
+                  "leader reflect",
+                  "controller",
+                  "definitions")),
+          Map.entry(
+              "workload",
+              rows("workload", "record", "status reading", "feed", "writing", "lifecycle")),
+          Map.entry("queues", rows("queues", "mapping", "cache status", "")),
+          Map.entry(
+              "jobs",
+              rows(
+                  "jobs",
+                  "kind recovery",
+                  "policy",
+                  "controller",
+                  "kinds.argo kinds.jobset kinds.kubeflow kinds.pod kinds.ray",
+                  "kinds.appwrapper kinds.batch kinds.spark kinds.statefulset kinds.trainer",
+                  "kinds.leaderworkerset",
+                  "kinds importer")),
+          Map.entry("visibility", rows("visibility", "", "api explain")),
+          Map.entry(
+              "checks",
+              rows(
+                  "checks",
+                  "controller multikueue.access multikueue.dispatch",
+                  "multikueue.remote multikueue.placement provisioning",
+                  "multikueue.capacity multikueue.fencing",
+                  "multikueue.quota multikueue.sync",
+                  "multikueue",
+                  "")),
+          Map.entry("webhooks", rows("webhooks", "review", "rules", "kinds", "registration")),
+          Map.entry("server", rows("server", "http", "certificates", "auth", "endpoints")),
+          Map.entry("app", rows("app", "log module", "")),
+          Map.entry(
+              "lab",
+              rows(
+                  "lab",
+                  "audit controlplane.binaries player",
+                  "controlplane",
+                  "process",
+                  "bench demo",
+                  "")));
+
+  private static final int LARGEST_PACKAGE = 45;
+
+  /** Packages that have more files today. */
+  private static final Set<String> LARGE = Set.of("api.v1beta2", "core.model");
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -73,10 +143,75 @@ class ArchitectureTest {
   void everyPackageIsInALayer() {
     Set<String> named = new TreeSet<>(LAYERS.stream().flatMap(List::stream).toList());
     assertThat(packages(1)).as("top-level packages").isEqualTo(named);
-    Set<String> core = new TreeSet<>(CORE_LAYERS.stream().flatMap(List::stream).toList());
-    Set<String> present = new TreeSet<>(packages(2));
-    present.removeIf(name -> !name.startsWith("core."));
-    assertThat(present).as("packages of the core").isEqualTo(core);
+  }
+
+  @Test
+  void everyPackageIsInARoom() {
+    Set<String> named = new TreeSet<>();
+    ROOMS.values().forEach(rows -> rows.forEach(named::addAll));
+    Set<String> present = new TreeSet<>();
+    for (JavaClass each : CLASSES) {
+      String name = each.getPackageName().substring(ROOT.length());
+      if (!each.getSimpleName().equals("package-info") && !isAlone(name)) {
+        String room = room(each);
+        boolean divided = named.stream().anyMatch(other -> other.startsWith(room + "."));
+        present.add(divided ? name : room);
+      }
+    }
+    assertThat(present).isEqualTo(named);
+  }
+
+  /** Whether a package is an area that isn't divided. */
+  private static boolean isAlone(String name) {
+    return !name.contains(".") && !ROOMS.containsKey(name);
+  }
+
+  /** The room of a class: the longest name that its package begins with; empty if there is none. */
+  private static String room(JavaClass type) {
+    String name = type.getPackageName() + ".";
+    return ROOMS.values().stream()
+        .flatMap(List::stream)
+        .flatMap(List::stream)
+        .filter(room -> name.startsWith(ROOT + room + "."))
+        .max(Comparator.comparingInt(String::length))
+        .orElse("");
+  }
+
+  private static List<List<String>> rows(String area, String... rows) {
+    return Stream.of(rows)
+        .map(
+            row ->
+                Stream.of(row.split(" ", -1))
+                    .map(name -> name.isEmpty() ? area : area + "." + name)
+                    .toList())
+        .toList();
+  }
+
+  @Test
+  void noPackageIsTooLarge() throws IOException {
+    Map<String, Long> files = new TreeMap<>();
+    Path root = Path.of("src/main/java/dev/sluice");
+    try (Stream<Path> sources = Files.walk(root)) {
+      sources
+          .filter(file -> file.toString().endsWith(".java"))
+          .filter(file -> !file.endsWith("package-info.java"))
+          .map(file -> root.relativize(file.getParent()).toString().replace(File.separator, "."))
+          .forEach(name -> files.merge(name, 1L, Long::sum));
+    }
+    assertThat(files).containsKeys("core.model", "jobs.policy");
+    files.values().removeIf(count -> count <= LARGEST_PACKAGE);
+    assertThat(files.keySet())
+        .as("packages of more than %d files", LARGEST_PACKAGE)
+        .isEqualTo(LARGE);
+  }
+
+  @Test
+  void aDependencyAgainstTheRowsIsFound() {
+    ROOMS.forEach(
+        (area, rows) ->
+            assertThat(inside(rows.reversed()).map(rule -> rule.evaluate(CLASSES)))
+                .as("rooms of %s the other way round", area)
+                .anyMatch(EvaluationResult::hasViolation));
   }
 
   /** Names of packages below the root, cut to so many parts. */
@@ -97,8 +232,7 @@ class ArchitectureTest {
 
   @TestFactory
   Stream<DynamicTest> rules() {
-    return Stream.of(
-            upward(LAYERS), upward(CORE_LAYERS), core(), cycles(), state(), pureTime(), auditor())
+    return Stream.of(upward(LAYERS), rooms(), core(), cycles(), state(), pureTime(), auditor())
         .flatMap(each -> each)
         .map(rule -> DynamicTest.dynamicTest(rule.getDescription(), () -> rule.check(CLASSES)));
   }
@@ -123,6 +257,36 @@ class ArchitectureTest {
       }
     }
     return rules.build();
+  }
+
+  private static Stream<ArchRule> rooms() {
+    return ROOMS.values().stream().flatMap(ArchitectureTest::inside);
+  }
+
+  private static Stream<ArchRule> inside(List<List<String>> rows) {
+    Stream.Builder<ArchRule> rules = Stream.builder();
+    for (int row = 0; row < rows.size(); row++) {
+      for (String room : rows.get(row)) {
+        List<String> others =
+            rows.subList(row, rows.size()).stream()
+                .flatMap(List::stream)
+                .filter(name -> !name.equals(room))
+                .toList();
+        if (!others.isEmpty()) {
+          rules.add(
+              noClasses()
+                  .that(areIn(List.of(room)))
+                  .should()
+                  .dependOnClassesThat(areIn(others))
+                  .as(room + " depends on none of " + others));
+        }
+      }
+    }
+    return rules.build();
+  }
+
+  private static DescribedPredicate<JavaClass> areIn(List<String> rooms) {
+    return DescribedPredicate.describe("are in " + rooms, type -> rooms.contains(room(type)));
   }
 
   private static Stream<ArchRule> core() {

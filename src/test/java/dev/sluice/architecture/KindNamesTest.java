@@ -3,9 +3,9 @@ package dev.sluice.architecture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.architecture.ProjectRules.Source;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -21,9 +21,10 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
- * What is particular to a kind of job is known to its own package below {@code dev.sluice.jobs}, to
- * the registry, and to the laboratory, which plays the controllers of kinds. Everything else learns
- * it from descriptions, so it neither names a kind in a string nor uses a kind's package.
+ * What is particular to a kind of job is known to its own package below {@code
+ * dev.sluice.jobs.kinds}, to the registry, and to the laboratory, which plays the controllers of
+ * kinds. Everything else learns it from descriptions, so it neither names a kind in a string nor
+ * uses a kind's package.
  */
 class KindNamesTest {
 
@@ -32,7 +33,7 @@ class KindNamesTest {
       Pattern.compile(
           "//[^\\n]*|/\\*[\\s\\S]*?\\*/|\"\"\"([\\s\\S]*?)\"\"\"|\"((?:\\\\.|[^\"\\n\\\\])*+)\"");
   private static final Pattern USE =
-      Pattern.compile("\\bdev\\.sluice\\.jobs\\.(?!integrations\\.)([a-z]+)\\.[A-Z]\\w*");
+      Pattern.compile("\\bdev\\.sluice\\.jobs\\.(?:kinds\\.[a-z]+|importer|recovery)\\.[A-Z]\\w*");
   private static final List<JobKind> KINDS =
       BuiltInIntegrations.descriptions().stream().map(JobKindDescription::kind).toList();
 
@@ -70,30 +71,37 @@ class KindNamesTest {
           Map.entry("api/KubernetesNames.java", "an example in a message"),
           Map.entry("api/config/JobFrameworks.java", "the names of the configuration"),
           Map.entry("api/config/MultiKueue.java", "the names of the configuration"),
-          Map.entry("app/AccountingModule.java", "Workloads whose owners are all pods are groups"),
-          Map.entry("app/AttendedKinds.java", "makes the index of pods that the registry takes"),
-          Map.entry("app/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
+          Map.entry(
+              "app/module/AccountingModule.java", "Workloads whose owners are all pods are groups"),
+          Map.entry(
+              "app/module/AttendedKinds.java", "makes the index of pods that the registry takes"),
+          Map.entry(
+              "app/module/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
           Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),
-          Map.entry("app/IndexedLocalPods.java", "the index of pods"),
-          Map.entry("app/JobModule.java", "the index of pods, and what webhooks ask of it"),
-          Map.entry("app/KubernetesClients.java", "reads objects straight into a kind's types"),
-          Map.entry("app/MultiKueueModule.java", "the index of pods"),
+          Map.entry("app/module/IndexedLocalPods.java", "the index of pods"),
+          Map.entry("app/module/JobModule.java", "the index of pods, and what webhooks ask of it"),
+          Map.entry(
+              "app/module/KubernetesClients.java", "reads objects straight into a kind's types"),
+          Map.entry("app/module/MultiKueueModule.java", "the index of pods"),
           Map.entry("app/OperatorApplication.java", "the index of pods"),
-          Map.entry("app/WarmUpRequests.java", "a sample"),
+          Map.entry("app/module/WarmUpRequests.java", "a sample"),
           Map.entry("checks/multikueue/sync/MultiKueueKinds.java", "groups of pods are sent"),
           Map.entry("install/DefinitionRemoval.java", "pods of all kinds lose the finalizer"),
-          Map.entry("jobs/PodGates.java", "knows a pod by the kind of its object"),
+          Map.entry("jobs/controller/PodGates.java", "knows a pod by the kind of its object"),
           Map.entry(
               "kubequeue/QueueUnits.java", "the states that the extensions' API has per kind"),
           Map.entry("topology/StrandedPods.java", "pods of all kinds, which events name"),
-          Map.entry("webhooks/DeploymentWebhook.java", "the webhook of a gated kind"),
-          Map.entry("webhooks/JobDefaults.java", "pods that create pods, such as drivers of Spark"),
-          Map.entry("webhooks/JobMatchConditions.java", "an expression about pods of Jobs"),
-          Map.entry("webhooks/LeaderWorkerSetWebhook.java", "the webhook of a gated kind"),
-          Map.entry("webhooks/PodWebhook.java", "the webhook of a gated kind"),
-          Map.entry("webhooks/StatefulSetWebhook.java", "the webhook of a gated kind"),
-          Map.entry("workload/KubernetesResourceContext.java", "a word of LimitRanges"),
-          Map.entry("workload/SecondPasses.java", "a feature gate about Workloads of single pods"));
+          Map.entry("webhooks/kinds/DeploymentWebhook.java", "the webhook of a gated kind"),
+          Map.entry(
+              "webhooks/rules/JobDefaults.java", "pods that create pods, such as drivers of Spark"),
+          Map.entry(
+              "webhooks/registration/JobMatchConditions.java", "an expression about pods of Jobs"),
+          Map.entry("webhooks/kinds/LeaderWorkerSetWebhook.java", "the webhook of a gated kind"),
+          Map.entry("webhooks/kinds/PodWebhook.java", "the webhook of a gated kind"),
+          Map.entry("webhooks/kinds/StatefulSetWebhook.java", "the webhook of a gated kind"),
+          Map.entry("workload/record/KubernetesResourceContext.java", "a word of LimitRanges"),
+          Map.entry(
+              "workload/feed/SecondPasses.java", "a feature gate about Workloads of single pods"));
 
   /** What a source names, in the order of the alphabet. */
   private static Set<String> named(String text) {
@@ -114,7 +122,7 @@ class KindNamesTest {
   }
 
   private static boolean mayName(String path) {
-    return path.startsWith("lab/") || path.matches("jobs/[a-z]+/.*");
+    return path.startsWith("lab/") || path.matches("jobs/(?:kinds|importer|recovery)/.*");
   }
 
   private static Map<String, Set<String>> violations(List<Source> sources) {
@@ -146,9 +154,9 @@ class KindNamesTest {
                         MAIN + "jobs/Y.java", "// \"Pod\"\n/** a {@code RayJob} */ \"a Pod\""),
                     new Source(MAIN + "webhooks/X.java", "\"r.kind == 'Job'\" + \"no JobSets\""),
                     new Source(MAIN + "app/X.java", "\"only JobSet can\" + \"batch/job\""),
-                    new Source(MAIN + "core/X.java", "import dev.sluice.jobs.ray.RayJob;"),
-                    new Source(MAIN + "core/Y.java", "import dev.sluice.jobs.integrations.All;"),
-                    new Source(MAIN + "jobs/ray/X.java", "\"RayJob\""))))
+                    new Source(MAIN + "core/X.java", "import dev.sluice.jobs.kinds.ray.RayJob;"),
+                    new Source(MAIN + "core/Y.java", "import dev.sluice.jobs.kinds.All;"),
+                    new Source(MAIN + "jobs/kinds/ray/X.java", "\"RayJob\""))))
         .isEqualTo(
             Map.of(
                 "jobs/X.java",
@@ -158,7 +166,7 @@ class KindNamesTest {
                 "app/X.java",
                 Set.of("JobSet", "batch/job"),
                 "core/X.java",
-                Set.of("dev.sluice.jobs.ray.RayJob")));
+                Set.of("dev.sluice.jobs.kinds.ray.RayJob")));
   }
 
   private static List<Source> sources() {

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.server.Request;
-import dev.sluice.server.RequestBody;
-import dev.sluice.server.Response;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.RequestBody;
+import dev.sluice.server.http.Response;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

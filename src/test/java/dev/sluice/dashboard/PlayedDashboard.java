@@ -7,7 +7,7 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.server.HttpService;
+import dev.sluice.server.http.HttpService;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
 import java.io.IOException;
 import java.time.Duration;

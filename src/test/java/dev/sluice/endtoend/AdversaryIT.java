@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.endtoend.QuotaWatch.Excess;
 import dev.sluice.endtoend.TenantWays.Way;
-import dev.sluice.jobs.argo.Workflow;
+import dev.sluice.jobs.kinds.argo.Workflow;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;

@@ -1,6 +1,6 @@
 package dev.sluice.endtoend;
 
-import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.kind.JobKind;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;

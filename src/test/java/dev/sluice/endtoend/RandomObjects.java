@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.lab.player.KindManifest;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.ArrayList;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.endtoend.TenantJudge.Excess;
 import dev.sluice.endtoend.TenantJudge.Series;
-import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.testing.ControlPlaneTest;

@@ -2,10 +2,10 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.jobs.Integration;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.RbacRule;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.controller.Integration;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.RbacRule;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.madeup.Task;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;

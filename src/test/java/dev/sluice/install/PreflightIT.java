@@ -15,7 +15,7 @@ import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.AuditedOperators;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;

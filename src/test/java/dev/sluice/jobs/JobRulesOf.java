@@ -1,22 +1,24 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
 /** Rules that tests need beside the defaults. */
-final class JobRulesOf {
+public final class JobRulesOf {
 
   private JobRulesOf() {}
 
   /** Pods that are done keep their quota (gate ReclaimablePods is off). */
-  static JobOptions withoutReclaiming() {
+  public static JobOptions withoutReclaiming() {
     return options(false, Optional.empty(), false);
   }
 
   /** Somebody waits for pods to be ready, and deactivated jobs are kept so long. */
-  static JobOptions readiness(Optional<Duration> afterDeactivated) {
+  public static JobOptions readiness(Optional<Duration> afterDeactivated) {
     return options(true, afterDeactivated, true);
   }
 

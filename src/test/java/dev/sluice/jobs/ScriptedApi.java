@@ -4,14 +4,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.jobs.controller.JobClient;
+import dev.sluice.jobs.controller.JobEvents;
+import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.kind.JobPatch;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.json.JsonMergePatch;
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadListener;
-import dev.sluice.workload.WorkloadLister;
-import dev.sluice.workload.WorkloadReader;
-import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.record.WorkloadReader;
+import dev.sluice.workload.writing.WorkloadWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -29,46 +34,47 @@ import org.jspecify.annotations.Nullable;
  * Plays the API server for reconcilers of jobs: keeps objects by path, applies guarded merge
  * patches to them and records every call. A test can script the answers to the next writes.
  */
-final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, WorkloadLister {
+public final class ScriptedApi
+    implements JobClient, WorkloadReader, WorkloadWriter, WorkloadLister {
 
   /** The objects by path. */
-  final Map<String, ObjectNode> objects = new HashMap<>();
+  public final Map<String, ObjectNode> objects = new HashMap<>();
 
   /** The Workloads in the cache. */
-  final List<CachedWorkload> cached = new ArrayList<>();
+  public final List<CachedWorkload> cached = new ArrayList<>();
 
   /** Writes and refreshes in order, one line each. */
-  final List<String> calls = new ArrayList<>();
+  public final List<String> calls = new ArrayList<>();
 
   /** The version that each write of a job is guarded by, in order. */
-  final List<Long> versions = new ArrayList<>();
+  public final List<Long> versions = new ArrayList<>();
 
   /** Events in order: the type, the reason. */
-  final List<String> events = new ArrayList<>();
+  public final List<String> events = new ArrayList<>();
 
   /** The time from each job's creation to that of its Workload. */
-  final List<Duration> creationLatencies = new ArrayList<>();
+  public final List<Duration> creationLatencies = new ArrayList<>();
 
   /** The answers to the next writes of jobs; afterwards writes succeed. */
-  final Deque<ApiOutcome> jobAnswers = new ArrayDeque<>();
+  public final Deque<ApiOutcome> jobAnswers = new ArrayDeque<>();
 
   /** The answers to the next writes of Workloads; afterwards writes succeed. */
-  final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
+  public final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
 
   /** The part of their budget that writes without hurry may use. */
-  double leisure = 1;
+  public double leisure = 1;
 
   /** What is wrong with every Workload that is validated. */
-  List<String> invalid = List.of();
+  public List<String> invalid = List.of();
 
   /** What the clock says. */
-  Instant now = GivenCluster.NOW;
+  public Instant now = GivenCluster.NOW;
 
   /** The status of the last write of a Workload's status. */
-  JsonNode lastStatus = MissingNode.getInstance();
+  public JsonNode lastStatus = MissingNode.getInstance();
 
   /** The dependencies of a reconciler that works with this API server. */
-  JobReconciler.Dependencies dependencies() {
+  public JobReconciler.Dependencies dependencies() {
     GivenCluster cluster = GivenCluster.cluster();
     return new JobReconciler.Dependencies(
         this,
@@ -99,13 +105,13 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   }
 
   /** Stores a job. */
-  void store(GivenJob job) {
+  public void store(GivenJob job) {
     JobRef ref = job.view().ref();
     objects.put(ref.kind().path(ref.namespace(), ref.name()), job.object().deepCopy());
   }
 
   /** A stored job as it is now. */
-  JsonNode stored(JobRef job) {
+  public JsonNode stored(JobRef job) {
     @Nullable ObjectNode object = objects.get(job.kind().path(job.namespace(), job.name()));
     if (object == null) {
       throw new AssertionError(job + " is not stored");

@@ -1,4 +1,4 @@
-/** Jobs and their Workloads, told as stories: given how they stand, then what is done. */
+/** Jobs and their Workloads, told as stories: what is given, for the tests of all rooms below. */
 @NullMarked
 package dev.sluice.jobs;
 

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.JobFrameworks;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.lab.player.KindManifest;
 import dev.sluice.lab.player.PlayedKinds;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 package dev.sluice.kinds;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.lab.player.KindManifest;
 import dev.sluice.testing.BuildBreadth;
 import java.util.EnumMap;

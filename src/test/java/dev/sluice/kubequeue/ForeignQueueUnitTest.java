@@ -10,12 +10,12 @@ import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.CachedJobParser;
 import dev.sluice.jobs.GivenJob;
-import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.controller.CachedJobParser;
+import dev.sluice.jobs.kind.JobState;
+import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.testing.Mutations;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;

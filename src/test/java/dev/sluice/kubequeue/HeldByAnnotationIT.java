@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.jobs.kubeflow.LegacyMpiJob;
+import dev.sluice.jobs.kinds.kubeflow.LegacyMpiJob;
 import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.testing.OperatorTest;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenWorkload;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

@@ -6,7 +6,7 @@ import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.leader.ReplicaRole;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventSink;
 import dev.sluice.kube.leader.ReplicaRole;
-import dev.sluice.kube.reading.ReadErrorLog.Fault;
+import dev.sluice.kube.reflect.ReadErrorLog.Fault;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import java.nio.charset.StandardCharsets;

@@ -3,6 +3,8 @@ package dev.sluice.server;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestUsers;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import io.fabric8.mockwebserver.http.RecordedRequest;
@@ -17,13 +19,13 @@ import java.util.Set;
  * names, and allows everything to the first, nothing to the second, and to the third to get the
  * Workloads of namespace {@code team}.
  */
-final class FakeReviews {
+public final class FakeReviews {
 
   private static final Duration SHORT = Duration.ofSeconds(1);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /** Makes {@code server} answer reviews. */
-  FakeReviews(KubernetesMockServer server) {
+  public FakeReviews(KubernetesMockServer server) {
     server
         .expect()
         .post()
@@ -39,12 +41,12 @@ final class FakeReviews {
   }
 
   /** Reads users through the server of {@code client}. */
-  RequestUsers users(KubernetesClient client) {
+  public RequestUsers users(KubernetesClient client) {
     return new RequestUsers(client, SHORT, SHORT, InstantSource.system());
   }
 
   /** Asks the server of {@code client} for rights. */
-  AccessReviews access(KubernetesClient client) {
+  public AccessReviews access(KubernetesClient client) {
     return new AccessReviews(client, SHORT, SHORT, InstantSource.system());
   }
 

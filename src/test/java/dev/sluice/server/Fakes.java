@@ -3,6 +3,8 @@ package dev.sluice.server;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
+import dev.sluice.server.certificates.CaBundleInjector;
+import dev.sluice.server.certificates.SecretAccess;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
@@ -16,12 +18,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A clock that is set by hand, a Secret and an API server in memory. */
-final class Fakes {
+public final class Fakes {
 
   private Fakes() {}
 
   /** A clock that stands until it is advanced. */
-  static final class Clock implements InstantSource {
+  public static final class Clock implements InstantSource {
     private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
     @Override
@@ -30,21 +32,21 @@ final class Fakes {
     }
 
     /** From now on it is so much later. */
-    void advance(Duration time) {
+    public void advance(Duration time) {
       now = now.plus(time);
     }
   }
 
   /** A Secret in memory, with versions. */
-  static final class Secret implements SecretAccess {
+  public static final class Secret implements SecretAccess {
     private Optional<Stored> stored = Optional.empty();
     private int version;
 
     /** How often it was written. */
-    int writes;
+    public int writes;
 
     /** Runs before the next write, as if somebody else were faster. */
-    Optional<Runnable> interference = Optional.empty();
+    public Optional<Runnable> interference = Optional.empty();
 
     @Override
     public Optional<Stored> read() {
@@ -66,7 +68,7 @@ final class Fakes {
     }
 
     /** Writes whatever the version is. */
-    void put(Map<String, byte[]> data) {
+    public void put(Map<String, byte[]> data) {
       writes++;
       version++;
       stored = Optional.of(new Stored(new HashMap<>(data), String.valueOf(version)));
@@ -74,7 +76,7 @@ final class Fakes {
   }
 
   /** Keeps what is published. */
-  static final class Publisher implements CaBundleInjector {
+  public static final class Publisher implements CaBundleInjector {
     final List<String> published = new ArrayList<>();
 
     @Override
@@ -83,13 +85,13 @@ final class Fakes {
     }
 
     /** The certificates of the bundle published last. */
-    List<X509Certificate> trusted() throws GeneralSecurityException {
+    public List<X509Certificate> trusted() throws GeneralSecurityException {
       return Pem.certificates(published.getLast());
     }
   }
 
   /** A certificate for {@code host} and loopback by an authority of its own. */
-  static CertificateWithKey selfMade(String host) throws GeneralSecurityException {
+  public static CertificateWithKey selfMade(String host) throws GeneralSecurityException {
     var maker = new CertificateAuthority(InstantSource.system(), new SecureRandom());
     return maker.serving(
         maker.authority(Duration.ofDays(2)), List.of(host, "127.0.0.1"), Duration.ofDays(1));

@@ -3,8 +3,12 @@ package dev.sluice.server;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
-import dev.sluice.webhooks.AdmissionResult;
-import dev.sluice.webhooks.WebhookRouter;
+import dev.sluice.server.certificates.ReloadableKeyManager;
+import dev.sluice.server.endpoints.WebhookEndpoint;
+import dev.sluice.server.http.HttpService;
+import dev.sluice.server.http.TlsSettings;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.WebhookRouter;
 import java.time.Duration;
 import java.util.Map;
 

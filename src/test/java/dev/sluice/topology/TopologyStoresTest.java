@@ -7,7 +7,7 @@ import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
-import dev.sluice.workload.AdmittedRequests;
+import dev.sluice.workload.feed.AdmittedRequests;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;

@@ -1,5 +1,6 @@
 package dev.sluice.webhooks;
 
+import dev.sluice.webhooks.rules.ClusterLookup;
 import java.util.Map;
 
 /** A cluster without namespaces, queues, classes and owners, but for what a test adds. */

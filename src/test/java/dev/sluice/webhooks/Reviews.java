@@ -9,6 +9,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +22,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Objects written as YAML, changed in one place, and what is said about them. */
-final class Reviews {
+public final class Reviews {
 
   static final YAMLMapper YAML = new YAMLMapper();
 
@@ -38,15 +43,15 @@ final class Reviews {
   private Reviews() {}
 
   /** One place in an object and what to write there; the value null removes it. */
-  record Edit(String pointer, String yaml) {}
+  public record Edit(String pointer, String yaml) {}
 
   /** Writes the YAML at the pointer; null removes what is there. */
-  static Edit set(String pointer, String yaml) {
+  public static Edit set(String pointer, String yaml) {
     return new Edit(pointer, yaml);
   }
 
   /** The document of a text. */
-  static JsonNode yaml(String text) {
+  public static JsonNode yaml(String text) {
     try {
       return YAML.readTree(text);
     } catch (JsonProcessingException e) {
@@ -55,7 +60,7 @@ final class Reviews {
   }
 
   /** A copy of the object with the edits. Objects on the way are added. */
-  static JsonNode edited(JsonNode object, Edit... edits) {
+  public static JsonNode edited(JsonNode object, Edit... edits) {
     JsonNode copy = object.deepCopy();
     for (Edit edit : edits) {
       JsonPointer pointer = JsonPointer.compile(edit.pointer());
@@ -82,12 +87,12 @@ final class Reviews {
   }
 
   /** Somebody creates the object. */
-  static AdmissionRequest create(JsonNode object) {
+  public static AdmissionRequest create(JsonNode object) {
     return request(AdmissionRequest.Operation.CREATE, "", object, MissingNode.getInstance());
   }
 
   /** The user creates the object. */
-  static AdmissionRequest create(JsonNode object, String user) {
+  public static AdmissionRequest create(JsonNode object, String user) {
     AdmissionRequest request = create(object);
     return new AdmissionRequest(
         request.uid(),
@@ -104,12 +109,12 @@ final class Reviews {
   }
 
   /** Somebody updates the object. */
-  static AdmissionRequest update(JsonNode before, JsonNode now) {
+  public static AdmissionRequest update(JsonNode before, JsonNode now) {
     return request(AdmissionRequest.Operation.UPDATE, "", now, before);
   }
 
   /** Somebody updates the status of the object. */
-  static AdmissionRequest updateStatus(JsonNode before, JsonNode now) {
+  public static AdmissionRequest updateStatus(JsonNode before, JsonNode now) {
     return request(AdmissionRequest.Operation.UPDATE, "status", now, before);
   }
 
@@ -130,12 +135,12 @@ final class Reviews {
   }
 
   /** Settings that leave jobs without a queue alone, with changed gates. */
-  static WebhookSettings settings(String... gateChanges) {
+  public static WebhookSettings settings(String... gateChanges) {
     return settings(false, gateChanges);
   }
 
   /** The default gates with changes: a name turns one on, a name after a minus off. */
-  static WebhookSettings settings(boolean withoutQueueName, String... gateChanges) {
+  public static WebhookSettings settings(boolean withoutQueueName, String... gateChanges) {
     Set<String> gates = new HashSet<>(GATES);
     for (String change : gateChanges) {
       if (change.startsWith("-")) {
@@ -157,7 +162,7 @@ final class Reviews {
   }
 
   /** The object with the changes of an answer that only adds and replaces. */
-  static JsonNode mutated(JsonNode object, AdmissionResult admissionResult) {
+  public static JsonNode mutated(JsonNode object, AdmissionResult admissionResult) {
     JsonNode copy = object;
     for (JsonNode change : ((AdmissionResult.Allowed) admissionResult).patch()) {
       copy = edited(copy, new Edit(change.path("path").asText(), change.path("value").toString()));
@@ -166,7 +171,7 @@ final class Reviews {
   }
 
   /** What is wrong, as people read it; empty when it is allowed. */
-  static List<String> messages(AdmissionResult admissionResult) {
+  public static List<String> messages(AdmissionResult admissionResult) {
     return switch (admissionResult) {
       case AdmissionResult.Allowed allowed -> List.of();
       case AdmissionResult.Rejected rejected ->
@@ -175,13 +180,13 @@ final class Reviews {
   }
 
   /** The messages of the rules' answer to the request. */
-  static List<String> messages(
+  public static List<String> messages(
       Function<AdmissionRequest, AdmissionResult> rules, AdmissionRequest request) {
     return messages(rules.apply(request));
   }
 
   /** The patch as text, one operation per element. */
-  static List<String> patch(AdmissionResult admissionResult) {
+  public static List<String> patch(AdmissionResult admissionResult) {
     return switch (admissionResult) {
       case AdmissionResult.Rejected rejected -> throw new AssertionError(rejected);
       case AdmissionResult.Allowed allowed ->
@@ -194,7 +199,7 @@ final class Reviews {
    *
    * @param busy UID of the only object that has a Workload in use
    */
-  record Cluster(
+  public record Cluster(
       boolean hasQueue,
       boolean hasPriority,
       boolean ownerManaged,
@@ -203,13 +208,13 @@ final class Reviews {
       implements ClusterLookup {
 
     /** A cluster in which no object has a Workload in use. */
-    Cluster(
+    public Cluster(
         boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels) {
       this(hasQueue, hasPriority, ownerManaged, labels, "");
     }
 
     /** A cluster that has nothing. */
-    static final Cluster EMPTY = new Cluster(false, false, false, Map.of());
+    public static final Cluster EMPTY = new Cluster(false, false, false, Map.of());
 
     @Override
     public boolean hasDefaultLocalQueue(String namespace) {

@@ -1,4 +1,4 @@
-/** Every rule of the webhooks, once kept and once broken. */
+/** Reviews as tests write them, for every room of the webhooks. */
 @NullMarked
 package dev.sluice.webhooks;
 

@@ -1,17 +1,17 @@
 package dev.sluice.workload;
 
 /** Workload objects as the API server writes them, by what matters to a test. */
-final class Json {
+public final class Json {
 
   private Json() {}
 
   /** A Workload without status. */
-  static String workload(String name, long version) {
+  public static String workload(String name, long version) {
     return workload(name, "uid-" + name, version, "{}");
   }
 
   /** A Workload of one pod set, with the status. */
-  static String workload(String name, String uid, long version, String status) {
+  public static String workload(String name, String uid, long version, String status) {
     return """
     {"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{\
     "name":"%s","namespace":"team","uid":"%s","resourceVersion":"%d","generation":1,\
@@ -26,7 +26,7 @@ final class Json {
   }
 
   /** A page of a list; {@code next} is where the next page begins, or empty. */
-  static String list(long version, String next, String... items) {
+  public static String list(long version, String next, String... items) {
     return """
     {"kind":"WorkloadList","apiVersion":"kueue.x-k8s.io/v1beta2","metadata":{"resourceVersion":"%d","continue":"%s"},"items":[%s]}\
     """
@@ -34,19 +34,19 @@ final class Json {
   }
 
   /** A line of a watch. */
-  static String event(String type, String object) {
+  public static String event(String type, String object) {
     return "{\"type\":\"" + type + "\",\"object\":" + object + "}\n";
   }
 
   /** A line that says how far the watch is. */
-  static String bookmark(long version) {
+  public static String bookmark(long version) {
     return event(
         "BOOKMARK",
         "{\"kind\":\"Workload\",\"metadata\":{\"resourceVersion\":\"" + version + "\"}}");
   }
 
   /** A line that says that the version is too old. */
-  static String gone() {
+  public static String gone() {
     return event(
         "ERROR",
         "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\"}");

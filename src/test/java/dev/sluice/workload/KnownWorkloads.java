@@ -1,5 +1,7 @@
 package dev.sluice.workload;
 
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;

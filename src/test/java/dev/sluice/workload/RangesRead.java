@@ -1,5 +1,7 @@
 package dev.sluice.workload;
 
+import dev.sluice.workload.record.KubernetesResourceContext;
+import dev.sluice.workload.record.NamespaceLimits;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import java.util.List;
 

@@ -3,13 +3,19 @@ package dev.sluice.workload;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.NamespaceLimits;
+import dev.sluice.workload.record.PodTemplate;
+import dev.sluice.workload.record.PodTemplateParser;
+import dev.sluice.workload.record.ResourceContext;
+import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
 
 /** Pod templates, Workloads and their surroundings, written as people write them. */
-final class Templates {
+public final class Templates {
 
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
   private static final WorkloadParser PARSER = new WorkloadParser();
@@ -17,14 +23,14 @@ final class Templates {
   private Templates() {}
 
   /** A template with this pod spec. */
-  static PodTemplate podSpec(String yaml) {
+  public static PodTemplate podSpec(String yaml) {
     ObjectNode template = YAML.createObjectNode();
     template.set("spec", node(yaml));
     return PodTemplateParser.of(template);
   }
 
   /** A Workload, as the API server has it. */
-  static CachedWorkload workload(String yaml) {
+  public static CachedWorkload workload(String yaml) {
     try {
       return PARSER.parse(new ObjectMapper().writeValueAsBytes(node(yaml)));
     } catch (IOException e) {
@@ -33,7 +39,7 @@ final class Templates {
   }
 
   /** The object of a text. */
-  static ObjectNode node(String yaml) {
+  public static ObjectNode node(String yaml) {
     try {
       return (ObjectNode) YAML.readTree(yaml);
     } catch (IOException e) {
@@ -42,19 +48,19 @@ final class Templates {
   }
 
   /** Rules and overheads that a test sets. */
-  static final class Context implements ResourceContext {
+  public static final class Context implements ResourceContext {
 
     private final Map<String, NamespaceLimits> rules = new HashMap<>();
     private final Map<String, Map<String, Long>> overheads = new HashMap<>();
 
     /** Sets the limits of a namespace. */
-    Context rules(String namespace, NamespaceLimits given) {
+    public Context rules(String namespace, NamespaceLimits given) {
       rules.put(namespace, given);
       return this;
     }
 
     /** Sets the overhead of a runtime class. */
-    Context overhead(String runtimeClass, Map<String, Long> given) {
+    public Context overhead(String runtimeClass, Map<String, Long> given) {
       overheads.put(runtimeClass, given);
       return this;
     }

@@ -1,4 +1,4 @@
-/** Workloads as the reader, the writer and their translators are held to their promises. */
+/** Workloads as tests write them, and what stands in for the API server. */
 @NullMarked
 package dev.sluice.workload;
 

@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue;
 
-import dev.sluice.checks.ActiveCondition;
+import dev.sluice.checks.controller.ActiveCondition;
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.remote.ConnectionState;

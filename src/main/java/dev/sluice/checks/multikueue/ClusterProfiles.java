@@ -3,7 +3,7 @@ package dev.sluice.checks.multikueue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
-import dev.sluice.kube.reading.GuardedEventHandler;
+import dev.sluice.kube.reflect.GuardedEventHandler;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

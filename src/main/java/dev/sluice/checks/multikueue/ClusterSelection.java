@@ -7,7 +7,7 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.sync.ClusterSelector;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.cache.LocalClusters;
 import java.util.List;
 import java.util.Map;

@@ -5,7 +5,7 @@ import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.checks.ActiveCondition;
+import dev.sluice.checks.controller.ActiveCondition;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

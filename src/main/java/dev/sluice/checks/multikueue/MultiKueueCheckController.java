@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue;
 
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
-import dev.sluice.checks.ActiveCondition;
-import dev.sluice.checks.AdmissionCheckController;
+import dev.sluice.checks.controller.ActiveCondition;
+import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.queues.mapping.CheckControllerDescription;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;

@@ -1,10 +1,10 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.checks.CheckStateWriter;
+import dev.sluice.checks.controller.CheckStateWriter;
 import dev.sluice.kube.client.Futures;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.WorkloadWriter.Outcome;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,11 +1,11 @@
 package dev.sluice.checks.provisioning;
 
 import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Assignment;
-import dev.sluice.workload.CachedWorkload.PodSet;
-import dev.sluice.workload.PodTemplate;
-import dev.sluice.workload.PodTemplate.ResourceNeeds;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.PodTemplate;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

@@ -2,8 +2,8 @@ package dev.sluice.checks.provisioning;
 
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
-import dev.sluice.checks.ActiveCondition;
-import dev.sluice.checks.AdmissionCheckController;
+import dev.sluice.checks.controller.ActiveCondition;
+import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.queues.mapping.CheckControllerDescription;
 import java.util.Optional;
 import java.util.function.Function;

@@ -1,7 +1,7 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.CachedWorkload.PodSetUpdate;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.PodSetUpdate;
 import java.util.List;
 
 /** What is to be done about one check of a Workload. */

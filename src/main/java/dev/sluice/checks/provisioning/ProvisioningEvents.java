@@ -1,6 +1,6 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 
 /** Records events about the requests of Workloads. Thread-safe. */
 public interface ProvisioningEvents {

@@ -1,7 +1,7 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,9 @@
 package dev.sluice.checks.provisioning;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.definitions.ServedDefinitions;
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reflect.InformerSupervisor;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workload.PodRoleHash;
+import dev.sluice.workload.record.PodRoleHash;
 import java.util.List;
 
 /** Whatever decides where the pods of a template run: templates with equal ones are merged. */

@@ -2,7 +2,7 @@ package dev.sluice.jobs.importer;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.ObjectKey;
+import dev.sluice.jobs.kind.ObjectKey;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;

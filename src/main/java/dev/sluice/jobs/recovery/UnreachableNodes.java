@@ -2,8 +2,8 @@ package dev.sluice.jobs.recovery;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.reading.CollectionReflector;
-import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;

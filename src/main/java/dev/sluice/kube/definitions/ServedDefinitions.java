@@ -1,7 +1,7 @@
 package dev.sluice.kube.definitions;
 
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.controller.ObservableItemStore;
+import dev.sluice.kube.reflect.InformerSupervisor;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.concurrent.CompletableFuture;

@@ -12,7 +12,7 @@ import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
-import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.registration.WebhookConfigurations;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.time.Duration;

@@ -1,6 +1,6 @@
 package dev.sluice.lab.player;
 
-import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.kube.definitions.DefinitionConditions;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;

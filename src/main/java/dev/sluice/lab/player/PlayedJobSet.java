@@ -5,9 +5,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.jobset.JobSet;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kinds.jobset.JobSet;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -2,9 +2,9 @@ package dev.sluice.lab.player;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.ReferencedKind;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ReferencedKind;
 import java.util.List;
 import java.util.Optional;
 

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.kubeflow.MpiJob;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kinds.kubeflow.MpiJob;
 import java.util.ArrayList;
 import java.util.List;
 

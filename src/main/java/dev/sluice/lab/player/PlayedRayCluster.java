@@ -4,9 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.ray.RayCluster;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kinds.ray.RayCluster;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,9 +3,9 @@ package dev.sluice.lab.player;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.ray.RayCluster;
-import dev.sluice.jobs.ray.RayService;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kinds.ray.RayCluster;
+import dev.sluice.jobs.kinds.ray.RayService;
 import java.util.List;
 
 /**

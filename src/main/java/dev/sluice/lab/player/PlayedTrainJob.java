@@ -5,12 +5,12 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.JobConditions;
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.ReferencedKind;
-import dev.sluice.jobs.jobset.JobSet;
-import dev.sluice.jobs.trainer.RenderedJobSet;
-import dev.sluice.jobs.trainer.TrainJob;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ReferencedKind;
+import dev.sluice.jobs.kinds.jobset.JobSet;
+import dev.sluice.jobs.kinds.trainer.RenderedJobSet;
+import dev.sluice.jobs.kinds.trainer.TrainJob;
 import java.util.List;
 import java.util.Optional;
 

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.jobs.JobConditions;
+import dev.sluice.jobs.kind.JobConditions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

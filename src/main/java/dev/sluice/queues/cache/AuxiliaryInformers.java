@@ -1,7 +1,7 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.controller.ObservableItemStore;
+import dev.sluice.kube.reflect.InformerSupervisor;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -1,7 +1,7 @@
 package dev.sluice.queues.cache;
 
 import dev.sluice.queues.mapping.CheckStrategy;
-import dev.sluice.workload.RequiredChecks;
+import dev.sluice.workload.status.RequiredChecks;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;

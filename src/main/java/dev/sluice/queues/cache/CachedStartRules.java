@@ -1,7 +1,7 @@
 package dev.sluice.queues.cache;
 
 import dev.sluice.api.queueing.StartRules;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.function.Function;
 
 /**

@@ -7,7 +7,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.mapping.CheckControllers;
 import dev.sluice.queues.mapping.ReferenceLookup;
 import io.fabric8.kubernetes.api.model.Namespace;

@@ -5,7 +5,7 @@ import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

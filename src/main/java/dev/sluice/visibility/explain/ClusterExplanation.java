@@ -1,7 +1,7 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.kube.client.ApiReader;
-import dev.sluice.workload.PodsReady;
+import dev.sluice.workload.status.PodsReady;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.time.InstantSource;
 import java.util.ArrayList;

@@ -1,7 +1,7 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,14 +1,14 @@
 package dev.sluice.workload.lifecycle;
 
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.CachedWorkload.RequeueState;
-import dev.sluice.workload.CheckStates;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.lifecycle.LifecycleOptions.Eviction;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.RequeueState;
+import dev.sluice.workload.status.CheckStates;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.StatusPatch;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

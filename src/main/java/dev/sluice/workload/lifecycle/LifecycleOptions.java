@@ -1,7 +1,7 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Predicate;

@@ -1,12 +1,12 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.PodsReady;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.PodsReady;
+import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

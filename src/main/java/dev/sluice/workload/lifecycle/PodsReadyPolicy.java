@@ -1,13 +1,13 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.CachedWorkload.RequeueState;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.PodsReady;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.RequeueState;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.PodsReady;
+import dev.sluice.workload.status.StatusPatch;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;

@@ -8,7 +8,7 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueClusterStatus;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
-import dev.sluice.checks.ActiveCondition;
+import dev.sluice.checks.controller.ActiveCondition;
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;

@@ -3,7 +3,7 @@ package dev.sluice.checks.provisioning;
 import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
-import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.kind.StartConflictException;
 import java.util.Optional;
 
 /** What is decided upon objects that somebody else wrote, whatever is in them. */

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.NameHash;
-import dev.sluice.jobs.FlavorLookup;
-import dev.sluice.jobs.FlavorLookup.FlavorPods;
-import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.policy.FlavorLookup;
+import dev.sluice.jobs.policy.FlavorLookup.FlavorPods;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

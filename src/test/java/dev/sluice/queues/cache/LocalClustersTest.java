@@ -11,7 +11,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.jobs.GivenWorkload;
-import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.capacity;
 
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.Set;
 
 /** Estimates which workers have enough free quota for a Workload. */

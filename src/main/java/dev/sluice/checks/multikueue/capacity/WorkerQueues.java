@@ -5,7 +5,7 @@ import dev.sluice.api.Quantities;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
 import dev.sluice.checks.multikueue.remote.WorkerReader;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.fencing;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;

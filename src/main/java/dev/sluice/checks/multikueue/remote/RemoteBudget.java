@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.RequestLimiter;
-import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reflect.ReadErrorLog;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.sync;
 
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 
 /** Listener for dispatch events, called after the write succeeded. */
 public interface DispatchListener {

@@ -1,9 +1,9 @@
 package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;

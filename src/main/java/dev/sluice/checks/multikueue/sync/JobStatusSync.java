@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.placement.RemoteStatusAnnotation;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue.sync;
 
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.MultiKueueRules;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,10 +1,10 @@
 package dev.sluice.checks.multikueue.sync;
 
-import dev.sluice.jobs.JobKind;
-import dev.sluice.jobs.JobKindDescription;
-import dev.sluice.jobs.MultiKueueRules;
-import dev.sluice.jobs.integrations.BuiltInIntegrations;
-import dev.sluice.jobs.pod.SinglePod;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.MultiKueueRules;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.jobs.kinds.pod.SinglePod;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.sluice.checks.multikueue.sync;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.record.WorkloadLister;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.Executor;

@@ -8,7 +8,7 @@ import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
-import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

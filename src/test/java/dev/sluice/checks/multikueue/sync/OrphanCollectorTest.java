@@ -3,10 +3,10 @@ package dev.sluice.checks.multikueue.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
+import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.kube.Fakes;
-import dev.sluice.workload.WorkloadParser;
+import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;

@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
-import dev.sluice.jobs.ray.RayCluster;
+import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
+import dev.sluice.jobs.kinds.ray.RayCluster;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 

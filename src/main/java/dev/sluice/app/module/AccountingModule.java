@@ -1,0 +1,288 @@
+package dev.sluice.app.module;
+
+import dev.sluice.accounting.Account;
+import dev.sluice.accounting.AdmissionComparison;
+import dev.sluice.accounting.ExceedingWorkloads;
+import dev.sluice.accounting.FreshPods;
+import dev.sluice.accounting.PodAccountant;
+import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodAdmissionLookup;
+import dev.sluice.accounting.PodPrevention;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.accounting.PodRecords;
+import dev.sluice.accounting.PodStopper;
+import dev.sluice.api.config.PodAccounting;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.jobs.controller.BelievedOwners;
+import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.kinds.argo.Workflow;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.metrics.PodAccountingMetrics;
+import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Admission;
+import dev.sluice.workload.record.WorkloadLister;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pod accounting: the records of pods, the accounts, and what is done about those that exceed. Pods
+ * are read by {@link TopologyModule}. Without accounting nothing is recorded but what topology
+ * needs.
+ */
+public final class AccountingModule implements OperatorModule {
+
+  private static final int WRITES_AT_A_TIME = 16;
+
+  private final OperatorContext context;
+  private final WorkloadLister workloads;
+  private final PodRecordParser parser;
+  private final PodAccounts accounts;
+  private final PodAccountant accountant;
+  private final AttendedKinds attended;
+  private final PodAdmissionLookup lookup;
+  private final PodAccountingMetrics metrics;
+  private volatile Consumer<WorkloadId> released = workload -> {};
+  private volatile Consumer<CachedWorkload> emptied = workload -> {};
+  private volatile Predicate<CachedWorkload> jobExists = workload -> false;
+  private volatile BooleanSupplier synced = () -> false;
+  private volatile PodPrevention.OwnerReader owners = pod -> {};
+  private volatile boolean leading;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  public AccountingModule(OperatorContext context, WorkloadModule workloads) {
+    this.context = context;
+    this.workloads = workloads.cache();
+    AdmittedRequests requests = context.options().admittedRequests();
+    parser = new PodRecordParser(requests);
+    AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
+    metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
+    accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
+    attended = new AttendedKinds(context);
+    FreshPods freshPods = new FreshPods(context.requests(WRITES_AT_A_TIME), parser);
+    accountant =
+        new PodAccountant(
+            new PodAccountant.Dependencies(
+                freshPods,
+                new PodStopper(context.requests(WRITES_AT_A_TIME), context.events()),
+                workloads.writer(),
+                attended,
+                this::isStoppable,
+                new Recorder(),
+                context.clock(),
+                () -> leading && context.leadership().leading() && synced.getAsBoolean()),
+            accounts,
+            workload -> released.accept(workload),
+            WorkQueueSettings.of(context.executor(), context::schedule));
+    lookup = new PodAdmissionLookup(accounts, parser, requests, prevention(freshPods));
+    workloads.reflector().listen(accounts);
+  }
+
+  private Optional<PodPrevention> prevention(FreshPods freshPods) {
+    return context.configuration().podAccounting() == PodAccounting.PREVENT
+        ? Optional.of(
+            new PodPrevention(
+                new PodPrevention.Dependencies(
+                    accounts,
+                    parser,
+                    freshPods,
+                    pod -> owners.read(pod),
+                    attended,
+                    this::isStoppable,
+                    context.clock())))
+        : Optional.empty();
+  }
+
+  /** Compares pods that are to be changed with their admissions. */
+  PodAdmissionLookup lookup() {
+    return lookup;
+  }
+
+  /** Whether pods are counted. */
+  boolean enabled() {
+    return context.configuration().podAccounting().isOn();
+  }
+
+  /** Makes the records of pods. */
+  PodRecordParser parser() {
+    return parser;
+  }
+
+  /** The accounts. */
+  PodAccounts accounts() {
+    return accounts;
+  }
+
+  /** The records of pods; those of nobody's accounts if pods aren't counted. */
+  PodRecords records() {
+    return enabled() ? accounts.records() : new PodRecords(pod -> {}, uid -> false);
+  }
+
+  /**
+   * Whether a pod set stands for all pods of the job at a time: the steps of a Workflow differ in
+   * number and in size.
+   */
+  private static boolean isSummed(CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(owner -> Workflow.KIND.is(owner.apiVersion(), owner.kind()))
+        .isPresent();
+  }
+
+  /**
+   * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
+   * which let pods go for a rollout, not those of jobs that others start, and not the steps of a
+   * Workflow that come before the one that waits. Those of a Workflow that has ended may: it has no
+   * status of its own, so that its users can say so while they run. Nor those of a job that exists
+   * and has no Workload any more: nobody manages it.
+   */
+  private boolean isStoppable(CachedWorkload workload) {
+    return attended.test(workload)
+        && (isKnown(workload.id()) || !jobExists.test(workload))
+        && (!isSummed(workload) || workload.finished())
+        && workload.owner().stream().noneMatch(attended::isExternal)
+        && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
+  }
+
+  private boolean isKnown(WorkloadId workload) {
+    return workloads
+        .get(workload.namespace(), workload.name())
+        .filter(known -> known.id().equals(workload))
+        .isPresent();
+  }
+
+  private void changed(Account account) {
+    if (enabled()) {
+      accountant.changed(account);
+    } else if (accounts.isUnverified(account)) {
+      // Nobody lists pods, so that nothing waits for them.
+      accounts.verified(account);
+      accounts.settle(account);
+    }
+  }
+
+  /** Whether pods hold the quota of a Workload that has finished or was deleted. */
+  boolean isHeld(WorkloadId workload) {
+    return enabled() && accounts.isHeld(workload);
+  }
+
+  /** How many pods of a job run; 0 if they aren't counted. */
+  int running(String namespace, String uid) {
+    return enabled() ? accounts.running(namespace, uid) : 0;
+  }
+
+  /** From now on this is called with each Workload whose quota pods have held, and hold no more. */
+  void whenReleased(Consumer<WorkloadId> listener) {
+    released = listener;
+  }
+
+  /** From now on this is called with the Workloads of jobs that have no pods any more. */
+  void whenEmpty(Consumer<CachedWorkload> listener) {
+    emptied = listener;
+  }
+
+  /** From now on pods are read as long as this holds. */
+  void readBy(BooleanSupplier readers) {
+    synced = readers;
+  }
+
+  /** From now on it is known which jobs are parts of others. */
+  void follow(IntegrationRegistry jobs, BelievedOwners believed) {
+    jobs.observe((before, after) -> jobChanged(before, after, believed));
+    jobExists =
+        workload ->
+            workload
+                .owner()
+                .map(CachedJob.Controller::of)
+                .flatMap(owner -> jobs.find(workload.id().namespace(), owner))
+                .isPresent();
+    owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);
+  }
+
+  private void jobChanged(
+      @Nullable CachedJob before, @Nullable CachedJob after, BelievedOwners believed) {
+    if (after != null) {
+      after
+          .controller()
+          .flatMap(owner -> believed.of(owner, after.ref().kind().kind(), after.labels()))
+          .filter(owner -> !owner.uid().isEmpty())
+          .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
+    }
+    if (before != null && (after == null || !after.ref().uid().equals(before.ref().uid()))) {
+      accounts.records().ownerGone(before.ref().uid());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    leading = true;
+    accounts.all().forEach(this::changed);
+  }
+
+  @Override
+  public void leadershipEnded() {
+    leading = false;
+  }
+
+  @Override
+  public void stop() {
+    accountant.close();
+  }
+
+  /** Tells people and metrics. */
+  private final class Recorder implements PodAccountant.Observer {
+
+    @Override
+    public void evicted(CachedWorkload workload, int beyond, String message) {
+      exceeds(workload, beyond, message);
+    }
+
+    @Override
+    public void exceeds(CachedWorkload workload, int beyond, String message) {
+      metrics.beyond(workload.status().admission().map(Admission::clusterQueue).orElse(""), beyond);
+      warn(
+          new ObjectReference(
+              "kueue.x-k8s.io/v1beta2",
+              "Workload",
+              workload.id().namespace(),
+              workload.id().name(),
+              workload.id().uid()),
+          message);
+      workload
+          .owner()
+          .ifPresent(
+              owner ->
+                  warn(
+                      new ObjectReference(
+                          owner.apiVersion(),
+                          owner.kind(),
+                          workload.id().namespace(),
+                          owner.name(),
+                          owner.uid()),
+                      message));
+    }
+
+    private void warn(ObjectReference about, String message) {
+      context
+          .events()
+          .record(about, EventRecorder.Type.WARNING, ExceedingWorkloads.CAUSE, "Eviction", message);
+    }
+
+    @Override
+    public void stopped(int pods) {
+      metrics.beyond("", pods);
+    }
+
+    @Override
+    public void empty(List<CachedWorkload> workloads) {
+      workloads.forEach(emptied);
+    }
+  }
+}

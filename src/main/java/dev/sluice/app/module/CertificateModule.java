@@ -1,0 +1,204 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.server.certificates.CertificateRotator;
+import dev.sluice.server.certificates.CertificateSource;
+import dev.sluice.server.certificates.InternalCertificates;
+import dev.sluice.server.certificates.KubernetesCaBundleInjector;
+import dev.sluice.server.certificates.KubernetesSecretAccess;
+import dev.sluice.server.certificates.ServerKeys;
+import dev.sluice.server.endpoints.WarmUp;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The certificate of the servers, and the trust in it that is written into the registrations of
+ * webhooks. Starts after the ports are bound: a process that can't serve takes no trust away from
+ * one that does.
+ */
+public final class CertificateModule implements OperatorModule {
+
+  private static final Duration LOOKS = Duration.ofSeconds(10);
+  private static final Duration WARM_UP = Duration.ofSeconds(1);
+  private static final int WARM_UP_ROUNDS = 200;
+
+  /** After so many rounds the process is ready; the others follow while it serves. */
+  private static final int ROUNDS_UNTIL_READY = 20;
+
+  private static final Duration UNTIL_READY = Duration.ofMillis(400);
+
+  /** A system property: fewer rounds, for operators that are started to be killed. */
+  private static final String ROUNDS_PROPERTY = "sluice.warm-up.rounds";
+
+  private static final String LOOPBACK = "127.0.0.1";
+
+  private static final Logger LOG = LoggerFactory.getLogger(CertificateModule.class);
+
+  private final OperatorContext context;
+  private final ServerModule servers;
+  private volatile Optional<CertificateRotator> rotator = Optional.empty();
+  private volatile List<CertificateRotator> others = List.of();
+  private volatile CompletableFuture<Void> firstRefresh = new CompletableFuture<>();
+  private volatile boolean warm;
+  private volatile boolean closed;
+
+  /** Adds its checks to the readiness that {@code servers} tells. */
+  public CertificateModule(OperatorContext context, ServerModule servers) {
+    this.context = context;
+    this.servers = servers;
+    servers.addReadinessCheck(
+        "certificates", () -> rotator.filter(CertificateRotator::isReady).isPresent());
+    servers.addReadinessCheck("webhooks", () -> warm);
+  }
+
+  /** Begins to publish and use the certificate; returns at once. */
+  @Override
+  public void start(CacheSyncWaiter cacheSync) {
+    CompletableFuture<Void> listed = listedOrLate();
+    firstRefresh =
+        CompletableFuture.runAsync(
+            () -> refreshFirst(listed),
+            task -> Thread.ofVirtual().name("first-certificates").start(task));
+  }
+
+  private void refreshFirst(CompletableFuture<Void> listed) {
+    List<CertificateSource> sources = certificates();
+    CertificateRotator started = new CertificateRotator(sources.getFirst(), LOOKS);
+    rotator = Optional.of(started);
+    others = sources.stream().skip(1).map(source -> new CertificateRotator(source, LOOKS)).toList();
+    if (closed) {
+      closeRotators();
+    }
+    var unused =
+        started
+            .whenReady()
+            .thenRunAsync(
+                () -> warmUp(listed), task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  /**
+   * Returns when it was tried once to publish and use the certificate. When that failed, it is
+   * tried again while the start goes on.
+   *
+   * @throws IOException when no certificate can be looked for at all
+   */
+  public void awaitFirstRefresh() throws IOException {
+    try {
+      firstRefresh.get();
+    } catch (ExecutionException e) {
+      throw new IOException("no certificate can be used: " + e.getCause(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while the certificate was published");
+    }
+  }
+
+  /** Looks at the certificate, and at the trust in it, before the next look is due. */
+  public void refreshSoon() {
+    rotator.ifPresent(CertificateRotator::refreshSoon);
+  }
+
+  /**
+   * Completes when the cluster is listed: before that, reviews are answered by 503. It doesn't keep
+   * back the readiness that conversions need longer than {@link CacheReadiness} does.
+   */
+  private CompletableFuture<Void> listedOrLate() {
+    return context
+        .listed()
+        .copy()
+        .completeOnTimeout(null, CacheReadiness.CONVERSION_GRACE.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(failure -> null);
+  }
+
+  /** That of the webhooks first. */
+  private List<CertificateSource> certificates() {
+    KubernetesClient client = context.client();
+    Configuration configuration = context.configuration();
+    var internal = configuration.internalCertManagement();
+    if (!internal.enable()) {
+      return servers
+          .keys()
+          .directories(
+              Path.of(configuration.webhook().certDir()),
+              ServerKeys.METRICS_DIRECTORY,
+              ServerKeys.VISIBILITY_DIRECTORY);
+    }
+    return List.of(
+        new InternalCertificates(
+            new KubernetesSecretAccess(
+                client,
+                configuration.namespace(),
+                internal.webhookSecretName(),
+                context.shared()::check),
+            new KubernetesCaBundleInjector(
+                client,
+                internal.webhookServiceName(),
+                KubernetesCaBundleInjector.CONVERTED,
+                context.shared()::check),
+            servers.keys().webhooks(),
+            context.process().hosts(),
+            context.clock(),
+            new SecureRandom()));
+  }
+
+  /**
+   * A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised.
+   * Conversions need nothing of the cluster, so that they are exercised while it is listed. What is
+   * gained by further rounds isn't waited for.
+   */
+  private void warmUp(CompletableFuture<Void> listed) {
+    int rounds = Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS);
+    int first = Math.min(rounds, ROUNDS_UNTIL_READY);
+    try {
+      exercise(WarmUpRequests.conversions(), first, UNTIL_READY, listed::isDone);
+      listed.join();
+      exercise(WarmUpRequests.all(), first, UNTIL_READY, () -> false);
+      LOG.info("webhooks port={} ready=true", servers.webhookPort());
+      warm = true;
+      exercise(WarmUpRequests.all(), rounds - first, WARM_UP, () -> closed);
+    } catch (IOException e) {
+      if (!closed) {
+        LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    warm = true;
+  }
+
+  private void exercise(
+      List<WarmUp.Sample> samples, int rounds, Duration budget, BooleanSupplier enough)
+      throws IOException, InterruptedException {
+    String host = context.configuration().webhook().host();
+    new WarmUp(servers.keys().webhooks(), context.clock())
+        .run(
+            host.isEmpty() ? LOOPBACK : host,
+            servers.webhookPort(),
+            samples,
+            new WarmUp.Limits(rounds, budget, enough));
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    closeRotators();
+  }
+
+  private void closeRotators() {
+    rotator.ifPresent(CertificateRotator::close);
+    others.forEach(CertificateRotator::close);
+  }
+}

@@ -1,0 +1,107 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.DashboardServer;
+import dev.sluice.dashboard.ChangeFeed;
+import dev.sluice.dashboard.DashboardEndpoint;
+import dev.sluice.dashboard.DashboardSources;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.AuthenticatingProxy;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.UnverifiedClients;
+import dev.sluice.server.certificates.ReloadableKeyManager;
+import dev.sluice.server.http.HttpService;
+import dev.sluice.server.http.TlsSettings;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The dashboard, where the configuration turns it on; on the leader and on every other replica. */
+public final class DashboardModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DashboardModule.class);
+
+  private static final Duration GRACE = Duration.ofSeconds(1);
+  private static final Duration USER_MEMORY = Duration.ofMinutes(1);
+  private static final Duration REFUSAL_MEMORY = Duration.ofSeconds(10);
+
+  private final OperatorContext context;
+  private final DashboardServer settings;
+  private final ReloadableKeyManager keys;
+  private final DashboardSources sources;
+  private final ChangeFeed feed = new ChangeFeed();
+  private @Nullable HttpService service;
+
+  /** Connected to what it shows; {@code keys} is what the servers present. */
+  public DashboardModule(
+      OperatorContext context,
+      ReloadableKeyManager keys,
+      InformerModule informers,
+      SchedulerModule scheduler,
+      WorkloadModule workloads,
+      MultiKueueModule multiKueue) {
+    this.context = context;
+    this.settings = context.configuration().dashboard();
+    this.keys = keys;
+    sources =
+        new DashboardSources(
+            ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
+            informers.caches(),
+            workloads.cache(),
+            scheduler.clientQueries(),
+            multiKueue::workerClusters,
+            context.leadership()::leading,
+            context.clock());
+    if (settings.enabled()) {
+      scheduler.engine().listen(feed);
+      workloads.cache().listen(feed);
+    }
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException, GeneralSecurityException {
+    if (!settings.enabled()) {
+      return;
+    }
+    RequestUsers users =
+        new RequestUsers(context.client(), proxy(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
+    AccessReviews access =
+        new AccessReviews(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
+    HttpService started =
+        HttpService.tls(
+            new BindAddress(settings.bindAddress(), settings.bindPort()),
+            keys.context(new UnverifiedClients()),
+            TlsSettings.of(context.configuration().tls()),
+            new DashboardEndpoint(users, access, sources, feed),
+            GRACE);
+    service = started;
+    LOG.info("dashboard port={}", started.port());
+  }
+
+  private Optional<AuthenticatingProxy> proxy() {
+    return settings
+        .proxy()
+        .map(
+            proxy ->
+                new AuthenticatingProxy(
+                    Path.of(proxy.clientCaFile()),
+                    proxy.names(),
+                    proxy.userHeader(),
+                    proxy.groupsHeader()));
+  }
+
+  /** Ends the streams before the server, which waits for requests in progress. */
+  @Override
+  public void close() {
+    feed.close();
+    HttpService started = service;
+    if (started != null) {
+      started.close();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.recovery.FailureRecoveryController;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.Random;
+
+/** Deletes pods of unreachable nodes by force, if its feature gate is on; reads nothing if not. */
+public final class FailureRecoveryModule implements OperatorModule {
+
+  private static final int WRITES_AT_A_TIME = 8;
+
+  private final Optional<FailureRecoveryController> controller;
+  private volatile boolean leading;
+
+  /** Not started. */
+  public FailureRecoveryModule(OperatorContext context, ReadErrorLog readErrors) {
+    controller =
+        context.isEnabled(FeatureGate.FAILURE_RECOVERY_POLICY)
+            ? Optional.of(
+                new FailureRecoveryController(
+                    new FailureRecoveryController.Dependencies(
+                        context.client(),
+                        context.requests(WRITES_AT_A_TIME),
+                        context.events(),
+                        context.clock(),
+                        new Random(context.process().identity().hashCode()),
+                        readErrors,
+                        () -> leading && context.leadership().leading()),
+                    WorkQueueSettings.of(context.executor(), context::schedule)))
+            : Optional.empty();
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    if (controller.isPresent()) {
+      cacheSync.await("terminating pods and unreachable nodes", controller.get().start());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    leading = true;
+    controller.ifPresent(FailureRecoveryController::leadershipStarted);
+  }
+
+  @Override
+  public void leadershipEnded() {
+    leading = false;
+  }
+
+  @Override
+  public void stop() {
+    controller.ifPresent(FailureRecoveryController::stop);
+  }
+
+  @Override
+  public void close() {
+    controller.ifPresent(FailureRecoveryController::close);
+  }
+}

@@ -1,0 +1,278 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.install.InstallManifests;
+import dev.sluice.install.InstallationWatch;
+import dev.sluice.install.Installer;
+import dev.sluice.install.RegistrationRepair;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.OwnUser;
+import dev.sluice.kube.leader.SharedObjectsGuard;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.metrics.InstallationMetrics;
+import dev.sluice.webhooks.registration.WebhookRegistration;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the operator needs in the cluster besides its queues: registrations, the Secret of its
+ * certificate, its role, and endpoints behind the Service of its webhooks. Installs that if it was
+ * asked for, checks it at the start, and follows it from then on: what is missing is put back by an
+ * operator that installed it, and by one that has the service account of the shipped manifests;
+ * what can't be put back is told by readiness, by a metric and in the log.
+ */
+public final class InstallationModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(InstallationModule.class);
+  private static final Duration LEASE_LOOKS = Duration.ofSeconds(1);
+  private static final Duration AGAIN = Duration.ofSeconds(10);
+
+  private static final String REGISTRATIONS = "registrations";
+  private static final String CERTIFICATE = "certificate";
+  private static final String ROLES = "roles";
+  private static final String ENDPOINTS = "endpoints";
+
+  private final OperatorContext context;
+  private final Configuration configuration;
+  private final Optional<Installer> installer;
+  private final InstallationMetrics metrics;
+  private final InstallationWatch watch;
+  private final Map<String, String> faults = new ConcurrentHashMap<>();
+  private final AtomicBoolean asked = new AtomicBoolean();
+  private final ReentrantLock looking = new ReentrantLock();
+  private final RegistrationReadiness registrations = new RegistrationReadiness();
+  private volatile Runnable certificateLost = () -> {};
+  private volatile boolean reachedByService;
+  private volatile boolean hadSecret;
+  private volatile boolean closed;
+
+  /** Adds its checks to the readiness that {@code servers} tells. */
+  public InstallationModule(
+      OperatorContext context,
+      ServerModule servers,
+      ReadErrorLog readErrors,
+      Optional<Installer> installer) {
+    this.context = context;
+    this.configuration = context.configuration();
+    this.installer = installer;
+    this.metrics = new InstallationMetrics(context.metrics().registry());
+    this.watch = new InstallationWatch(context.client(), context.clock(), new Random(), readErrors);
+    servers.addReadinessCheck("webhook-registrations", registrations::isReady);
+    servers.addReadinessCheck("webhook-endpoints", () -> !faults.containsKey(ENDPOINTS));
+  }
+
+  /** What is done when the Secret of the certificate was deleted; to be called before the start. */
+  public void onCertificateLost(Runnable action) {
+    certificateLost = action;
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    Optional<RegistrationRepair> repair =
+        installer.isPresent() ? Optional.of(installed(installer.get())) : checked();
+    for (String object : new String[] {REGISTRATIONS, CERTIFICATE, ROLES, ENDPOINTS}) {
+      metrics.set(object, false);
+    }
+    follow(repair);
+  }
+
+  private RegistrationRepair installed(Installer installing) throws IOException {
+    try {
+      context.shared().await(LEASE_LOOKS);
+    } catch (SharedObjectsGuard.HeldByOtherException e) {
+      throw new StartRequirements.MissingException("nothing is installed: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while the lease was waited for", e);
+    }
+    installing.install();
+    StartRequirements.check(context.client(), configuration.namespace());
+    return installing.repair(Optional.of(context.shared()::check));
+  }
+
+  /** What puts registrations back, where this is the operator of the shipped manifests. */
+  private Optional<RegistrationRepair> checked() throws IOException {
+    KubernetesClient client = context.client();
+    StartRequirements.check(client, configuration.namespace());
+    String own = InstallManifests.user(configuration.namespace());
+    Optional<RegistrationRepair> repair =
+        OwnUser.of(client)
+            .filter(own::equals)
+            .map(
+                user ->
+                    new RegistrationRepair(
+                        client,
+                        WebhookRegistration.restored(configuration, user),
+                        Optional.of(context.shared()::check)));
+    boolean isRepairedLater = repair.isPresent() && !repairAtStart(repair.get());
+    StartRequirements.Registrations read = StartRequirements.Registrations.read(client);
+    if (isRepairedLater) {
+      registrations.leaveUnchecked();
+    } else {
+      StartRequirements.checkRegistrations(read, configuration);
+    }
+    reachedByService = read.nameService();
+    return repair;
+  }
+
+  /**
+   * What can't be repaired is told by the check that follows. While another operator of the API
+   * leads, the registrations are its own: false, and they are repaired when it has gone.
+   */
+  private static boolean repairAtStart(RegistrationRepair repair) {
+    try {
+      var unused = repair.look();
+    } catch (KubernetesClientException e) {
+      LOG.warn("registrations repaired=false reason=\"{}\"", ApiErrorText.of(e));
+    } catch (SharedObjectsGuard.HeldByOtherException e) {
+      LOG.warn("registrations repaired=false reason=\"{}\"", e.getMessage());
+      return false;
+    }
+    return true;
+  }
+
+  private void follow(Optional<RegistrationRepair> repair) {
+    RegistrationRepair looks =
+        repair.orElseGet(
+            () ->
+                new RegistrationRepair(
+                    context.client(),
+                    WebhookRegistration.of(
+                        configuration, WebhookRegistration.service(configuration)),
+                    Optional.empty()));
+    watch.registrations(() -> lookSoon(looks));
+    if (repair.isEmpty()) {
+      return;
+    }
+    var certificates = configuration.internalCertManagement();
+    if (certificates.enable()) {
+      watch.secret(
+          configuration.namespace(), certificates.webhookSecretName(), this::secretChanged);
+    }
+    watch.roles(this::rolesChanged);
+    if (reachedByService) {
+      watch.endpoints(
+          configuration.namespace(),
+          certificates.webhookServiceName(),
+          ownPod(),
+          ownAddresses(),
+          leadsHere ->
+              tell(
+                  ENDPOINTS,
+                  leadsHere
+                      ? Optional.empty()
+                      : Optional.of(
+                          "Service "
+                              + certificates.webhookServiceName()
+                              + " leads to no pod of this operator, so every job and queue is"
+                              + " refused; its selector has to match the labels of the pods")));
+    }
+  }
+
+  /** Looks on another thread, once for any number of changes meanwhile. */
+  private void lookSoon(RegistrationRepair repair) {
+    if (!asked.getAndSet(true) && !closed) {
+      context.executor().execute(() -> look(repair));
+    }
+  }
+
+  private void look(RegistrationRepair repair) {
+    looking.lock();
+    try {
+      asked.set(false);
+      RegistrationRepair.Finding finding = repair.look();
+      registrations.found(finding);
+      tell(REGISTRATIONS, Optional.of(finding.text()).filter(any -> finding.isFault()));
+      if (finding.repaired()) {
+        certificateLost.run();
+      }
+    } catch (RuntimeException e) {
+      if (!closed) {
+        registrations.failed(e);
+        if (!(e instanceof KubernetesClientException k && ApiErrorText.unreachable(k))) {
+          tell(REGISTRATIONS, Optional.of("they can't be put back: " + ApiErrorText.of(e)));
+        }
+        context.schedule(AGAIN, () -> lookSoon(repair));
+      }
+    } finally {
+      looking.unlock();
+    }
+  }
+
+  /** Before it was there for the first time, it is about to be made. */
+  private void secretChanged(boolean exists) {
+    hadSecret |= exists;
+    boolean lost = hadSecret && !exists;
+    tell(
+        CERTIFICATE,
+        lost ? Optional.of("the Secret of the certificate was deleted") : Optional.empty());
+    if (lost) {
+      certificateLost.run();
+    }
+  }
+
+  private void rolesChanged(Optional<String> missing) {
+    tell(ROLES, missing.map(name -> name + " does not exist"));
+    if (missing.isPresent() && installer.isPresent() && !closed) {
+      context
+          .executor()
+          .execute(
+              () -> {
+                try {
+                  context.shared().check();
+                  installer.get().permit();
+                } catch (RuntimeException e) {
+                  LOG.warn("roles repaired=false reason=\"{}\"", ApiErrorText.of(e));
+                }
+              });
+    }
+  }
+
+  /** Equal faults are told once. */
+  private void tell(String object, Optional<String> fault) {
+    String before = fault.isPresent() ? faults.put(object, fault.get()) : faults.remove(object);
+    metrics.set(object, fault.isPresent());
+    if (fault.isPresent() && !fault.get().equals(before)) {
+      LOG.warn("installation object={} fault=\"{}\"", object, fault.get());
+    } else if (fault.isEmpty() && before != null) {
+      LOG.info("installation object={} fault=none", object);
+    }
+  }
+
+  private static String ownPod() {
+    String name = System.getenv("HOSTNAME");
+    return name == null ? "" : name;
+  }
+
+  private static Set<String> ownAddresses() {
+    try {
+      return NetworkInterface.networkInterfaces()
+          .flatMap(NetworkInterface::inetAddresses)
+          .map(InetAddress::getHostAddress)
+          .collect(Collectors.toUnmodifiableSet());
+    } catch (IOException e) {
+      LOG.warn("own addresses unknown reason=\"{}\"", e.toString());
+      return Set.of();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    watch.close();
+  }
+}

@@ -1,0 +1,333 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.jobs.controller.CachedJobLookups;
+import dev.sluice.jobs.controller.Integration;
+import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.controller.JobControllerContext;
+import dev.sluice.jobs.controller.JobControllers;
+import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.controller.KubernetesJobClient;
+import dev.sluice.jobs.controller.OwnerChainResolver;
+import dev.sluice.jobs.controller.OwnerlessWorkloads;
+import dev.sluice.jobs.controller.RemoteExecutionLookup;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.kinds.statefulset.StatefulSetWorkloads;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobIntake;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kubequeue.CachedJobIntake;
+import dev.sluice.kubequeue.ForeignQueueUnit;
+import dev.sluice.kubequeue.ForeignUnitSteering;
+import dev.sluice.kubequeue.QueueUnitMirror;
+import dev.sluice.queues.cache.CachedCheckLabels;
+import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.webhooks.kinds.CachedClusterLookup;
+import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
+import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.WebhookSettings;
+import dev.sluice.workload.record.CachedWorkload;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiPredicate;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The controllers of all kinds of jobs that the configuration enables. */
+public final class JobModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobModule.class);
+
+  /** Every request of a controller ends within a minute, and one reconciliation makes a few. */
+  private static final Duration STUCK_AFTER = Duration.ofMinutes(10);
+
+  /** How many QueueUnits are written at the same time. */
+  private static final int UNITS_AT_A_TIME = 2;
+
+  private final OperatorContext context;
+  private final InformerModule informers;
+  private final MetricsModule metrics;
+  private final JobOptions options;
+  private final OwnerChainResolver owners;
+  private final CachedClusterLookup clusterLookup;
+  private final ServedDefinitions definitions;
+  private final JobControllers controllers;
+  private final OwnerlessWorkloads ownerless;
+  private final Optional<QueueUnitMirror> mirror;
+  private final Optional<ForeignUnitSteering> steering;
+
+  private CompletableFuture<Void> definitionsListed = new CompletableFuture<>();
+  private CompletableFuture<Map<String, CompletableFuture<Void>>> kindsBegun =
+      definitionsListed.thenApply(any -> Map.of());
+
+  /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
+  private volatile boolean started;
+
+  /**
+   * Connected to the Workloads that {@code workloads} reads.
+   *
+   * @param podIndex filled by the controller of pods after the start
+   */
+  public JobModule(
+      OperatorContext context,
+      InformerModule informers,
+      WorkloadModule workloads,
+      MetricsModule metrics,
+      PodIndex podIndex,
+      AccountingModule accounting) {
+    this.context = context;
+    this.metrics = metrics;
+    this.informers = informers;
+    options =
+        context
+            .options()
+            .jobs(this::namespaceLabels)
+            .withQueueRules(
+                new CachedStartRules(informers.caches()), new CachedCheckLabels(informers.caches()))
+            .withPods(job -> accounting.running(job.namespace(), job.uid()));
+    IntegrationRegistry registry = registry(context, podIndex);
+    accounting.whenEmpty(this::podsGone);
+    owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
+    accounting.follow(registry, owners.believed());
+    StatefulSetWorkloads statefulSetWorkloads =
+        new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());
+    clusterLookup =
+        new CachedClusterLookup(
+            informers.caches(),
+            informers.localClusters(),
+            this::isManaged,
+            (namespace, owner) ->
+                statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
+            new OperatorIdentity(context.client(), context.configuration().namespace()),
+            accounting.lookup());
+    JobControllerContext controllerContext = controllerContext(registry, workloads);
+    definitions = new ServedDefinitions(context.client(), context.informers());
+    ownerless =
+        new OwnerlessWorkloads(
+            controllerContext.dependencies(),
+            controllerContext.queue(),
+            controllerContext.leading(),
+            (namespace, owner) -> isCached(registry, podIndex, namespace, owner),
+            new AttendedKinds(context)::isExternal);
+    controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
+    definitions.observe(controllers::definitionChanged);
+    mirror = mirror(registry, workloads);
+    mirror.ifPresent(workloads.reflector()::listen);
+    steering = steering(registry, workloads);
+    steering.ifPresent(workloads.reflector()::listen);
+  }
+
+  /** The job of a Workload has no pods any more: it may be what the job waits for. */
+  private void podsGone(CachedWorkload workload) {
+    workload
+        .owner()
+        .ifPresent(
+            owner ->
+                controllers.enqueue(
+                    owner.apiVersion(),
+                    owner.kind(),
+                    new ObjectKey(workload.id().namespace(), owner.name())));
+  }
+
+  private static IntegrationRegistry registry(OperatorContext context, PodIndex podIndex) {
+    List<Integration> integrations = new ArrayList<>(BuiltInIntegrations.all(podIndex));
+    List<String> frameworks = new ArrayList<>(context.configuration().integrations().frameworks());
+    List<JobKind> external =
+        context.configuration().integrations().externalFrameworks().stream()
+            .map(JobKind::parse)
+            .toList();
+    if (context.configuration().kubeQueue().enabled()) {
+      BuiltInIntegrations.ofKubeQueue(context.clock())
+          .forEach(
+              entry -> {
+                integrations.add(entry);
+                frameworks.add(entry.kind().framework());
+              });
+      IntegrationRegistry jobs =
+          IntegrationRegistry.of(integrations, frameworks, external, context::isEnabled);
+      integrations.add(
+          Integration.of(new ForeignQueueUnit(unitsOf(context, jobs), context.clock())));
+      frameworks.add(ForeignQueueUnit.KIND.framework());
+    }
+    return IntegrationRegistry.of(integrations, frameworks, external, context::isEnabled);
+  }
+
+  /** Whether units of jobs of a kind are left alone; they are watched in any case. */
+  private static BiPredicate<String, String> unitsOf(
+      OperatorContext context, IntegrationRegistry jobs) {
+    return AttendedKinds.acceptsUnits(context.configuration())
+        ? jobs::covers
+        : (apiVersion, kind) -> true;
+  }
+
+  private static boolean isCached(
+      IntegrationRegistry registry,
+      PodIndex podIndex,
+      String namespace,
+      CachedWorkload.Owner owner) {
+    return registry.find(namespace, CachedJob.Controller.of(owner)).isPresent()
+        || podIndex
+            .find(namespace, owner.name())
+            .filter(pod -> pod.job().ref().uid().equals(owner.uid()))
+            .isPresent();
+  }
+
+  private JobControllerContext controllerContext(
+      IntegrationRegistry registry, WorkloadModule workloads) {
+    CachedJobLookups lookups = new CachedJobLookups(informers.caches(), JsonMappers.JSON);
+    return new JobControllerContext(
+        context.client(),
+        options,
+        registry,
+        owners,
+        RemoteExecutionCheck.whereMarked(
+            context.options().manager(informers.caches()), informers.localClusters()::isSent),
+        new RemoteExecutionLookup(informers.caches()),
+        intake(),
+        new JobReconciler.Dependencies(
+            workloads.reflector(),
+            workloads.writer(),
+            new KubernetesJobClient(context.requests(Integer.MAX_VALUE)),
+            lookups,
+            lookups,
+            new RecordedJobEvents(context.events(), metrics),
+            context.clock(),
+            context.informers(),
+            new ComposedWorkloadValidation(WebhookSettings.of(context.configuration())),
+            context.latency()::share),
+        WorkQueueSettings.of(context.executor(), context::schedule),
+        () -> started && context.leadership().leading());
+  }
+
+  private JobIntake intake() {
+    KubeQueue kubeQueue = context.configuration().kubeQueue();
+    return kubeQueue.enabled()
+        ? new CachedJobIntake(kubeQueue, informers.caches(), context.requests(1))
+        : JobIntake.NONE;
+  }
+
+  private Optional<QueueUnitMirror> mirror(IntegrationRegistry registry, WorkloadModule workloads) {
+    KubeQueue kubeQueue = context.configuration().kubeQueue();
+    return kubeQueue.enabled() && kubeQueue.queueUnits() == KubeQueue.OwnUnits.MIRROR
+        ? Optional.of(
+            new QueueUnitMirror(
+                new QueueUnitMirror.Dependencies(
+                    workloads.cache(),
+                    workloads.writer(),
+                    informers.caches(),
+                    registry,
+                    context.requests(UNITS_AT_A_TIME),
+                    context.events(),
+                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    () -> started && context.leadership().leading())))
+        : Optional.empty();
+  }
+
+  private Optional<ForeignUnitSteering> steering(
+      IntegrationRegistry registry, WorkloadModule workloads) {
+    return AttendedKinds.acceptsUnits(context.configuration())
+        ? Optional.of(
+            new ForeignUnitSteering(
+                new ForeignUnitSteering.Dependencies(
+                    workloads.cache(),
+                    workloads.writer(),
+                    registry,
+                    context.requests(1),
+                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    () -> started && context.leadership().leading())))
+        : Optional.empty();
+  }
+
+  private Map<String, String> namespaceLabels(String namespace) {
+    return clusterLookup.namespaceLabels(namespace);
+  }
+
+  private boolean isManaged(String namespace, ClusterLookup.Owner owner) {
+    return owners.isManaged(
+        namespace,
+        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
+  }
+
+  /** What webhooks know of the cluster, as far as it is listed. */
+  public ClusterLookup clusterLookup() {
+    return clusterLookup;
+  }
+
+  /** Which kinds the API server serves; started by whoever first needs to know. */
+  public ServedDefinitions definitions() {
+    return definitions;
+  }
+
+  /**
+   * Begins the listings: of definitions if kinds depend on them, then of all kinds that are served.
+   * Returns at once. To be called before the start.
+   */
+  public void beginListing() {
+    definitionsListed =
+        controllers.dependOnDefinitions()
+            ? definitions.start()
+            : CompletableFuture.completedFuture(null);
+    kindsBegun = definitionsListed.thenApplyAsync(any -> controllers.start(), context.executor());
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    cacheSync.await("customresourcedefinitions", definitionsListed);
+    Map<String, CompletableFuture<Void>> listings = kindsBegun.join();
+    List<JobKind> absent = controllers.absent();
+    if (!absent.isEmpty()) {
+      LOG.warn(
+          "integrations: not installed in the cluster, so that jobs are managed from the"
+              + " moment that the definitions are: {}",
+          absent.stream().map(JobKind::definition).collect(Collectors.joining(", ")));
+    }
+    for (var listing : listings.entrySet()) {
+      cacheSync.await(listing.getKey(), listing.getValue());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    started = true;
+    controllers.leadershipStarted();
+    mirror.ifPresent(QueueUnitMirror::enqueueAll);
+    steering.ifPresent(ForeignUnitSteering::enqueueAll);
+    ownerless.leadershipStarted();
+  }
+
+  /** Whether no controller has been at one object for longer than {@link #STUCK_AFTER}. */
+  public boolean alive() {
+    return controllers.longestHandling().compareTo(STUCK_AFTER) < 0;
+  }
+
+  @Override
+  public void leadershipEnded() {
+    started = false;
+  }
+
+  /** Closes all controllers at once: each waits for its writes for a limited time. */
+  @Override
+  public void stop() {
+    // No controller is made any more, and one that is being made is closed below.
+    definitionsListed.cancel(false);
+    kindsBegun.exceptionally(failure -> Map.of()).join();
+    definitions.close();
+    controllers.close(context.executor());
+    ownerless.close();
+    mirror.ifPresent(QueueUnitMirror::close);
+    steering.ifPresent(ForeignUnitSteering::close);
+  }
+}

@@ -1,0 +1,110 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.KubeQueue;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kubequeue.QueueItemsReporter;
+import dev.sluice.kubequeue.QuotaReconciler;
+import dev.sluice.kubequeue.SourceObjects;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Queues from the quotas of Kube Queue, and the intake of jobs without a queue name. Does nothing
+ * unless the configuration turns it on. Starts last: what it makes depends on all other caches.
+ */
+public final class KubeQueueModule implements OperatorModule {
+
+  private static final int WRITES_AT_A_TIME = 2;
+
+  private final Optional<Parts> parts;
+
+  /** What runs if it is turned on. */
+  private record Parts(
+      ServedDefinitions definitions, QuotaReconciler quotas, Optional<QueueItemsReporter> items) {}
+
+  /**
+   * Connected, and not started.
+   *
+   * @param queries asks the engine what is pending
+   */
+  public KubeQueueModule(
+      OperatorContext context,
+      InformerModule informers,
+      WorkloadModule workloads,
+      SchedulerQueries queries) {
+    KubeQueue configuration = context.configuration().kubeQueue();
+    parts =
+        configuration.enabled()
+            ? Optional.of(parts(context, configuration, informers, workloads, queries))
+            : Optional.empty();
+  }
+
+  private static Parts parts(
+      OperatorContext context,
+      KubeQueue configuration,
+      InformerModule informers,
+      WorkloadModule workloads,
+      SchedulerQueries queries) {
+    ServedDefinitions definitions = new ServedDefinitions(context.client(), context.informers());
+    QuotaReconciler quotas =
+        new QuotaReconciler(
+            configuration,
+            new QuotaReconciler.Dependencies(
+                informers.caches(),
+                workloads.cache(),
+                context.requests(WRITES_AT_A_TIME),
+                context.events(),
+                context.leadership()::leading,
+                WorkQueueSettings.of(context.executor(), context::schedule)),
+            changed ->
+                new SourceObjects(
+                    context.client(),
+                    context.informers(),
+                    definitions,
+                    configuration.sources(),
+                    changed));
+    Optional<QueueItemsReporter> items =
+        configuration.queueUnits() == KubeQueue.OwnUnits.MIRROR
+            ? Optional.of(
+                new QueueItemsReporter(
+                    new QueueItemsReporter.Dependencies(
+                        informers.caches(),
+                        workloads.cache(),
+                        queries,
+                        context.requests(1),
+                        context.leadership()::leading,
+                        WorkQueueSettings.of(context.executor(), context::schedule)),
+                    quotas.objects()))
+            : Optional.empty();
+    return new Parts(definitions, quotas, items);
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    if (parts.isPresent()) {
+      cacheSync.await("customresourcedefinitions", parts.get().definitions().start());
+      cacheSync.await("quotas", parts.get().quotas().objects().start());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    parts.ifPresent(
+        each -> {
+          each.quotas().start();
+          each.items().ifPresent(QueueItemsReporter::start);
+        });
+  }
+
+  @Override
+  public void stop() {
+    parts.ifPresent(
+        each -> {
+          each.definitions().close();
+          each.items().ifPresent(QueueItemsReporter::close);
+          each.quotas().close();
+        });
+  }
+}

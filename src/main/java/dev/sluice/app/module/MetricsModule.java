@@ -1,0 +1,94 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.queue.PendingTotals;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.metrics.BuildInfo;
+import dev.sluice.metrics.CustomLabels;
+import dev.sluice.metrics.PendingGauges;
+import dev.sluice.metrics.PodGateMetrics;
+import dev.sluice.metrics.ReadErrorRecorder;
+import dev.sluice.metrics.SchedulerMetrics;
+import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadReader;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+
+/** The metrics of scheduling cycles, queues and Workloads, and of objects that can't be read. */
+public final class MetricsModule implements OperatorModule {
+
+  private final OperatorContext context;
+  private final CustomLabels customLabels;
+  private final SchedulerMetrics cycles;
+  private volatile Optional<PodGateMetrics> podGates = Optional.empty();
+
+  /** Records what {@code readErrors} reports; values of custom labels come from the caches. */
+  public MetricsModule(
+      OperatorContext context, InformerCaches informerCaches, ReadErrorLog readErrors) {
+    this.context = context;
+    customLabels = WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches);
+    cycles =
+        new SchedulerMetrics(
+            context.metrics().registry(),
+            context::role,
+            context.isEnabled(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
+            BuildInfo.ofThisProcess(),
+            customLabels);
+    readErrors.listen(
+        new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
+  }
+
+  /**
+   * Records a scheduling cycle; {@code success} tells whether it admitted or evicted a Workload.
+   */
+  void recordCycle(long nanos, boolean success) {
+    cycles.cycleEnded(success, Duration.ofNanos(nanos));
+  }
+
+  /** Records that a Workload was created for a job of this kind, as it was created itself. */
+  void recordWorkloadCreation(String jobKind, LocalQueueId queue, Duration sinceJobCreation) {
+    cycles.workloadCreated(jobKind, queue, sinceJobCreation);
+  }
+
+  /** Records that a gate of this name was removed from a pod of an admitted Workload. */
+  void recordGateRemoval(CachedWorkload workload, String gate) {
+    podGates.ifPresent(metrics -> metrics.removed(workload, gate));
+  }
+
+  /** Reports the pending Workloads that {@code pending} asks the engine about. */
+  PendingGauges pending(
+      SchedulerViews views,
+      Supplier<CompletableFuture<Map<String, PendingTotals>>> pending,
+      PendingGauges.PendingWorkloads workloads) {
+    PendingGauges gauges =
+        new PendingGauges(
+            views,
+            pending,
+            context::role,
+            context.clock(),
+            context.configuration().metrics().enableClusterQueueResources(),
+            customLabels,
+            workloads);
+    context.metrics().include(gauges);
+    return gauges;
+  }
+
+  /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */
+  WorkloadMetrics workloads(
+      SchedulerViews views, WorkloadReader reader, InformerCaches informerCaches) {
+    PodGateMetrics gates =
+        new PodGateMetrics(
+            context.metrics().registry(), views, context::role, context.clock(), customLabels);
+    podGates = Optional.of(gates);
+    return new WorkloadMetricsFactory(
+            context.configuration(), context.metrics(), views, context::role, gates)
+        .of(reader, informerCaches, context.clock());
+  }
+}

@@ -1,0 +1,261 @@
+package dev.sluice.app.module;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.MultiKueue;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.checks.multikueue.MultiKueueControllers;
+import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
+import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.capacity.CapacityEstimator;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues;
+import dev.sluice.checks.multikueue.dispatch.DispatcherFactory;
+import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
+import dev.sluice.checks.multikueue.fencing.FencingController;
+import dev.sluice.checks.multikueue.fencing.MonotonicClock;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
+import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.checks.multikueue.sync.LeaseHeartbeat;
+import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
+import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
+import dev.sluice.checks.multikueue.sync.OriginLabel;
+import dev.sluice.dashboard.DashboardSources.WorkerCluster;
+import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.events.RecordedEventNotifier;
+import dev.sluice.metrics.MultiKueueMetrics;
+import dev.sluice.queues.cache.CachedQueues;
+import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.workload.lifecycle.CheckedAdmission;
+import dev.sluice.workload.record.CachedWorkload;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.javaoperatorsdk.operator.Operator;
+import java.time.InstantSource;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * Dispatch to worker clusters, where the gate {@code MultiKueue} is on; and fencing, the worker's
+ * side, in any case.
+ */
+public final class MultiKueueModule implements OperatorModule {
+
+  private static final int REQUESTS_AT_A_TIME = 16;
+
+  private final OperatorContext context;
+  private final InformerModule informers;
+  private final SchedulerModule scheduler;
+  private final WorkloadModule workloads;
+  private final PodIndex podIndex;
+  private final MultiKueue configuration;
+  private final InstantSource monotonicClock;
+  private final MultiKueueEventRecorder events;
+  private final FencingController fencing;
+  private final Optional<MultiKueueControllers> controllers;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  public MultiKueueModule(
+      OperatorContext context,
+      InformerModule informers,
+      SchedulerModule scheduler,
+      QueueModule queues,
+      WorkloadModule workloads,
+      PodIndex podIndex) {
+    this.context = context;
+    this.informers = informers;
+    this.scheduler = scheduler;
+    this.workloads = workloads;
+    this.podIndex = podIndex;
+    configuration = context.configuration().multiKueue();
+    monotonicClock = new MonotonicClock(context.clock());
+    events = new MultiKueueEventRecorder(context.events(), context.clock());
+    MultiKueueControllers.Quotas quotas = queues.quotas();
+    if (!automatesQuota()) {
+      quotas.notes().clear();
+    }
+    fencing = fencing();
+    controllers =
+        context.isEnabled(FeatureGate.MULTI_KUEUE)
+            ? Optional.of(controllers(quotas))
+            : Optional.empty();
+    controllers.ifPresent(it -> scheduler.nominateBy(it.firstNomination()));
+    controllers.ifPresent(it -> measure(it.links()::connected));
+  }
+
+  private void measure(Supplier<Map<String, Boolean>> connected) {
+    MultiKueueMetrics metrics =
+        new MultiKueueMetrics(context.metrics().registry(), context::role, connected);
+    events.measure(metrics);
+    RemovedQueueObserver.connect(informers.caches(), context.metrics(), metrics);
+  }
+
+  private boolean automatesQuota() {
+    return context.isEnabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
+  }
+
+  private FencingController fencing() {
+    return new FencingController(
+        new FencingController.Dependencies(
+            context.client(),
+            context.configuration().namespace(),
+            workloads.reflector(),
+            workloads.writer(),
+            context.leadership()::leading,
+            context.executor(),
+            context::schedule,
+            monotonicClock,
+            events::fenced,
+            context.informers()));
+  }
+
+  private MultiKueueControllers controllers(MultiKueueControllers.Quotas quotas) {
+    boolean confined = context.isEnabled(FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION);
+    ObjectMapper mapper = JsonMappers.JSON;
+    Optional<WorkerQueues> queues =
+        automatesQuota() || configuration.dispatcherName().equals(MultiKueue.BEST_FIT)
+            ? Optional.of(new WorkerQueues())
+            : Optional.empty();
+    return new MultiKueueControllers(
+        new MultiKueueControllers.Dependencies(
+            context.client(),
+            context.configuration().namespace(),
+            new KubeconfigFiles(KubeconfigFiles.ROOT, confined),
+            clusterProfiles(),
+            confined,
+            context.leadership(),
+            context.requests(REQUESTS_AT_A_TIME),
+            mapper,
+            new RecordedEventNotifier(context.events()),
+            connections(),
+            dispatch(queues),
+            queues,
+            Optional.of(quotas).filter(any -> automatesQuota()),
+            informers.localClusters(),
+            context.informers()));
+  }
+
+  private ConnectionContext connections() {
+    String selector = KueueConstants.MULTIKUEUE_ORIGIN + "=" + configuration.origin();
+    return new ConnectionContext(
+        new WorkerClients(selector, monotonicClock, context.clock(), context.executor()),
+        context.executor(),
+        context::schedule,
+        monotonicClock,
+        context.writes());
+  }
+
+  private MultiKueueWorkloadReconciler.Options dispatch(Optional<WorkerQueues> queues) {
+    return new MultiKueueWorkloadReconciler.Options(
+        workloads.reflector(),
+        workloads.writer(),
+        placement(),
+        new OriginLabel(
+            configuration.origin(), context.isEnabled(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS)),
+        kinds(),
+        configuration.gcInterval(),
+        new LeaseHeartbeat.Fence(
+            new FenceTimeouts(configuration.workerLostTimeout()),
+            context.configuration().namespace(),
+            UUID.randomUUID().toString(),
+            monotonicClock),
+        queues.<CapacityEstimator>map(it -> it).orElse(CapacityEstimator.UNKNOWN),
+        informers.localClusters(),
+        new IndexedLocalPods(podIndex),
+        events,
+        new CheckedAdmission(
+            new CachedQueues(informers.caches()),
+            context.options().lifecycle().evicting(new AttendedKinds(context)),
+            scheduler.events(),
+            context.clock()),
+        awaitsPods(),
+        context.isEnabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION));
+  }
+
+  private Predicate<CachedWorkload> awaitsPods() {
+    boolean always = context.options().lifecycle().podsReady().isPresent();
+    CachedStartRules startRules = new CachedStartRules(informers.caches());
+    return workload -> always || startRules.apply(workload).awaitPods();
+  }
+
+  private Optional<ClusterProfileValidator> clusterProfiles() {
+    return context.isEnabled(FeatureGate.MULTI_KUEUE_CLUSTER_PROFILE)
+        ? Optional.of(new ClusterProfileValidator(configuration.accessProviders()))
+        : Optional.empty();
+  }
+
+  private MultiKueueKinds kinds() {
+    return MultiKueueKinds.of(
+        context.isEnabled(FeatureGate.MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS)
+            ? configuration.externalFrameworks()
+            : List.of(),
+        context.isEnabled(FeatureGate.MULTI_KUEUE_REMOTE_SPEC_SYNC));
+  }
+
+  private WorkloadPlacement placement() {
+    return new WorkloadPlacement(
+        DispatcherFactory.of(
+            configuration,
+            context.isEnabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER)),
+        configuration.workerLostTimeout());
+  }
+
+  /** The worker clusters; none while the gate {@code MultiKueue} is off. */
+  Collection<WorkerCluster> workerClusters() {
+    return controllers.stream()
+        .flatMap(it -> it.workerClusters().stream().map(cluster -> workerCluster(it, cluster)))
+        .toList();
+  }
+
+  private static WorkerCluster workerCluster(
+      MultiKueueControllers controllers, MultiKueueCluster cluster) {
+    String name = cluster.getMetadata().getName();
+    Optional<Condition> active =
+        cluster.getStatus() == null
+            ? Optional.empty()
+            : cluster.getStatus().conditions().stream()
+                .filter(condition -> "Active".equals(condition.getType()))
+                .findFirst();
+    return new WorkerCluster(
+        name,
+        controllers.links().connected().getOrDefault(name, false),
+        active.map(Condition::getReason).orElse(""),
+        active.map(Condition::getMessage).orElse(""));
+  }
+
+  @Override
+  public void register(Operator operator) {
+    controllers.ifPresent(it -> it.register(operator));
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) {
+    fencing.start();
+    controllers.ifPresent(MultiKueueControllers::start);
+  }
+
+  @Override
+  public void leadershipStarted() {
+    controllers.ifPresent(MultiKueueControllers::leadershipStarted);
+  }
+
+  @Override
+  public void leadershipEnded() {
+    controllers.ifPresent(MultiKueueControllers::leadershipEnded);
+  }
+
+  @Override
+  public void close() {
+    try {
+      fencing.close();
+    } finally {
+      controllers.ifPresent(MultiKueueControllers::close);
+    }
+  }
+}

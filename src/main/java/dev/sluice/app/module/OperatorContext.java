@@ -1,0 +1,191 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.WriteGate;
+import dev.sluice.kube.client.WriteLatency;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.KubernetesEventSink;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.kube.leader.SharedObjectsGuard;
+import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.metrics.EventCounts;
+import dev.sluice.metrics.MetricsScrape;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+
+/** What all modules of an operator share. */
+public final class OperatorContext implements AutoCloseable {
+
+  /** Two of ten events a second are written however slow the API server is. */
+  private static final double LEAST_SHARE_OF_EVENTS = 0.2;
+
+  private final Configuration configuration;
+  private final OptionsMapper options;
+  private final KubernetesClient client;
+  private final MetricsScrape metrics;
+  private final InstantSource clock;
+  private final Leadership leadership;
+  private final ProcessSettings process;
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final InformerSupervisor informers = new InformerSupervisor();
+  private final EventRecorder events;
+  private final WriteGate writes;
+  private final SharedObjectsGuard shared;
+
+  private final WriteLatency latency = new WriteLatency(System::nanoTime);
+  private final CompletableFuture<Void> listed = new CompletableFuture<>();
+  private final IntFunction<ApiClient> requests;
+
+  /**
+   * A context for one operator.
+   *
+   * @param client closed with the context
+   * @param metrics closed with the context
+   * @param leadership whether this process may decide and write
+   */
+  public OperatorContext(
+      Configuration configuration,
+      KubernetesClient client,
+      MetricsScrape metrics,
+      InstantSource clock,
+      Leadership leadership,
+      ProcessSettings process) {
+    this.configuration = configuration;
+    this.options = new OptionsMapper(configuration);
+    this.client = client;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.leadership = leadership;
+    this.process = process;
+    this.writes = new WriteGate(leadership::leading);
+    this.shared = LeaderElectorFactory.guard(configuration, client);
+    this.requests =
+        KubernetesClients.requests(client, configuration.clientConnection(), writes, latency);
+    this.events =
+        new EventRecorder(
+            new KubernetesEventSink(client),
+            clock,
+            new EventRecorder.Reporter(process.identity(), ReportingControllers::of),
+            EventRecorder.Budget.DEFAULT.with(RoutineEvents.BUDGET),
+            () -> Math.max(LEAST_SHARE_OF_EVENTS, latency.share()),
+            new EventCounts(metrics.registry(), this::role));
+  }
+
+  Configuration configuration() {
+    return configuration;
+  }
+
+  /** The configuration by package. */
+  OptionsMapper options() {
+    return options;
+  }
+
+  /** Whether a feature gate is on. */
+  boolean isEnabled(FeatureGate gate) {
+    return options.on(gate);
+  }
+
+  /** The client of the operator's own API server. */
+  KubernetesClient client() {
+    return client;
+  }
+
+  /**
+   * A client for requests about single objects. All share the configured rate, and write only while
+   * this process leads.
+   *
+   * @param atATime how many requests it may have under way
+   */
+  ApiClient requests(int atATime) {
+    return requests.apply(atATime);
+  }
+
+  /** How long writes to this cluster take. */
+  WriteLatency latency() {
+    return latency;
+  }
+
+  /** Lets writes through, to this cluster and to workers, while this process leads. */
+  public WriteGate writes() {
+    return writes;
+  }
+
+  /** Says whether objects that all operators of the API share may be written. */
+  SharedObjectsGuard shared() {
+    return shared;
+  }
+
+  /** Writes every metric of this process. */
+  MetricsScrape metrics() {
+    return metrics;
+  }
+
+  /** The clock of this process. */
+  public InstantSource clock() {
+    return clock;
+  }
+
+  Leadership leadership() {
+    return leadership;
+  }
+
+  /** The label of metrics that tells the leader's samples from those of other replicas. */
+  ReplicaRole role() {
+    return ReplicaRole.valueOf(leadership.role().name());
+  }
+
+  ProcessSettings process() {
+    return process;
+  }
+
+  /** Runs tasks that may block, each on a virtual thread. */
+  public ExecutorService executor() {
+    return executor;
+  }
+
+  /** Runs a task after the delay, and never before it has passed. */
+  void schedule(Duration delay, Runnable task) {
+    long millis = delay.toMillis() + 1; // toMillis rounds down
+    CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, executor).execute(task);
+  }
+
+  /** Restarts the watches of all informers. */
+  public InformerSupervisor informers() {
+    return informers;
+  }
+
+  /** Completes when every module is started: the caches hold the cluster, Workloads included. */
+  public CompletableFuture<Void> listed() {
+    return listed;
+  }
+
+  EventRecorder events() {
+    return events;
+  }
+
+  /** Ends the process, for this reason. */
+  public void fatal(String reason) {
+    process.fatal().accept(reason);
+  }
+
+  @Override
+  public void close() {
+    try (client) {
+      try (metrics;
+          events) {
+        // Events are closed before the metrics that count them.
+      } finally {
+        executor.shutdownNow();
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.feed.AdmittedRequests;
+import dev.sluice.workload.feed.TranslationOptions;
+import dev.sluice.workload.lifecycle.LifecycleOptions;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** Maps the configuration to the options of each package. */
+public record OptionsMapper(Configuration configuration) {
+
+  private static final Duration QUICK_START = Duration.ofSeconds(30);
+  private static final Duration LONG_TIMEOUT = Duration.ofMinutes(2);
+
+  /** Whether somebody waits for the pods of admitted Workloads to be ready. */
+  boolean readiness() {
+    return configuration.waitForPodsReady().isPresent();
+  }
+
+  /** How Workloads are translated for the engine. */
+  TranslationOptions translation() {
+    return new TranslationOptions(
+        configuration.resources().excludeResourcePrefixes(),
+        configuration.resources().transformations(),
+        on(FeatureGate.PRIORITY_BOOST) || configuration.kubeQueue().enabled(),
+        configuration
+            .waitForPodsReady()
+            .map(Configuration.WaitForPodsReady::requeueByEviction)
+            .orElse(true),
+        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
+        on(FeatureGate.PARTIAL_ADMISSION),
+        blocksAdmission(),
+        preemptionGates(),
+        on(FeatureGate.RECLAIMABLE_PODS),
+        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
+  }
+
+  /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
+  boolean ignoresUndeclared() {
+    return on(FeatureGate.QUOTA_CHECK_STRATEGY) && !configuration.resources().blockUndeclared();
+  }
+
+  /** How the engine decides. */
+  EngineOptions engine() {
+    return new EngineOptions(
+        configuration.fairSharing(),
+        blocksAdmission(),
+        configuration
+            .admissionFairSharing()
+            .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
+        new OrderingRules(
+            on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
+            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS),
+            on(FeatureGate.RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP)),
+        topology());
+  }
+
+  /** How topologies are used. */
+  TopologyOptions topology() {
+    return new TopologyOptions(
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        on(FeatureGate.TAS_PROFILE_MIXED),
+        on(FeatureGate.TAS_BALANCED_PLACEMENT),
+        on(FeatureGate.TAS_RESPECT_NODE_AFFINITY_PREFERRED),
+        on(FeatureGate.TAS_HANDLE_OVERLAPPING_FLAVORS),
+        on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
+        on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),
+        on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST),
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+        on(FeatureGate.TAS_PARTIAL_SLICES));
+  }
+
+  private boolean preemptionGates() {
+    return on(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
+        || on(FeatureGate.CONCURRENT_ADMISSION);
+  }
+
+  private boolean blocksAdmission() {
+    return configuration
+        .waitForPodsReady()
+        .filter(Configuration.WaitForPodsReady::blockAdmission)
+        .isPresent();
+  }
+
+  /** How Workloads live. */
+  LifecycleOptions lifecycle() {
+    return new LifecycleOptions(
+        configuration.waitForPodsReady(),
+        configuration.objectRetention().afterFinished(),
+        on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
+        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
+        preemptionGates());
+  }
+
+  /** What quota counts of a pod. */
+  public AdmittedRequests admittedRequests() {
+    return new AdmittedRequests(
+        configuration.resources().excludeResourcePrefixes(),
+        configuration.resources().transformations(),
+        ignoresUndeclared(),
+        configuration.resources().injectedContainers());
+  }
+
+  /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
+  JobOptions jobs(Function<String, Map<String, String>> namespaceLabels) {
+    return new JobOptions(
+            configuration.manageJobsWithoutQueueName(),
+            namespace ->
+                configuration
+                    .managedJobsNamespaceSelector()
+                    .matches(namespaceLabels.apply(namespace)),
+            configuration.integrations().labelKeysToCopy(),
+            on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
+            on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
+            on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+            readiness(),
+            configuration.objectRetention().afterDeactivated(),
+            on(FeatureGate.PARTIAL_ADMISSION),
+            on(FeatureGate.RECLAIMABLE_PODS),
+            on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
+            admittedRequests(),
+            on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
+            on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
+        .withQuickStart(quickStart())
+        .withPodWorkloadsRequeued(!on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
+  }
+
+  /**
+   * How long after admission readiness may be told later: not while others wait for it, and only
+   * where the time-out is far away.
+   */
+  private Duration quickStart() {
+    return configuration
+        .waitForPodsReady()
+        .filter(wait -> !wait.blockAdmission() && wait.timeout().compareTo(LONG_TIMEOUT) >= 0)
+        .map(wait -> QUICK_START)
+        .orElse(Duration.ZERO);
+  }
+
+  /**
+   * Whether this cluster sends jobs to others: what the cached admission checks say at any moment.
+   */
+  BooleanSupplier manager(InformerCaches informerCaches) {
+    return () ->
+        on(FeatureGate.MULTI_KUEUE)
+            && informerCaches.checks().all().stream()
+                .anyMatch(informerCaches.checkControllers()::dispatchesRemotely);
+  }
+
+  /** Whether a gate is on. */
+  boolean on(FeatureGate gate) {
+    return configuration.featureGates().enabled(gate);
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sluice.app.module;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The process in which an operator runs.
+ *
+ * @param identity who this process is: unlike any other, past ones included
+ * @param hosts names and addresses by which the API server reaches this process
+ * @param webhookClientAuthority PEM file of the authorities whose clients the webhooks answer about
+ *     admission; all clients are answered when empty
+ * @param fatal called with the reason when the process has to end: it has lost its lease, or has
+ *     failed in a way that only a new start can mend
+ */
+public record ProcessSettings(
+    String identity,
+    List<String> hosts,
+    Optional<Path> webhookClientAuthority,
+    Consumer<String> fatal) {}

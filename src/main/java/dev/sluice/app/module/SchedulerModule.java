@@ -1,0 +1,234 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.queueing.StartRules;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.metrics.PendingGauges;
+import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.CachedRequiredChecks;
+import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.server.endpoints.SharedPositions;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.feed.WorkloadEventFeed;
+import dev.sluice.workload.feed.WorkloadTranslator;
+import dev.sluice.workload.record.UnsupportedRequests;
+import dev.sluice.workload.writing.DecisionExecutor;
+import dev.sluice.workload.writing.FirstNomination;
+import dev.sluice.workload.writing.NewerVersionWaiter;
+import dev.sluice.workload.writing.PendingReasonReporter;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The engine's thread, the feed of Workloads into it, and the executor of its decisions. */
+public final class SchedulerModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SchedulerModule.class);
+
+  /** How long the shutdown waits for writes in flight. */
+  private static final Duration DRAIN_LIMIT = Duration.ofSeconds(10);
+
+  /** How long a write that depends on another one waits for that one to be in the cache. */
+  private static final Duration NEWER_VERSION_LIMIT = Duration.ofSeconds(5);
+
+  private final OperatorContext context;
+  private final WorkloadModule workloads;
+  private final SchedulerThread engine;
+  private final SchedulerQueries clientQueries;
+  private final SchedulingEventRecorder events;
+  private final PendingReasonReporter pendingReasons;
+  private final DecisionExecutor executor;
+  private final EngineWatchdog watchdog;
+  private final WorkloadMetrics counts;
+  private final PendingGauges pendingGauges;
+  private volatile FirstNomination nomination = FirstNomination.NONE;
+  private volatile boolean running;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  public SchedulerModule(
+      OperatorContext context,
+      MetricsModule metrics,
+      InformerModule informers,
+      WorkloadModule workloads,
+      AccountingModule accounting) {
+    this.context = context;
+    this.workloads = workloads;
+    engine =
+        new SchedulerThread(
+            context.options().engine(),
+            this::execute,
+            new CycleRecorder(metrics),
+            context.clock(),
+            this::failed);
+    clientQueries = new SharedPositions(engine, engine.views(), context.clock());
+    counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
+    pendingGauges =
+        metrics.pending(
+            engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
+    events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            informers.resources(),
+            context.options().translation(),
+            informers.localClusters()::avoidedBy,
+            new UnsupportedRequests(
+                workload ->
+                    context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+                        && !AttendedKinds.isResizable(workload),
+                workload ->
+                    informers
+                        .localClusters()
+                        .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
+            new AttendedKinds(context)::mayBePreempted,
+            new CachedStartRules(informers.caches()));
+    WorkloadEventFeed feed =
+        new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
+    accounting.whenReleased(feed::podsGone);
+    connectFeed(feed, informers);
+    NewerVersionWaiter newerVersions =
+        new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
+    workloads.reflector().listen(newerVersions);
+    pendingReasons = pendingReasons(translator);
+    engine.listen(pendingReasons);
+    watchdog = new EngineWatchdog(engine, System::nanoTime);
+    executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
+  }
+
+  private void connectFeed(WorkloadEventFeed feed, InformerModule informers) {
+    informers.resources().listen(feed);
+    informers.localClusters().observe(feed::avoidedClustersChanged);
+    informers
+        .caches()
+        .clusterQueues()
+        .observe(
+            (before, after) -> {
+              if (before != null
+                  && after != null
+                  && !startRules(before).equals(startRules(after))) {
+                feed.startRulesChanged();
+              }
+            });
+    workloads.reflector().listen(feed);
+  }
+
+  private static StartRules startRules(ClusterQueue queue) {
+    return StartRules.of(queue.getMetadata().getAnnotations());
+  }
+
+  private PendingReasonReporter pendingReasons(WorkloadTranslator translator) {
+    return new PendingReasonReporter(
+        engine,
+        workloads.cache(),
+        workloads.writer(),
+        translator,
+        ExplanationText::message,
+        context.options().readiness(),
+        events,
+        context.clock(),
+        context.latency()::share);
+  }
+
+  private DecisionExecutor executor(
+      CachedRequiredChecks requiredChecks, NewerVersionWaiter newerVersions) {
+    return new DecisionExecutor(
+        workloads.cache(),
+        workloads.writer(),
+        engine,
+        requiredChecks,
+        context.options().readiness(),
+        events,
+        context.clock(),
+        context.executor(),
+        newerVersions,
+        (workload, checks) -> nomination.of(workload, checks));
+  }
+
+  /** From now on Workloads are nominated so for worker clusters when they get quota. */
+  void nominateBy(FirstNomination firstNomination) {
+    nomination = firstNomination;
+  }
+
+  /** The thread of the engine, which takes events and publishes views. */
+  public SchedulerThread engine() {
+    return engine;
+  }
+
+  /** What clients of the servers ask the engine. */
+  public SchedulerQueries clientQueries() {
+    return clientQueries;
+  }
+
+  /** Records what happens to Workloads. */
+  SchedulingEventRecorder events() {
+    return events;
+  }
+
+  /** The engine's thread calls this method, and starts after the constructor has returned. */
+  private void execute(Decision decision) {
+    executor.accept(decision);
+  }
+
+  /** The engine's thread calls it, and starts after the constructor has returned. */
+  private final class CycleRecorder implements SchedulerThread.CycleListener {
+
+    private final MetricsModule metrics;
+
+    CycleRecorder(MetricsModule metrics) {
+      this.metrics = metrics;
+    }
+
+    @Override
+    public void cycled(long nanos, boolean success) {
+      metrics.recordCycle(nanos, success);
+    }
+
+    @Override
+    public void measured(CycleStatistics statistics) {
+      pendingGauges.preemptionSkips(statistics.preemptionSkips());
+      statistics.recomputations().forEach(counts::recomputed);
+    }
+  }
+
+  private void failed(Throwable fault) {
+    LOG.error("engine failed", fault);
+    context.fatal("the engine failed");
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) {
+    engine.start();
+    running = true;
+  }
+
+  /** Whether the engine's thread takes messages, if it was started and not stopped. */
+  public boolean alive() {
+    return !running || watchdog.alive();
+  }
+
+  @Override
+  public void leadershipStarted() {
+    engine.submit(new SchedulerEvent.DecidingEnabled(true));
+    pendingReasons.start();
+  }
+
+  @Override
+  public void leadershipEnded() {
+    engine.submit(new SchedulerEvent.DecidingEnabled(false));
+  }
+
+  @Override
+  public void stop() {
+    running = false;
+    try {
+      engine.close();
+      pendingReasons.close();
+    } finally {
+      workloads.writer().drain(DRAIN_LIMIT).join();
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.sluice.app.module;
+
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventRecorder.Type;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.lifecycle.LifecycleAction;
+import dev.sluice.workload.lifecycle.LifecycleEvents;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.NodeFailures;
+import dev.sluice.workload.status.Preemptions;
+import dev.sluice.workload.writing.AdmissionObserver;
+import dev.sluice.workload.writing.DecisionLog;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Records an event and a log line for each decision about a Workload after its write succeeded. */
+final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvents {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DecisionLog.NAME);
+
+  private final EventRecorder events;
+  private final InstantSource clock;
+  private final BiConsumer<String, String> preemptions;
+
+  /** {@code preemptions} counts each, by the preempting ClusterQueue and the reason. */
+  SchedulingEventRecorder(
+      EventRecorder events, InstantSource clock, BiConsumer<String, String> preemptions) {
+    this.events = events;
+    this.clock = clock;
+    this.preemptions = preemptions;
+  }
+
+  @Override
+  public void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {
+    Duration waited = Duration.between(decision.queuedAt(), clock.instant());
+    LOG.info(
+        "workload={} reserved=true admitted={} clusterQueue={} waited={}s",
+        decision.id(),
+        admitted,
+        decision.clusterQueue(),
+        waited.toSeconds());
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "QuotaReserved",
+        ExplanationText.quotaReserved(decision.clusterQueue(), waited, decision.considered()));
+    if (admitted) {
+      record(
+          decision.id(),
+          Type.NORMAL,
+          "Admitted",
+          ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+    }
+  }
+
+  @Override
+  public void preempted(
+      Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {
+    String reason = target.reason().apiReason();
+    LOG.info(
+        "workload={} evicted=true reason=Preempted policy={} preemptor={} clusterQueue={}",
+        target.id(),
+        reason,
+        decision.id(),
+        decision.clusterQueue());
+    preemptions.accept(decision.clusterQueue(), reason);
+    record(target.id(), Type.NORMAL, Preemptions.PREEMPTED, message);
+    if (before.status().admission().isPresent()) {
+      record(target.id(), Type.NORMAL, "EvictedDueToPreempted", message);
+    }
+    // The same note for each target makes one series of the events of a preemptor.
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "PreemptedWorkload",
+        "Preempted workloads, reason: "
+            + reason
+            + "; the event "
+            + Preemptions.PREEMPTED
+            + " of each names this one");
+  }
+
+  @Override
+  public void placed(PlacementDecision.Place decision) {
+    LOG.info("workload={} placed=true lostNodes={}", decision.id(), decision.lostNodes());
+  }
+
+  @Override
+  public void unplaced(PlacementDecision.GiveUp decision) {
+    String text = ExplanationText.unplaced(decision);
+    LOG.info("workload={} placed=false message=\"{}\"", decision.id(), text);
+    record(decision.id(), Type.WARNING, "SecondPassFailed", text);
+  }
+
+  @Override
+  public void nodesFailed(CachedWorkload before, String message) {
+    LOG.info(
+        "workload={} evicted=true reason={} message=\"{}\"",
+        before.id(),
+        NodeFailures.REASON,
+        message);
+    record(before.id(), Type.NORMAL, "EvictedDueTo" + NodeFailures.REASON, message);
+  }
+
+  @Override
+  public void explained(PendingExplanation decision, CachedWorkload before) {
+    String text = ExplanationText.message(decision.explanation());
+    String reason = decision.explanation().reason().apiReason();
+    LOG.info("workload={} waits=true reason={} message=\"{}\"", decision.id(), reason, text);
+    record(decision.id(), Type.WARNING, reason, text);
+  }
+
+  @Override
+  public void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec) {
+    record(
+        workload,
+        eventSpec.warning() ? Type.WARNING : Type.NORMAL,
+        eventSpec.reason(),
+        eventSpec.note());
+  }
+
+  private void record(WorkloadId id, Type type, String reason, String note) {
+    events.record(WorkloadReference.of(id), type, reason, "Admission", note);
+  }
+}

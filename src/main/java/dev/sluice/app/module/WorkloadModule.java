@@ -1,0 +1,97 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.config.Configuration.CustomLabel;
+import dev.sluice.api.config.Configuration.SourceKind;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.workload.reading.ReflectorOptions;
+import dev.sluice.workload.reading.WorkloadReflector;
+import dev.sluice.workload.record.WorkloadCache;
+import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.writing.PatchingWorkloadWriter;
+import java.io.IOException;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Workload cache, the reflector that fills it, and the writer of Workloads. Starts last: a
+ * Workload is of use to the engine when its queues are known. It is listed while they are.
+ */
+public final class WorkloadModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadModule.class);
+  private static final int WRITES_AT_A_TIME = 32;
+
+  private final WorkloadCache cache = new WorkloadCache();
+  private final WorkloadReflector reflector;
+  private final PatchingWorkloadWriter writer;
+
+  /** {@code readErrors} is told of Workloads that can't be read. */
+  public WorkloadModule(OperatorContext context, ReadErrorLog readErrors) {
+    WorkloadParser parser = new WorkloadParser(measuredKeys(context));
+    Random jitter = new Random(context.process().identity().hashCode());
+    reflector =
+        new WorkloadReflector(
+            context.client(),
+            parser,
+            cache,
+            ReflectorOptions.DEFAULT,
+            context.clock(),
+            jitter,
+            readErrors);
+    writer =
+        new PatchingWorkloadWriter(
+            context.requests(WRITES_AT_A_TIME + 1),
+            parser,
+            cache::answered,
+            WRITES_AT_A_TIME,
+            context.clock(),
+            jitter);
+  }
+
+  /** The keys of labels and annotations of Workloads that metrics have labels from. */
+  private static Set<String> measuredKeys(OperatorContext context) {
+    return context.configuration().metrics().customLabels().stream()
+        .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
+        .map(CustomLabel::sourceKey)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /** The records of all Workloads, as they were last read. */
+  public WorkloadCache cache() {
+    return cache;
+  }
+
+  /** The reader that fills {@link #cache}. */
+  WorkloadReflector reflector() {
+    return reflector;
+  }
+
+  PatchingWorkloadWriter writer() {
+    return writer;
+  }
+
+  /** Completes when the cache has everything that was committed before this call. */
+  public CompletableFuture<Void> caughtUp() {
+    return reflector.caughtUp();
+  }
+
+  /** Begins to list Workloads, which get into the cache after the start only. Returns at once. */
+  public void beginListing() {
+    reflector.begin();
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    cacheSync.await("Workloads", reflector.start());
+    LOG.info("workloads={} world=listed", cache.size());
+  }
+
+  @Override
+  public void close() {
+    reflector.close();
+  }
+}

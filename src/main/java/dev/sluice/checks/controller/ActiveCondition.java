@@ -1,0 +1,30 @@
+package dev.sluice.checks.controller;
+
+import dev.sluice.queues.status.Conditions;
+import io.fabric8.kubernetes.api.model.Condition;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * Desired value of the condition {@code Active} of an AdmissionCheck, or of an object that a check
+ * depends on.
+ *
+ * @param status whether it is active
+ * @param reason why, in one word
+ * @param message why, for people
+ */
+public record ActiveCondition(boolean status, String reason, String message) {
+
+  private static final String TYPE = "Active";
+
+  /** Whether the list contains the condition {@code Active} with status True. */
+  public static boolean holds(List<Condition> conditions) {
+    return conditions.stream()
+        .anyMatch(it -> TYPE.equals(it.getType()) && "True".equals(it.getStatus()));
+  }
+
+  /** The list with this condition in it; the others stay. */
+  public List<Condition> in(List<Condition> conditions, long generation, Instant now) {
+    return Conditions.with(conditions, TYPE, status, reason, message, generation, now);
+  }
+}

@@ -1,5 +1,0 @@
-/** AppWrappers: objects of any kinds that are one job. Read from and written to JSON; no I/O. */
-@NullMarked
-package dev.sluice.jobs.appwrapper;
-
-import org.jspecify.annotations.NullMarked;

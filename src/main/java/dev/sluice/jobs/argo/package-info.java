@@ -1,5 +1,0 @@
-/** Workflows of Argo, as Kube Queue holds them. Read from and written to JSON; no I/O. */
-@NullMarked
-package dev.sluice.jobs.argo;
-
-import org.jspecify.annotations.NullMarked;

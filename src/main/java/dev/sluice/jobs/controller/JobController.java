@@ -1,0 +1,255 @@
+package dev.sluice.jobs.controller;
+
+import dev.sluice.jobs.kind.JobIntegration;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The controller of any kind whose objects are suspended and started by a field of their own. It
+ * watches the objects of the kind, and reconciles a job when the job or its Workload changes. All
+ * that is particular to the kind is in its {@link JobIntegration}.
+ */
+public final class JobController implements JobKindController, WorkloadListener {
+
+  private final JobKind kind;
+  private final JobReconciler reconciler;
+  private final OwnerChainResolver ownerChainResolver;
+  private final WorkloadLister workloads;
+  private final IntegrationRegistry registry;
+  private final BooleanSupplier leading;
+  private final ReferencedObjects referenced;
+  private final JobStore jobs;
+  private final SharedIndexInformer<JobObject> informer;
+  private final OrphanedWorkloads orphanedWorkloads;
+  private final WorkQueue<ObjectKey> queue;
+  private final WorkQueue<ObjectKey> finalizing;
+  private final Runnable unlisten;
+
+  /** Jobs that were deleted and whose Workloads have not been released yet, by UID. */
+  private final Map<ObjectKey, Map<String, CachedJob>> deleted = new ConcurrentHashMap<>();
+
+  private volatile boolean workloadsSynced;
+
+  /** A controller of the integration's kind, not started. It listens to the Workload reader. */
+  public JobController(JobIntegration integration, JobControllerContext context) {
+    this.referenced =
+        new ReferencedObjects(
+            integration,
+            context.client(),
+            context.dependencies().informerSupervisor(),
+            context.options().identifierAnnotations());
+    JobReconciler.Dependencies dependencies =
+        context.dependencies().with(referenced.resolving(context.dependencies().objects()));
+    this.kind = integration.kind();
+    this.ownerChainResolver = context.ownerChainResolver();
+    this.workloads = dependencies.workloads().store();
+    this.leading = context.leading();
+    this.reconciler =
+        new JobReconciler(
+            integration,
+            context.options(),
+            ownerChainResolver,
+            context.managedByCheck(),
+            context.intake(),
+            dependencies,
+            JobControllerContext.WRITES_AT_A_TIME);
+    this.registry = context.registry();
+    this.jobs = new JobStore(integration, referenced::resolved);
+    this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
+    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.finalizing =
+        new WorkQueue<>(
+            workload -> mayAct() ? orphanedWorkloads.removeFinalizer(workload) : Optional.empty(),
+            context.queue());
+    this.informer = JobObject.informer(context.client(), kind, true).itemStore(jobs);
+    dependencies.informerSupervisor().keep(kind.plural(), informer);
+    jobs.observe(this::jobChanged);
+    referenced.observe(this::enqueueIn);
+    Runnable unobserve = context.intake().observe(this::enqueueIn);
+    registry.register(kind, jobs::find);
+    AdmissionCheckEvents checkEvents =
+        new AdmissionCheckEvents(kind, dependencies.events(), leading);
+    this.unlisten =
+        () -> {
+          unobserve.run();
+          dependencies.workloads().unlisten(this);
+          dependencies.workloads().unlisten(checkEvents);
+        };
+    dependencies.workloads().listen(this);
+    dependencies.workloads().listen(checkEvents);
+  }
+
+  @Override
+  public String name() {
+    return kind.plural();
+  }
+
+  @Override
+  public CompletableFuture<Void> start() {
+    return CompletableFuture.allOf(referenced.start(), informer.start().toCompletableFuture());
+  }
+
+  @Override
+  public void leadershipStarted() {
+    enqueueAll();
+  }
+
+  @Override
+  public void enqueue(ObjectKey job) {
+    queue.enqueue(job);
+  }
+
+  @Override
+  public Duration longestHandling() {
+    Duration queued = queue.longestHandling();
+    Duration finalized = finalizing.longestHandling();
+    return queued.compareTo(finalized) > 0 ? queued : finalized;
+  }
+
+  @Override
+  public void close() {
+    unlisten.run();
+    informer.stop();
+    referenced.close();
+    queue.close();
+    finalizing.close();
+  }
+
+  @Override
+  public void synced() {
+    workloadsSynced = true;
+    enqueueAll();
+  }
+
+  /** Enqueues the jobs of some namespaces. */
+  private void enqueueIn(Predicate<String> namespaces) {
+    jobs.jobs()
+        .filter(job -> namespaces.test(job.ref().namespace()))
+        .forEach(job -> enqueue(key(job)));
+  }
+
+  private void enqueueAll() {
+    jobs.jobs().forEach(job -> enqueue(key(job)));
+    workloads.all().forEach(this::enqueueIfFinalizing);
+  }
+
+  /**
+   * Writes need the lease, and all Workloads in the cache: without them every running job would
+   * look like a job that was started without quota.
+   */
+  private boolean mayAct() {
+    return workloadsSynced && leading.getAsBoolean();
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    CachedWorkload workload = after == null ? Objects.requireNonNull(before) : after;
+    orphanedWorkloads
+        .owner(workload)
+        .ifPresent(owner -> enqueue(new ObjectKey(workload.id().namespace(), owner.name())));
+    if (after != null) {
+      enqueueIfFinalizing(after);
+    }
+  }
+
+  private void enqueueIfFinalizing(CachedWorkload workload) {
+    if (orphanedWorkloads.concerns(workload)) {
+      finalizing.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
+    }
+  }
+
+  private static ObjectKey key(CachedJob job) {
+    return new ObjectKey(job.ref().namespace(), job.ref().name());
+  }
+
+  /** Called on the informer's thread. */
+  private void jobChanged(@Nullable JobObject before, @Nullable JobObject after) {
+    registry.changed(before == null ? null : before.view(), after == null ? null : after.view());
+    if (before != null && (after == null || !uid(before).equals(uid(after)))) {
+      jobDeleted(before.view());
+    }
+    if (after != null
+        && (ownerChainResolver.concerns(after.view()) || reconciler.concerns(after.view()))
+        // any change of an elastic job may mean that it has other pods than before
+        && (before == null
+            || after.view().isElastic()
+            || !looksTheSame(after.view(), before.view()))) {
+      enqueue(key(after.view()));
+    }
+  }
+
+  private void jobDeleted(CachedJob job) {
+    if (ownerChainResolver.concerns(job)) {
+      deleted.compute(
+          key(job),
+          (key, known) -> {
+            Map<String, CachedJob> sameName = known == null ? new ConcurrentHashMap<>() : known;
+            sameName.put(job.ref().uid(), job);
+            return sameName;
+          });
+      enqueue(key(job));
+    }
+  }
+
+  private static String uid(JobObject job) {
+    return job.view().ref().uid();
+  }
+
+  /** Whether two versions of a job lead to the same decisions. */
+  private static boolean looksTheSame(CachedJob now, CachedJob before) {
+    return now.ref().equals(before.ref())
+        && now.deleting() == before.deleting()
+        && now.state().equals(before.state())
+        && now.labels().equals(before.labels())
+        && now.annotations().equals(before.annotations())
+        && now.controller().equals(before.controller())
+        && now.podSets().equals(before.podSets());
+  }
+
+  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
+    if (!mayAct()) {
+      deleted.remove(key);
+      return Optional.empty();
+    }
+    Optional<Duration> unreleased = releaseDeleted(key);
+    Optional<CachedJob> job = jobs.find(key.namespace(), key.name());
+    if (job.isEmpty()) {
+      return unreleased;
+    }
+    Optional<Duration> again = reconciler.reconcile(referenced.refreshed(job.get()));
+    return Stream.concat(unreleased.stream(), again.stream()).min(Comparator.naturalOrder());
+  }
+
+  /** Returns when to try again if the Workloads of a deleted job could not be released. */
+  private Optional<Duration> releaseDeleted(ObjectKey key) throws InterruptedException {
+    Optional<Duration> again = Optional.empty();
+    Map<String, CachedJob> gone = deleted.getOrDefault(key, Map.of());
+    for (CachedJob job : gone.values()) {
+      Optional<Duration> delay = reconciler.gone(job);
+      if (delay.isEmpty()) {
+        gone.remove(job.ref().uid());
+      } else {
+        again = delay;
+      }
+    }
+    deleted.computeIfPresent(key, (same, left) -> left.isEmpty() ? null : left);
+    return again;
+  }
+}

@@ -1,0 +1,63 @@
+package dev.sluice.jobs.controller;
+
+import dev.sluice.jobs.policy.JobIntake;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What the controllers of all kinds share.
+ *
+ * @param client the client of this cluster
+ * @param options the part of the configuration that concerns jobs
+ * @param registry the kinds; each controller registers where its jobs are found
+ * @param ownerChainResolver finds the managed ancestors of a job
+ * @param managedByCheck knows the jobs that run in another cluster, for kinds with a field that
+ *     names the controller that runs a job ({@code managedBy})
+ * @param gatedCheck the same for kinds without such a field
+ * @param intake knows the queues of jobs that name none
+ * @param dependencies the readers and writers that reconcilers use
+ * @param queue how work queues run
+ * @param leading whether this process may write, at the moment of asking
+ */
+public record JobControllerContext(
+    KubernetesClient client,
+    JobOptions options,
+    IntegrationRegistry registry,
+    OwnerChainResolver ownerChainResolver,
+    RemoteExecutionCheck managedByCheck,
+    RemoteExecutionCheck gatedCheck,
+    JobIntake intake,
+    JobReconciler.Dependencies dependencies,
+    WorkQueueSettings queue,
+    BooleanSupplier leading) {
+
+  /** The same where every job names its queue. */
+  public JobControllerContext(
+      KubernetesClient client,
+      JobOptions options,
+      IntegrationRegistry registry,
+      OwnerChainResolver ownerChainResolver,
+      RemoteExecutionCheck managedByCheck,
+      RemoteExecutionCheck gatedCheck,
+      JobReconciler.Dependencies dependencies,
+      WorkQueueSettings queue,
+      BooleanSupplier leading) {
+    this(
+        client,
+        options,
+        registry,
+        ownerChainResolver,
+        managedByCheck,
+        gatedCheck,
+        JobIntake.NONE,
+        dependencies,
+        queue,
+        leading);
+  }
+
+  /** How many objects of one kind are written at the same time. */
+  public static final int WRITES_AT_A_TIME = 16;
+}

@@ -1,0 +1,144 @@
+package dev.sluice.jobs.controller;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
+import java.util.Optional;
+
+/**
+ * Finds the managed ancestor of a job along its controlling owners. The walk passes through kinds
+ * that the registry knows; an owner of any other kind ends it, and so does one that can't have
+ * created what names it ({@link BelievedOwners}).
+ */
+public final class OwnerChainResolver {
+
+  private static final int DEEPEST = 10;
+
+  private final JobOptions rules;
+  private final WorkloadLister workloads;
+  private final IntegrationRegistry jobs;
+  private final BelievedOwners believed;
+
+  /** A resolver that walks through the kinds of the registry, where pods are not counted. */
+  public OwnerChainResolver(JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs) {
+    this(rules, workloads, jobs, false);
+  }
+
+  /**
+   * A resolver that walks through the kinds of the registry.
+   *
+   * @param podsCounted whether pods are compared with what their Workloads were admitted with
+   */
+  public OwnerChainResolver(
+      JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs, boolean podsCounted) {
+    this.rules = rules;
+    this.workloads = workloads;
+    this.jobs = jobs;
+    this.believed =
+        new BelievedOwners(
+            jobs.enabled().stream().map(Integration::description).toList(), podsCounted);
+  }
+
+  /** Whether this owner of something in the namespace is a job that is managed, or below one. */
+  public boolean isManaged(String namespace, CachedJob.Controller owner) {
+    return jobs.find(namespace, owner)
+        .map(this::status)
+        .filter(
+            managementStatus ->
+                managementStatus instanceof ManagementStatus.Own
+                    || managementStatus instanceof ManagementStatus.ChildOfManaged)
+        .isPresent();
+  }
+
+  /** Whether and through which job a job is managed. A gated pod of a parent is managed itself. */
+  public ManagementStatus status(CachedJob job) {
+    if (!rules.managedNamespaces().test(job.ref().namespace())) {
+      return new ManagementStatus.Unmanaged();
+    }
+    if (job.annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT)) {
+      return asksToBeManaged(job) ? new ManagementStatus.Own() : new ManagementStatus.Unmanaged();
+    }
+    Optional<CachedJob> managed = Optional.empty();
+    Optional<CachedJob> next = parent(job);
+    for (int depth = 1; next.isPresent(); depth++) {
+      if (depth > DEEPEST) {
+        return new ManagementStatus.NestedTooDeep();
+      }
+      if (asksToBeManaged(next.get())) {
+        managed = next;
+      }
+      next = parent(next.get());
+    }
+    if (managed.isPresent()) {
+      return new ManagementStatus.ChildOfManaged(admitted(managed.get()));
+    }
+    return asksToBeManaged(job) ? new ManagementStatus.Own() : new ManagementStatus.Unmanaged();
+  }
+
+  /** Whether a job may be managed; answered from the job and its Workloads, without its owners. */
+  public boolean concerns(CachedJob job) {
+    return asksToBeManaged(job)
+        || hasKnownOwner(job)
+        || !workloads.ownedBy(job.ref().uid()).isEmpty();
+  }
+
+  private boolean asksToBeManaged(CachedJob job) {
+    return job.state().handling().manageable()
+        && (rules.manageJobsWithoutQueueName()
+            || !job.queueName().isEmpty()
+            || !job.prebuiltWorkload().isEmpty());
+  }
+
+  /** Which owners are believed. */
+  public BelievedOwners believed() {
+    return believed;
+  }
+
+  private Optional<CachedJob> parent(CachedJob job) {
+    return job.controller()
+        .flatMap(owner -> believed.of(owner, job.ref().kind().kind(), job.labels()))
+        .filter(owner -> !hasOwnWorkload(job, owner))
+        .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
+  }
+
+  /**
+   * Whether a Job below another Job has a Workload that isn't finished: from a time at which it was
+   * not taken for a part of that one. It keeps its quota until it ends.
+   */
+  private boolean hasOwnWorkload(CachedJob job, CachedJob.Controller owner) {
+    return job.ref().kind().is(owner.apiVersion(), owner.kind())
+        && workloads.ownedBy(job.ref().uid()).stream().anyMatch(each -> !each.finished());
+  }
+
+  /** Whether an object of a kind that is turned on controls a job. */
+  boolean hasKnownOwner(CachedJob job) {
+    return job.controller().filter(this::isKnown).isPresent();
+  }
+
+  private boolean isKnown(CachedJob.Controller owner) {
+    return jobs.covers(owner.apiVersion(), owner.kind());
+  }
+
+  /**
+   * Whether an owner up the chain is of a kind that is turned on, and isn't found. It may exist:
+   * each kind has a watch of its own, and that of the owner may be behind.
+   */
+  public boolean missesOwner(CachedJob job) {
+    CachedJob link = job;
+    for (int depth = 0; depth < DEEPEST; depth++) {
+      Optional<CachedJob> next = parent(link);
+      if (next.isEmpty()) {
+        return link.controller().filter(this::isKnown).isPresent();
+      }
+      link = next.get();
+    }
+    return false;
+  }
+
+  private boolean admitted(CachedJob ancestor) {
+    return workloads.ownedBy(ancestor.ref().uid()).stream().anyMatch(CachedWorkload::admitted);
+  }
+}

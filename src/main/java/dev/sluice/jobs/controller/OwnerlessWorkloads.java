@@ -1,0 +1,192 @@
+package dev.sluice.jobs.controller;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.policy.WorkloadStatuses;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.status.WorkloadFinalizer;
+import dev.sluice.workload.writing.WorkloadWriter;
+import dev.sluice.workload.writing.WorkloadWriter.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Ends Workloads whose owners don't exist any more, of whatever kind these are
+ * (docs/workload-semantics.md#finalizers-and-ownership): they are finished with reason {@code
+ * OwnerNotFound}, and lose their finalizer, so that quota, queues and flavors are given back. The
+ * garbage collector deletes most of them first; this finds the others, by a look at all Workloads
+ * from time to time. Caches tell which owners exist; before a write, the API server is asked.
+ */
+public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OwnerlessWorkloads.class);
+  private static final ObjectKey ALL = new ObjectKey("", "");
+
+  /** The garbage collector and the controllers of kinds go first. */
+  private static final Duration GRACE = Duration.ofSeconds(5);
+
+  private static final Duration PERIOD = Duration.ofMinutes(5);
+
+  private final WorkloadLister workloads;
+  private final WorkloadWriter writer;
+  private final OwnerLookup owners;
+  private final JobReconciler.Dependencies dependencies;
+  private final BiPredicate<String, Owner> cached;
+  private final Predicate<Owner> external;
+  private final BooleanSupplier leading;
+  private final WorkQueue<ObjectKey> queue;
+  private volatile boolean synced;
+
+  /**
+   * At rest until {@link #leadershipStarted}. Listens to the Workload reader.
+   *
+   * @param leading whether this process may write, at the moment of asking
+   * @param cached whether the caches have the owner of a Workload in this namespace
+   * @param external whether an owner is of a kind that another controller handles, which removes
+   *     finalizers itself
+   */
+  public OwnerlessWorkloads(
+      JobReconciler.Dependencies dependencies,
+      WorkQueueSettings settings,
+      BooleanSupplier leading,
+      BiPredicate<String, Owner> cached,
+      Predicate<Owner> external) {
+    this.dependencies = dependencies;
+    this.workloads = dependencies.workloads().store();
+    this.writer = dependencies.writer();
+    this.owners = new OwnerLookup(dependencies.objects());
+    this.cached = cached;
+    this.external = external;
+    this.leading = leading;
+    this.queue = new WorkQueue<>(this::handle, settings);
+    dependencies.workloads().listen(this);
+  }
+
+  /** Begins to look. */
+  public void leadershipStarted() {
+    queue.enqueueAfter(ALL, GRACE);
+  }
+
+  /** Looks at all Workloads soon: a kind of owner is not watched any more. */
+  public void check() {
+    queue.enqueueAfter(ALL, GRACE);
+  }
+
+  @Override
+  public void synced() {
+    synced = true;
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null && mayAct() && concerns(after)) {
+      queue.enqueueAfter(key(after), GRACE);
+    }
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+
+  private boolean mayAct() {
+    return synced && leading.getAsBoolean();
+  }
+
+  private static ObjectKey key(CachedWorkload workload) {
+    return new ObjectKey(workload.id().namespace(), workload.id().name());
+  }
+
+  /** Whether there is something left to do for a Workload if its owners don't exist. */
+  private boolean concerns(CachedWorkload workload) {
+    return workload.owned()
+        && (workload.finalized() || !(workload.finished() || workload.deleting()))
+        && owners(workload).stream()
+            .noneMatch(owner -> cached.test(workload.id().namespace(), owner));
+  }
+
+  private static List<Owner> owners(CachedWorkload workload) {
+    List<Owner> all = new ArrayList<>(workload.coOwners());
+    workload.owner().ifPresent(all::add);
+    return all;
+  }
+
+  private Optional<Duration> handle(ObjectKey key) throws InterruptedException {
+    if (!mayAct()) {
+      return Optional.empty();
+    }
+    if (key.equals(ALL)) {
+      for (CachedWorkload workload : workloads.all()) {
+        if (concerns(workload)) {
+          queue.enqueue(key(workload));
+        }
+      }
+      return Optional.of(PERIOD);
+    }
+    Optional<CachedWorkload> found =
+        workloads.get(key.namespace(), key.name()).filter(this::concerns);
+    return found.isPresent() && areGone(found.get()) ? end(found.get()) : Optional.empty();
+  }
+
+  private boolean areGone(CachedWorkload workload) throws InterruptedException {
+    for (Owner owner : owners(workload)) {
+      switch (owners.find(workload.id().namespace(), owner)) {
+        case EXISTS -> {
+          return false;
+        }
+        case UNKNOWN -> {
+          // The Workload was deleted, and no controller that this one knows of waits for it.
+          if (!workload.deleting() || external.test(owner)) {
+            return false;
+          }
+        }
+        case MISSING -> {}
+      }
+    }
+    return true;
+  }
+
+  private Optional<Duration> end(CachedWorkload workload) throws InterruptedException {
+    boolean finishes = !workload.finished() && !workload.deleting();
+    Outcome outcome =
+        Futures.forResult(
+            finishes
+                ? writer.patchStatus(
+                    workload.id(),
+                    workload.version(),
+                    finished(workload),
+                    WorkloadWriter.Urgency.DECISION)
+                : writer.patch(
+                    workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
+    if (outcome instanceof Outcome.Written) {
+      LOG.info(
+          "workload={} {}, reason=OwnerNotFound",
+          workload.id(),
+          finishes ? "finished" : "released");
+    }
+    return WorkloadReleaser.retryDelay(outcome);
+  }
+
+  private ObjectNode finished(CachedWorkload workload) {
+    return WorkloadStatuses.finished(
+        workload,
+        KueueConstants.OWNER_NOT_FOUND,
+        "The owner of the workload doesn't exist any more",
+        dependencies.clock().instant());
+  }
+}

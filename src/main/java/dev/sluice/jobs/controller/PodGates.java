@@ -1,0 +1,192 @@
+package dev.sluice.jobs.controller;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.kind.JobIntegration;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobPatch;
+import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.SlicePolicy;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.workload.record.CachedWorkload;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The pods of an elastic job at the API server, and the gates that hold back those that no quota
+ * was granted for (docs/elastic-jobs.md#pods). It lists the pods whenever it is asked, because a
+ * cache that misses a pod would let too many run.
+ */
+final class PodGates {
+
+  private static final JobKind POD = new JobKind("", "v1", "Pod", "pods", "pod");
+
+  private final JobIntegration integration;
+  private final JobClient objects;
+  private final JobEvents events;
+
+  /** {@code events} is told of each gate that is removed. */
+  PodGates(JobIntegration integration, JobClient objects, JobEvents events) {
+    this.integration = integration;
+    this.objects = objects;
+    this.events = events;
+  }
+
+  /** The pods of a job that have not ended, by pod set and in the order of their names. */
+  private Map<String, List<JsonNode>> pods(CachedJob job, CachedWorkload slice)
+      throws InterruptedException {
+    Optional<String> selector = integration.podSelector(job.object());
+    if (selector.isEmpty()) {
+      return Map.of();
+    }
+    String path =
+        "/api/v1/namespaces/%s/pods?labelSelector=%s"
+            .formatted(
+                job.ref().namespace(), URLEncoder.encode(selector.get(), StandardCharsets.UTF_8));
+    ObjectNode list =
+        Futures.forResult(objects.read(path))
+            .orElseThrow(
+                () -> new IllegalStateException("pods of " + job.ref() + " can't be listed"));
+    String only =
+        slice.spec().podSets().size() == 1 ? slice.spec().podSets().getFirst().name() : "";
+    Map<String, List<JsonNode>> pods = new TreeMap<>();
+    for (JsonNode pod : list.path("items")) {
+      String phase = pod.path("status").path("phase").asText();
+      if (!phase.equals("Succeeded") && !phase.equals("Failed")) {
+        String podSet =
+            pod.path("metadata").path("labels").path(KueueConstants.PODSET).asText(only);
+        pods.computeIfAbsent(podSet, name -> new ArrayList<>()).add(pod);
+      }
+    }
+    pods.values().forEach(each -> each.sort(Comparator.comparing(PodGates::name)));
+    return pods;
+  }
+
+  private static String name(JsonNode pod) {
+    return pod.path("metadata").path("name").asText();
+  }
+
+  private static boolean isGated(JsonNode pod) {
+    return names(pod).contains(KueueConstants.ELASTIC_JOB);
+  }
+
+  /** The names of the scheduling gates of a pod; none for an object that is no pod. */
+  static List<String> names(JsonNode pod) {
+    List<String> names = new ArrayList<>();
+    pod.path("spec").path("schedulingGates").forEach(gate -> names.add(gate.path("name").asText()));
+    return names;
+  }
+
+  /** Whether a pod is being deleted: it takes room until it is gone, and another one may follow. */
+  private static boolean isLeaving(JsonNode pod) {
+    return pod.path("metadata").has("deletionTimestamp");
+  }
+
+  private static long open(List<JsonNode> pods) {
+    return pods.stream().filter(pod -> !isGated(pod)).count();
+  }
+
+  /** Whether no pod set has more pods without gate than these counts. */
+  boolean areWithin(CachedJob job, CachedWorkload slice, Map<String, Integer> counts)
+      throws InterruptedException {
+    Map<String, List<JsonNode>> pods = pods(job, slice);
+    return counts.entrySet().stream()
+        .filter(podSet -> !integration.keepsSize(podSet.getKey()))
+        .allMatch(
+            podSet -> open(pods.getOrDefault(podSet.getKey(), List.of())) <= podSet.getValue());
+  }
+
+  /**
+   * Opens gates until as many pods of each pod set are without gate as were granted, less those
+   * whose quota was given back. A pod gets what the slice's admission checks add to it in the same
+   * write.
+   *
+   * @return whether all granted pods are there, open and not being deleted
+   * @throws StartConflictException if a pod contradicts a check; the others are open
+   */
+  boolean open(CachedJob job, CachedWorkload slice)
+      throws InterruptedException, StartConflictException {
+    Map<String, Integer> granted = SlicePolicy.granted(slice);
+    granted.keySet().removeIf(integration::keepsSize);
+    slice
+        .status()
+        .reclaimablePods()
+        .forEach((podSet, given) -> granted.computeIfPresent(podSet, (name, all) -> all - given));
+    Map<String, List<JsonNode>> pods = pods(job, slice);
+    boolean complete = true;
+    Optional<StartConflictException> conflict = Optional.empty();
+    for (Map.Entry<String, Integer> podSet : granted.entrySet()) {
+      List<JsonNode> present = pods.getOrDefault(podSet.getKey(), List.of());
+      long leaving = present.stream().filter(pod -> !isGated(pod) && isLeaving(pod)).count();
+      long free = podSet.getValue() - open(present);
+      for (JsonNode pod : present) {
+        if (free > 0 && isGated(pod) && !isLeaving(pod)) {
+          try {
+            ObjectNode updates = PodUpdates.of(slice, podSet.getKey(), pod);
+            if (open(job.ref(), pod, updates)) {
+              free--;
+              events.gateRemoved(slice, KueueConstants.ELASTIC_JOB);
+            }
+          } catch (StartConflictException contradicted) {
+            conflict = Optional.of(contradicted);
+          }
+        }
+      }
+      complete &= free + leaving <= 0;
+    }
+    if (conflict.isPresent()) {
+      throw conflict.get();
+    }
+    return complete;
+  }
+
+  /**
+   * Opens a pod; the write is refused if the pod has changed since it was listed.
+   *
+   * @param body the patch with all else that the pod gets
+   */
+  private boolean open(JobRef job, JsonNode pod, ObjectNode body) throws InterruptedException {
+    JsonNode metadata = pod.path("metadata");
+    JobRef ref = new JobRef(POD, job.namespace(), name(pod), metadata.path("uid").asText());
+    ArrayNode rest = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
+      if (!gate.path("name").asText().equals(KueueConstants.ELASTIC_JOB)) {
+        rest.add(gate);
+      }
+    }
+    ObjectNode spec = body.withObjectProperty("spec");
+    if (rest.isEmpty()) {
+      spec.putNull("schedulingGates");
+    } else {
+      spec.set("schedulingGates", rest);
+    }
+    ApiOutcome outcome =
+        Futures.forResult(
+            objects.patch(
+                ref, metadata.path("resourceVersion").asLong(), new JobPatch(false, body)));
+    if (outcome instanceof ApiOutcome.Unreachable unreachable) {
+      throw unreachable.exception();
+    }
+    return outcome instanceof ApiOutcome.Written;
+  }
+
+  /** The newest state of a slice; empty if it has changed since it was looked at. */
+  Optional<ObjectNode> read(CachedWorkload slice) throws InterruptedException {
+    return Futures.forResult(
+            objects.read(JobKind.WORKLOAD.path(slice.id().namespace(), slice.id().name())))
+        .filter(
+            object -> object.path("metadata").path("resourceVersion").asLong() == slice.version());
+  }
+}

@@ -1,0 +1,252 @@
+package dev.sluice.jobs.kinds.pod;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.controller.AdmissionCheckEvents;
+import dev.sluice.jobs.controller.JobControllerContext;
+import dev.sluice.jobs.controller.JobKindController;
+import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.reflect.GuardedEventHandler;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The controller of managed pods. It watches the pods and reconciles a single pod, or the group of
+ * a pod, when a pod or a Workload changes. The client must know {@link PodResource} for the kind
+ * Pod.
+ */
+public final class PodController implements JobKindController, WorkloadListener {
+
+  private static final long PAGE = 500;
+  private static final Duration UNTIL_LEADING = Duration.ofSeconds(1);
+
+  private final PodIndex index;
+  private final JobReconciler singles;
+  private final PodGroupReconciler groups;
+  private final WorkloadLister workloads;
+  private final BooleanSupplier leading;
+  private final SharedIndexInformer<PodResource> informer;
+  private final WorkQueue<PodGroupKey> queue;
+  private final PodWorkloadFinalizer finalizer;
+  private final WorkQueue<ObjectKey> finalizing;
+  private final WorkQueue<JobRef> unwatched;
+  private final boolean identifierAnnotations;
+  private volatile boolean workloadsSynced;
+
+  /**
+   * A controller that is not started. It listens to the Workload reader.
+   *
+   * @param index is kept up to date with the managed pods
+   */
+  public PodController(PodIndex index, JobControllerContext context) {
+    JobReconciler.Dependencies dependencies = context.dependencies();
+    this.index = index;
+    this.identifierAnnotations = context.options().identifierAnnotations();
+    this.singles =
+        new JobReconciler(
+            new SinglePod(),
+            context.options(),
+            context.ownerChainResolver(),
+            context.gatedCheck(),
+            dependencies,
+            JobControllerContext.WRITES_AT_A_TIME);
+    this.groups = new PodGroupReconciler(index, context);
+    this.workloads = dependencies.workloads().store();
+    this.leading = context.leading();
+    this.informer =
+        context
+            .client()
+            .resources(PodResource.class)
+            .inAnyNamespace()
+            .withLabel(KueueConstants.MANAGED, "true")
+            .withLimit(PAGE)
+            .runnableInformer(0);
+    dependencies.informerSupervisor().keep(SinglePod.KIND.plural(), informer);
+    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.finalizer =
+        new PodWorkloadFinalizer(index, dependencies, context.options().requeuesPodWorkloads());
+    this.finalizing =
+        new WorkQueue<>(
+            workload -> mayAct() ? finalizer.handle(workload) : Optional.empty(), context.queue());
+    PodLabelRestorer restorer =
+        new PodLabelRestorer(dependencies.objects(), dependencies.events(), this::remove);
+    this.unwatched =
+        new WorkQueue<>(
+            pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING), context.queue());
+    GuardedEventHandler.add(informer, new Watch());
+    dependencies.workloads().listen(this);
+    dependencies
+        .workloads()
+        .listen(new AdmissionCheckEvents(SinglePod.KIND, dependencies.events(), leading));
+  }
+
+  @Override
+  public String name() {
+    return SinglePod.KIND.plural();
+  }
+
+  @Override
+  public CompletableFuture<Void> start() {
+    return informer.start().toCompletableFuture();
+  }
+
+  @Override
+  public void leadershipStarted() {
+    enqueueAll();
+  }
+
+  /** Has a pod reconciled, or the group that the pod belongs to. */
+  @Override
+  public void enqueue(ObjectKey pod) {
+    index
+        .find(pod.namespace(), pod.name())
+        .ifPresent(found -> queue.enqueue(PodGroupKey.of(found)));
+  }
+
+  @Override
+  public Duration longestHandling() {
+    return Stream.of(queue, finalizing, unwatched)
+        .map(WorkQueue::longestHandling)
+        .max(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
+  }
+
+  @Override
+  public void close() {
+    informer.stop();
+    queue.close();
+    finalizing.close();
+    unwatched.close();
+  }
+
+  @Override
+  public void synced() {
+    workloadsSynced = true;
+    enqueueAll();
+  }
+
+  private void enqueueAll() {
+    index.all().forEach(pod -> queue.enqueue(PodGroupKey.of(pod)));
+    workloads.all().forEach(this::enqueueOwners);
+  }
+
+  /**
+   * Writes need the lease, and all Workloads in the cache: without them every running pod would
+   * look like a pod that was started without quota.
+   */
+  private boolean mayAct() {
+    return workloadsSynced && leading.getAsBoolean();
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    enqueueOwners(after == null ? Objects.requireNonNull(before) : after);
+  }
+
+  private void enqueueOwners(CachedWorkload workload) {
+    String namespace = workload.id().namespace();
+    workload
+        .owner()
+        .filter(PodWorkloadFinalizer::isPod)
+        .ifPresent(owner -> queue.enqueue(PodGroupKey.single(namespace, owner.name())));
+    if (PodWorkloadFinalizer.isOfGroup(workload)
+        || index.hasGroup(namespace, workload.id().name())) {
+      queue.enqueue(PodGroupKey.group(namespace, workload.id().name()));
+    }
+    if (PodWorkloadFinalizer.concerns(workload)
+        || PodWorkloadFinalizer.awaitsEnd(workload) && finalizer.lacksOwner(workload)) {
+      finalizing.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
+    }
+  }
+
+  private Optional<Duration> reconcile(PodGroupKey unit) throws InterruptedException {
+    if (!mayAct()) {
+      return Optional.empty();
+    }
+    if (unit.group()) {
+      return groups.reconcile(unit.namespace(), unit.name());
+    }
+    Optional<CachedPod> pod =
+        index
+            .find(unit.namespace(), unit.name())
+            .filter(found -> PodGroupKey.of(found).equals(unit));
+    return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
+  }
+
+  /** Forgets a pod that does not exist any more, unless another one has its name already. */
+  private void remove(JobRef ref) {
+    singles.forget(ref);
+    groups.forget(ref);
+    index
+        .find(ref.namespace(), ref.name())
+        .filter(pod -> pod.job().ref().uid().equals(ref.uid()))
+        .ifPresent(
+            pod -> {
+              index.remove(pod);
+              queue.enqueue(PodGroupKey.of(pod));
+              workloads.ownedBy(ref.uid()).forEach(this::enqueueOwners);
+            });
+  }
+
+  /** Handles the events of the watch of pods. */
+  private final class Watch implements ResourceEventHandler<PodResource> {
+
+    @Override
+    public void onAdd(PodResource now) {
+      seen(now);
+    }
+
+    @Override
+    public void onUpdate(PodResource before, PodResource now) {
+      seen(now);
+    }
+
+    @Override
+    public void onDelete(PodResource last, boolean lastIsUnknown) {
+      CachedPod pod = last.pod();
+      if (mayAct() && mayStillRun(pod)) {
+        unwatched.enqueue(pod.job().ref());
+      } else {
+        remove(pod.job().ref());
+      }
+    }
+
+    /**
+     * Whether the watch may have ended for a pod without its deletion, because the pod lost its
+     * label. A deleted pod that holds quota has the time of its deletion first.
+     */
+    private static boolean mayStillRun(CachedPod last) {
+      return !last.gated() && !last.ended() && !last.job().deleting();
+    }
+
+    /** A pod that can't be read stays in the index as it was known before. */
+    private void seen(PodResource resource) {
+      if (!resource.isReadable()) {
+        return;
+      }
+      CachedPod now = identifierAnnotations ? resource.pod() : resource.pod().namedByLabel();
+      Optional<CachedPod> before = index.put(now);
+      if (before.filter(now::looksLike).isPresent()) {
+        return;
+      }
+      queue.enqueue(PodGroupKey.of(now));
+      before
+          .map(PodGroupKey::of)
+          .filter(unit -> !unit.equals(PodGroupKey.of(now)))
+          .ifPresent(queue::enqueue);
+    }
+  }
+}

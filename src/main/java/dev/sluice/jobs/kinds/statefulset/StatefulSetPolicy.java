@@ -1,0 +1,278 @@
+package dev.sluice.jobs.kinds.statefulset;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.controller.GroupWorkloads;
+import dev.sluice.jobs.kind.PodSetTemplate;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobAction;
+import dev.sluice.jobs.policy.JobAction.CreateWorkload;
+import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
+import dev.sluice.jobs.policy.JobAction.PatchStatus;
+import dev.sluice.jobs.policy.JobAction.PatchWorkload;
+import dev.sluice.jobs.policy.JobAction.Requeue;
+import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.PrioritySource;
+import dev.sluice.jobs.policy.ReconcileContext;
+import dev.sluice.jobs.policy.WorkloadActions;
+import dev.sluice.jobs.policy.WorkloadFactory;
+import dev.sluice.jobs.policy.WorkloadStatuses;
+import dev.sluice.jobs.policy.WorkloadSynchronizer;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.PodsReady;
+import dev.sluice.workload.status.StatusPatch;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Decides what to do about the Workload of a StatefulSet: a pure function. The policy of pod groups
+ * starts and stops the pods.
+ */
+final class StatefulSetPolicy {
+
+  /** The value of {@code kueue.x-k8s.io/job-owner-gvk} for a StatefulSet. */
+  static final String OWNER_GVK = "apps/v1, Kind=StatefulSet";
+
+  private static final String OTHER_NUMBER = "the StatefulSet has another number of replicas";
+  private static final Duration RETRY = Duration.ofSeconds(5);
+
+  private final JobOptions rules;
+  private final WorkloadFactory composer;
+  private final WorkloadActions actions;
+  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+
+  StatefulSetPolicy(JobOptions rules) {
+    this.rules = rules;
+    this.composer = new WorkloadFactory(rules);
+    this.actions = new WorkloadActions(new StatefulSets(), composer);
+  }
+
+  /**
+   * The actions for a StatefulSet; empty if nothing has to be done.
+   *
+   * @param reconcileContext the set as a job; its Workload, if it exists, is the prebuilt one
+   * @param name the name of the set's first Workload
+   * @param ranges the Workloads of the set; the first one is that of {@code reconcileContext}
+   */
+  List<JobAction> decide(
+      CachedStatefulSet set, ReconcileContext reconcileContext, String name, ReplicaRanges ranges) {
+    if (set.job().deleting() || !set.gated()) {
+      return List.of();
+    }
+    return switch (reconcileContext.managementStatus()) {
+      case ManagementStatus.Unmanaged unmanaged -> List.of();
+      case ManagementStatus.ChildOfManaged child -> List.of();
+      case ManagementStatus.NestedTooDeep deep ->
+          List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
+      case ManagementStatus.Own own ->
+          reconcileContext.prebuilt().isPresent()
+              ? withWorkload(set, reconcileContext, reconcileContext.prebuilt().get(), ranges)
+              : withoutWorkload(set, reconcileContext, name);
+    };
+  }
+
+  /**
+   * Creates the Workload, unless the set is a copy in a worker cluster: then the manager creates
+   * the Workload.
+   */
+  private List<JobAction> withoutWorkload(
+      CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
+    if (set.replicas() == 0 || set.isSent()) {
+      return List.of();
+    }
+    return WorkloadActions.withPriority(
+        reconcileContext,
+        priority -> new CreateWorkload(compose(set, name, set.replicas(), priority)));
+  }
+
+  private ObjectNode compose(
+      CachedStatefulSet set, String name, int count, PrioritySource.Found priority) {
+    CachedJob job = set.job();
+    ObjectNode workload = composer.compose(job, name, podSets(job, count), priority);
+    GroupWorkloads.mark(workload, job.ref(), OWNER_GVK);
+    return workload;
+  }
+
+  /** The pod set of the template, with this many pods. */
+  private List<PodSetTemplate> podSets(CachedJob job, int count) {
+    return actions.podSets(job).stream()
+        .map(
+            podSet ->
+                new PodSetTemplate(
+                    podSet.name(), count, 0, podSet.template(), podSet.topologyRequest()))
+        .toList();
+  }
+
+  private List<JobAction> withWorkload(
+      CachedStatefulSet set,
+      ReconcileContext reconcileContext,
+      CachedWorkload workload,
+      ReplicaRanges ranges) {
+    if (workload.deleting() || workload.finished()) {
+      return List.of();
+    }
+    if (!GroupWorkloads.isMarked(workload)) {
+      return List.of(
+          new Warn(
+              "WorkloadNameConflict",
+              "Workload " + workload.id() + " exists and was not made for a group of pods"),
+          new Requeue(RETRY));
+    }
+    if (!GroupWorkloads.isOwned(workload, set.job().ref())
+        || !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)) {
+      return List.of(GroupWorkloads.adopt(workload, set.job().ref(), OWNER_GVK));
+    }
+    if (set.isSent()) {
+      return List.of();
+    }
+    if (!ranges.superfluous().isEmpty()) {
+      return List.of(
+          new DeleteWorkload(
+              ranges.superfluous().getLast(),
+              "its replicas are gone or belong to another Workload of the StatefulSet"));
+    }
+    if (set.replicas() == 0) {
+      return hold(set, workload, reconcileContext);
+    }
+    return workload.quotaReserved()
+        ? reserved(set, reconcileContext, workload, ranges)
+        : waiting(set, reconcileContext, ReplicaRange.of(0, workload));
+  }
+
+  /** Quota that is held is never requested again: only the difference is. */
+  private List<JobAction> reserved(
+      CachedStatefulSet set,
+      ReconcileContext reconcileContext,
+      CachedWorkload workload,
+      ReplicaRanges ranges) {
+    if (workload.spec().podSets().size() != 1) {
+      return List.of(new DeleteWorkload(workload, OTHER_NUMBER));
+    }
+    ReplicaRange last = ranges.list().getLast();
+    if (last.workload().deleting() || last.workload().finished()) {
+      return List.of();
+    }
+    if (last.end() > set.replicas() && last.isReserved()) {
+      return giveBack(set, last, ranges);
+    }
+    List<JobAction> steps = new ArrayList<>();
+    for (ReplicaRange range : ranges.list()) {
+      if (steps.isEmpty()) {
+        steps.addAll(
+            range.isReserved()
+                ? upkeep.synchronize(reconcileContext, range.workload())
+                : waiting(set, reconcileContext, range));
+      }
+    }
+    if (last.end() >= set.replicas() || !last.isReserved()) {
+      return steps;
+    }
+    if (ranges.remote()) {
+      steps.addFirst(
+          new Warn(
+              "ReplicasNotAdmitted",
+              "%d of %d replicas are admitted; the others stay gated. To queue the StatefulSet with all replicas, scale it to 0 and up again"
+                  .formatted(last.end(), set.replicas())));
+      return steps;
+    }
+    return steps.isEmpty() ? add(set, reconcileContext, last.end(), ranges.next()) : steps;
+  }
+
+  /** Requests quota for the replicas that were added, without touching what the others hold. */
+  private List<JobAction> add(
+      CachedStatefulSet set, ReconcileContext reconcileContext, int first, String name) {
+    return WorkloadActions.withPriority(
+        reconcileContext,
+        priority -> {
+          ObjectNode workload = compose(set, name, set.replicas() - first, priority);
+          workload
+              .withObjectProperty("metadata")
+              .withObjectProperty("annotations")
+              .put(StatefulSetWorkloads.FIRST_REPLICA, Integer.toString(first));
+          return new CreateWorkload(workload);
+        });
+  }
+
+  /**
+   * Gives back the quota of removed replicas, once their pods are gone. Where that can't be done by
+   * pods, the Workload is made anew.
+   */
+  private List<JobAction> giveBack(CachedStatefulSet set, ReplicaRange last, ReplicaRanges ranges) {
+    List<CachedWorkload.PodSet> podSets = last.workload().spec().podSets();
+    if (!rules.reclaimablePods() || ranges.remote() || podSets.size() != 1) {
+      return List.of(new DeleteWorkload(last.workload(), OTHER_NUMBER));
+    }
+    if (ranges.awaitsPods(set)) {
+      return List.of();
+    }
+    CachedWorkload.PodSet podSet = podSets.getFirst();
+    int removed = podSet.count() - (set.replicas() - last.first());
+    return List.of(
+        new PatchStatus(
+            last.workload(),
+            WorkloadStatuses.reclaimable(Map.of(podSet.name(), removed)),
+            "gives back the quota of removed replicas"));
+  }
+
+  private List<JobAction> waiting(
+      CachedStatefulSet set, ReconcileContext reconcileContext, ReplicaRange range) {
+    CachedWorkload workload = range.workload();
+    int wanted = set.replicas() - range.first();
+    if (workload.spec().podSets().size() != 1
+        || range.count() != wanted
+        || !sameTemplate(set, workload)) {
+      return workload.status().reclaimablePods().isEmpty()
+          ? rewrite(reconcileContext, workload, wanted)
+          : List.of(WorkloadStatuses.withoutReclaimable(workload));
+    }
+    if (WorkloadStatuses.isOnHold(workload)) {
+      StatusPatch patch =
+          StatusPatch.of(workload, reconcileContext.now())
+              .dropReservation("PendingEvaluation", "The StatefulSet is scaled up from 0");
+      return List.of(new PatchStatus(workload, patch.build(), "taken from hold"));
+    }
+    return upkeep.synchronize(reconcileContext, workload);
+  }
+
+  private List<JobAction> rewrite(
+      ReconcileContext reconcileContext, CachedWorkload workload, int count) {
+    CachedJob job = reconcileContext.job();
+    return WorkloadActions.withPriority(
+        reconcileContext,
+        priority ->
+            new PatchWorkload(
+                workload,
+                composer.rewrite(job, podSets(job, count), priority),
+                "Updated Workload " + workload.id() + " to what the StatefulSet says now"));
+  }
+
+  /** Releases the quota of a set that must not run, when none of its pods runs any more. */
+  private List<JobAction> hold(
+      CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
+    if (set.present() > 0 || WorkloadStatuses.isOnHold(workload)) {
+      return List.of();
+    }
+    StatusPatch patch =
+        StatusPatch.of(workload, reconcileContext.now())
+            .dropReservation("OnHold", "The StatefulSet is scaled to 0");
+    if (rules.podsReady(workload)) {
+      PodsReady.initial(patch);
+    }
+    Evictions.resetPlacement(patch, workload, reconcileContext.now());
+    return List.of(new PatchStatus(workload, patch.build(), "put on hold"));
+  }
+
+  private static boolean sameTemplate(CachedStatefulSet set, CachedWorkload workload) {
+    return set.job()
+        .podSets()
+        .getFirst()
+        .fingerprint()
+        .full()
+        .equals(workload.spec().podSets().getFirst().template().fingerprint());
+  }
+}

@@ -1,5 +1,0 @@
-/** Jobs of the training operator. Read from and written to JSON; no I/O. */
-@NullMarked
-package dev.sluice.jobs.kubeflow;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,186 @@
+package dev.sluice.jobs.policy;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.MapCopies;
+import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kind.JobState;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.PodTemplateHash;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * What is kept of a job: all that its Workload, its start and its stop are decided by.
+ *
+ * @param ref which
+ * @param version its resourceVersion as a number
+ * @param createdAt when it was created
+ * @param deletionTime when its deletion is due, if it is being deleted; a grace period lies before
+ * @param controller the object that controls it, if there is one
+ * @param finalizers its finalizers
+ * @param labels its labels
+ * @param annotations its annotations, without those of kubectl
+ * @param state its state, by its own status alone
+ * @param remoteStatus its state in another cluster, as its annotations report it; unproven. Empty
+ *     without such a report
+ * @param podSets its pod sets
+ * @param priorityClass the priority class that the kind itself names; empty when it names none
+ * @param text the object as JSON, without managed fields; empty unless it is suspended and has not
+ *     ended, since only then is it composed from or started, or its kind refers to other objects
+ */
+public record CachedJob(
+    JobRef ref,
+    long version,
+    Instant createdAt,
+    Optional<Instant> deletionTime,
+    Optional<Controller> controller,
+    List<String> finalizers,
+    Map<String, String> labels,
+    Map<String, String> annotations,
+    JobState state,
+    Optional<JobState> remoteStatus,
+    List<PodSet> podSets,
+    String priorityClass,
+    String text) {
+
+  private static final Pattern GENERATION = Pattern.compile("\"generation\":([0-9]{1,18})");
+
+  public CachedJob {
+    finalizers = List.copyOf(finalizers);
+    labels = MapCopies.of(labels);
+    annotations = MapCopies.of(annotations);
+    podSets = List.copyOf(podSets);
+  }
+
+  /** The same job in another state. */
+  public CachedJob withState(JobState other) {
+    return changed(annotations, other, Optional.empty(), podSets);
+  }
+
+  /** The same job with other pod sets. */
+  CachedJob withPodSets(List<PodSet> others) {
+    return changed(annotations, state, remoteStatus, others);
+  }
+
+  /**
+   * The same job without the annotation that names a prebuilt Workload, where a label could say the
+   * same: a name of more than 63 characters fits into an annotation only.
+   */
+  public CachedJob namedByLabel() {
+    String name = annotations.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "");
+    if (name.isEmpty() || name.length() > WorkloadNames.SHORT) {
+      return this;
+    }
+    Map<String, String> others = new HashMap<>(annotations);
+    others.remove(KueueConstants.PREBUILT_WORKLOAD_NAME);
+    return changed(others, state, remoteStatus, podSets);
+  }
+
+  private CachedJob changed(
+      Map<String, String> itsAnnotations,
+      JobState itsState,
+      Optional<JobState> itsRemoteStatus,
+      List<PodSet> itsPodSets) {
+    return new CachedJob(
+        ref,
+        version,
+        createdAt,
+        deletionTime,
+        controller,
+        finalizers,
+        labels,
+        itsAnnotations,
+        itsState,
+        itsRemoteStatus,
+        itsPodSets,
+        priorityClass,
+        text);
+  }
+
+  /** A controlling owner. */
+  public record Controller(String apiVersion, String kind, String name, String uid) {
+
+    /** The owner of a Workload. */
+    public static Controller of(CachedWorkload.Owner owner) {
+      return new Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    }
+  }
+
+  /**
+   * A pod set without its template.
+   *
+   * @param minCount with how few pods it may start; 0 when it must be all
+   * @param priorityClassName the core PriorityClass of its pods; empty when they have none
+   */
+  public record PodSet(
+      String name, int count, int minCount, PodTemplateHash fingerprint, String priorityClassName) {
+
+    /** The same pod set with another number of pods. */
+    PodSet withCount(int pods) {
+      return new PodSet(name, pods, minCount, fingerprint, priorityClassName);
+    }
+  }
+
+  /** Its generation, read from its text; 1 if that doesn't say. */
+  public long generation() {
+    Matcher generation = GENERATION.matcher(text);
+    return generation.find() ? Long.parseLong(generation.group(1)) : 1;
+  }
+
+  /** Whether an annotation says that its size may change while it runs. */
+  public boolean isElastic() {
+    return "true".equals(annotations.get(KueueConstants.ELASTIC_JOB));
+  }
+
+  /** The object as it is at the API server, without managed fields; empty if none was kept. */
+  public ObjectNode object() {
+    try {
+      return JsonFields.object(JsonMappers.JSON.readTree(text));
+    } catch (JsonProcessingException ownText) {
+      throw new IllegalStateException("the text of " + ref + " is not JSON", ownText);
+    }
+  }
+
+  /** Whether it has a deletion timestamp. */
+  public boolean deleting() {
+    return deletionTime.isPresent();
+  }
+
+  /** The LocalQueue it names; empty when it names none. */
+  public String queueName() {
+    return QueueNames.of(labels, annotations).orElse("");
+  }
+
+  /** The WorkloadPriorityClass it names; empty when it names none. */
+  public String workloadPriorityClass() {
+    return labels.getOrDefault(KueueConstants.PRIORITY_CLASS, "");
+  }
+
+  /** The Workload that was made for it by somebody else; empty when there is none. */
+  public String prebuiltWorkload() {
+    String annotation = annotations.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "");
+    return annotation.isEmpty()
+        ? labels.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "")
+        : annotation;
+  }
+
+  /** How many seconds it may run; 0 when there is no limit, or none that is a positive integer. */
+  public int maximumExecutionTimeSeconds() {
+    String seconds = labels.getOrDefault(KueueConstants.MAX_EXEC_TIME_SECONDS, "");
+    try {
+      return seconds.isEmpty() ? 0 : Math.max(0, Integer.parseInt(seconds));
+    } catch (NumberFormatException notANumber) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,462 @@
+package dev.sluice.jobs.policy;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.kind.JobIntegration;
+import dev.sluice.jobs.kind.JobPatch;
+import dev.sluice.jobs.kind.JobState;
+import dev.sluice.jobs.kind.PodSetInfo;
+import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
+import dev.sluice.jobs.policy.JobAction.FinishWorkload;
+import dev.sluice.jobs.policy.JobAction.PatchStatus;
+import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.policy.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.policy.JobAction.Requeue;
+import dev.sluice.jobs.policy.JobAction.Start;
+import dev.sluice.jobs.policy.JobAction.Stop;
+import dev.sluice.jobs.policy.JobAction.StopReason;
+import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.status.StatusPatch;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Decides what to do about a job, from the states of the job and of its Workloads: a pure function,
+ * which checks the rules in the order of docs/workload-semantics.md#reconciliation-of-jobs. It
+ * returns the actions that are possible now; actions that depend on their results are decided when
+ * the results are observed.
+ */
+public final class JobPolicy {
+
+  private final JobIntegration adapter;
+  private final JobOptions rules;
+  private final WorkloadFactory composer;
+  private final WorkloadActions workloadActions;
+  private final WorkloadSynchronizer upkeep;
+  private final SlicePolicy slices;
+  private final RemoteExecutionCheck remoteExecutionCheck;
+  private final PrebuiltWorkloads prebuiltWorkloads;
+  private final PodsReadyReport podsReady;
+
+  /**
+   * Creates the policy for jobs of one kind.
+   *
+   * @param adapter the kind
+   * @param rules the options of the job framework
+   * @param remoteExecutionCheck whether a status from another cluster is to be believed
+   * @param prebuiltWorkloads knows Workloads that jobs name as made for them
+   */
+  public JobPolicy(
+      JobIntegration adapter,
+      JobOptions rules,
+      RemoteExecutionCheck remoteExecutionCheck,
+      PrebuiltWorkloads prebuiltWorkloads) {
+    this.adapter = adapter;
+    this.rules = rules;
+    this.composer = new WorkloadFactory(rules);
+    this.workloadActions = new WorkloadActions(adapter, composer);
+    this.upkeep = new WorkloadSynchronizer();
+    this.slices = new SlicePolicy(adapter, rules, composer);
+    this.remoteExecutionCheck = remoteExecutionCheck;
+    this.prebuiltWorkloads = prebuiltWorkloads;
+    this.podsReady = new PodsReadyReport(rules, remoteExecutionCheck);
+  }
+
+  /** The policy where no owner has a Workload unless it is its controller. */
+  public JobPolicy(
+      JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
+    this(adapter, rules, remoteExecutionCheck, new PrebuiltWorkloads(owner -> false));
+  }
+
+  /** The name of the Workload that the framework creates for a job. */
+  public String workloadName(CachedJob job) {
+    return composer.name(job.ref());
+  }
+
+  /** The actions for a job; empty if nothing has to be done. */
+  public List<JobAction> decide(ReconcileContext given) {
+    ReconcileContext reconcileContext = MissingReference.assumed(adapter, believed(given));
+    if (reconcileContext.job().deleting()) {
+      return leaving(reconcileContext);
+    }
+    return switch (reconcileContext.managementStatus()) {
+      case ManagementStatus.Unmanaged unmanaged ->
+          UnqueuedJobPolicy.decide(reconcileContext, rules);
+      case ManagementStatus.NestedTooDeep deep ->
+          List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
+      case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
+      case ManagementStatus.Own own ->
+          reconcileContext.job().prebuiltWorkload().isEmpty() || !adapter.acceptsPrebuiltWorkload()
+              ? own(reconcileContext)
+              : prebuilt(reconcileContext);
+    };
+  }
+
+  /**
+   * Replaces the job's status by the status of its copy in a worker cluster, if the job runs there.
+   */
+  private ReconcileContext believed(ReconcileContext given) {
+    return given
+        .job()
+        .remoteStatus()
+        .filter(status -> remoteExecutionCheck.isTelling(given.job(), given.owned()))
+        .map(status -> given.with(given.job().withState(status)))
+        .orElse(given);
+  }
+
+  /**
+   * A job that is being deleted: its Workloads and the job lose their finalizers. The quota of an
+   * evicted job of a kind that is stopped by deletion is released when its pods are gone, or at the
+   * end of the deletion's grace period.
+   */
+  private List<JobAction> leaving(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    if (rules.quotaForCleanup() && job.state().handling().cleansUp()) {
+      return List.of();
+    }
+    Optional<CachedWorkload> sentBack =
+        reconcileContext.owned().stream()
+            .filter(workload -> adapter.ending().isPresent() && !workload.finished())
+            .filter(workload -> workload.evicted() && workload.quotaReserved())
+            .findFirst();
+    Instant due = job.deletionTime().orElseThrow();
+    boolean running = job.state().active() && reconcileContext.now().isBefore(due);
+    if (sentBack.isPresent() && !running) {
+      return List.of(evictedForGood(reconcileContext, sentBack.get()));
+    }
+    List<JobAction> actions = new ArrayList<>(releaseOwner(reconcileContext.owned()));
+    actions.addAll(release(job));
+    if (sentBack.isPresent()) {
+      actions.add(new Requeue(Duration.between(reconcileContext.now(), due)));
+    }
+    return actions;
+  }
+
+  /** Removes the project's finalizer from a job, if the job has it. */
+  private static List<JobAction> release(CachedJob job) {
+    if (!job.finalizers().contains(KueueConstants.MANAGED)) {
+      return List.of();
+    }
+    return List.of(new RemoveFinalizers(RemoveFinalizers.patchOf(job)));
+  }
+
+  /** Removes the project's finalizer from the Workloads that have it. */
+  static List<JobAction> releaseOwner(List<CachedWorkload> workloads) {
+    return workloads.stream()
+        .filter(CachedWorkload::finalized)
+        .<JobAction>map(RemoveFinalizer::new)
+        .toList();
+  }
+
+  private static List<JobAction> child(CachedJob job, ManagementStatus.ChildOfManaged child) {
+    if (child.ancestorAdmitted() || job.state().suspended() || job.state().end().isPresent()) {
+      return List.of();
+    }
+    return List.of(
+        new Stop(StopReason.OWNER_NOT_ADMITTED, Optional.empty(), "Its owner is not admitted"));
+  }
+
+  private List<JobAction> prebuilt(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    Optional<CachedWorkload> prebuilt = reconcileContext.prebuilt();
+    if (prebuilt.filter(prebuiltWorkloads::isFree).isPresent()) {
+      return List.of(PrebuiltWorkloads.adopt(prebuilt.get(), job));
+    }
+    boolean ours =
+        prebuilt
+            .flatMap(CachedWorkload::owner)
+            .filter(owner -> owner.uid().equals(job.ref().uid()))
+            .isPresent();
+    if (ours) {
+      return own(reconcileContext);
+    }
+    if (job.state().end().isPresent()) {
+      return release(job);
+    }
+    return notStopped(job)
+        ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
+        : prebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
+  }
+
+  private List<JobAction> own(ReconcileContext given) {
+    SlicePolicy.Decision decision = slices.decide(given);
+    if (!decision.actions().isEmpty()) {
+      return decision.actions();
+    }
+    List<JobAction> actions = ofWorkload(decision.context());
+    return actions.isEmpty() ? slices.pods(decision.context()) : actions;
+  }
+
+  private List<JobAction> ofWorkload(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    OwnedWorkloads workloads = OwnedWorkloads.of(reconcileContext, rules);
+    if (workloads.match().isEmpty() && !workloads.leaving().isEmpty()) {
+      return deleted(job, workloads);
+    }
+    List<JobAction> actions = new ArrayList<>(releaseOwner(workloads.leaving()));
+    actions.addAll(
+        workloads.match().isPresent()
+            ? withWorkload(reconcileContext, workloads, workloads.match().get())
+            : withoutWorkload(reconcileContext, workloads));
+    return actions;
+  }
+
+  /** Stops a job whose Workload is being deleted; then the Workload loses its finalizer. */
+  private List<JobAction> deleted(CachedJob job, OwnedWorkloads workloads) {
+    if (job.state().end().isEmpty() && notStopped(job)) {
+      return List.of(
+          stop(StopReason.WORKLOAD_DELETED, workloads.original(), "Its Workload is being deleted"));
+    }
+    boolean running = job.state().end().isEmpty() && job.state().active();
+    return running ? List.of() : releaseOwner(workloads.leaving());
+  }
+
+  private List<JobAction> withoutWorkload(
+      ReconcileContext reconcileContext, OwnedWorkloads workloads) {
+    CachedJob job = reconcileContext.job();
+    if (job.state().end().isPresent()) {
+      return release(job);
+    }
+    if (notStopped(job)) {
+      String why = noWorkload(job);
+      String difference =
+          workloads
+              .original()
+              .map(workload -> WorkloadEquivalence.difference(job, workload))
+              .orElse("");
+      return List.of(
+          stop(
+              StopReason.NO_MATCHING_WORKLOAD,
+              workloads.original(),
+              difference.isEmpty() ? why : why + ": " + difference));
+    }
+    if (!workloads.duplicates().isEmpty()) {
+      return outOfSync(reconcileContext, workloads.duplicates());
+    }
+    return job.state().active()
+        ? List.of()
+        : MissingReference.awaited(adapter, reconcileContext)
+            .orElseGet(() -> workloadActions.create(reconcileContext, slices.isElastic(job)));
+  }
+
+  private List<JobAction> outOfSync(
+      ReconcileContext reconcileContext, List<CachedWorkload> strays) {
+    CachedWorkload first = strays.getFirst();
+    if (!reconcileContext.job().prebuiltWorkload().isEmpty()) {
+      return List.of(
+          finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
+    }
+    if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
+      return first.status().reclaimablePods().isEmpty()
+          ? workloadActions.rewrite(
+              reconcileContext,
+              first,
+              "Updated Workload " + first.id() + " to what the job says now")
+          : List.of(WorkloadStatuses.withoutReclaimable(first));
+    }
+    return strays.stream()
+        .<JobAction>map(stray -> new DeleteWorkload(stray, DeleteWorkload.NOT_MATCHING))
+        .toList();
+  }
+
+  private List<JobAction> withWorkload(
+      ReconcileContext reconcileContext, OwnedWorkloads workloads, CachedWorkload workload) {
+    CachedJob job = reconcileContext.job();
+    List<JobAction> strays =
+        workloads.duplicates().stream()
+            .<JobAction>map(stray -> new DeleteWorkload(stray, "the job has another Workload"))
+            .toList();
+    if (!strays.isEmpty()) {
+      return strays;
+    }
+    if (workload.finished()) {
+      List<JobAction> actions = new ArrayList<>(releaseOwner(List.of(workload)));
+      actions.addAll(release(job));
+      return actions;
+    }
+    Optional<List<JobAction>> held = JobHold.decide(reconcileContext, workload, rules);
+    if (held.isPresent()) {
+      return held.get();
+    }
+    if (job.state().end().isPresent()) {
+      return List.of(ended(reconcileContext, workload, job.state().end().get()));
+    }
+    if (job.state().stopUnfinished()) {
+      return List.of(stop(stopReason(workload), workloads.original(), "Stopping is completed"));
+    }
+    if (workload.evicted()) {
+      return evicted(reconcileContext, workload);
+    }
+    List<JobAction> actions = new ArrayList<>(reclaim(job, workload));
+    if (actions.isEmpty()) {
+      actions.addAll(podsReady.decide(reconcileContext, workload));
+    }
+    if (actions.isEmpty()) {
+      actions.addAll(queued(reconcileContext, workload));
+    }
+    return actions.isEmpty() && adapter.ending().isPresent() && rules.podsReady(workload)
+        ? WorkloadStatuses.podsWait(workload, reconcileContext.now())
+        : actions;
+  }
+
+  private static StopReason stopReason(CachedWorkload workload) {
+    return workload.evicted() ? StopReason.WORKLOAD_EVICTED : StopReason.NOT_ADMITTED;
+  }
+
+  private List<JobAction> reclaim(CachedJob job, CachedWorkload workload) {
+    Map<String, Integer> known = workload.status().reclaimablePods();
+    boolean more =
+        job.state().reclaimable().entrySet().stream()
+            .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
+    boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
+    if (!rules.reclaimablePods() || !more || stopped || !workload.admitted()) {
+      return List.of();
+    }
+    ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
+    return List.of(new PatchStatus(workload, status, "reclaimable pods"));
+  }
+
+  /**
+   * The second phase of an eviction: stops the job, and releases the quota when the pods of the job
+   * are gone.
+   */
+  private List<JobAction> evicted(ReconcileContext reconcileContext, CachedWorkload workload) {
+    CachedJob job = reconcileContext.job();
+    Condition evicted = workload.status().condition("Evicted").orElseThrow();
+    if (!job.state().suspended()) {
+      return List.of(Stop.evicted(Optional.of(workload), evicted));
+    }
+    if (job.state().active()) {
+      return List.of();
+    }
+    if (workload.quotaReserved()) {
+      return dropReservation(reconcileContext, workload, evicted);
+    }
+    Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
+    return retention.isPresent()
+        ? List.of(retention.get())
+        : upkeep.synchronize(reconcileContext, workload);
+  }
+
+  private List<JobAction> dropReservation(
+      ReconcileContext reconcileContext, CachedWorkload workload, Condition evicted) {
+    ObjectNode status =
+        WorkloadStatuses.reservationDropped(
+            workload,
+            evicted,
+            WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
+            rules.podsReady(workload),
+            reconcileContext.now());
+    return List.of(new PatchStatus(workload, status, "reservation dropped"));
+  }
+
+  /**
+   * The second phase of the eviction of a job that was deleted to stop it: the quota is released,
+   * and the Workload ends.
+   */
+  private PatchStatus evictedForGood(ReconcileContext context, CachedWorkload workload) {
+    ObjectNode status =
+        WorkloadStatuses.reservationDroppedForGood(
+            workload, rules.requeuesPodWorkloads(), context.now());
+    return new PatchStatus(workload, status, "reservation dropped and finished");
+  }
+
+  private List<JobAction> queued(ReconcileContext reconcileContext, CachedWorkload workload) {
+    boolean suspended = reconcileContext.job().state().suspended();
+    if (workload.admitted()) {
+      return suspended && !remoteExecutionCheck.runs(reconcileContext.job(), workload)
+          ? start(reconcileContext, workload)
+          : upkeep.synchronize(reconcileContext, workload);
+    }
+    return suspended
+        ? upkeep.synchronize(reconcileContext, workload)
+        : List.of(
+            stop(
+                StopReason.NOT_ADMITTED,
+                Optional.of(workload),
+                "Workload " + workload.id() + " is not admitted"));
+  }
+
+  private List<JobAction> start(ReconcileContext reconcileContext, CachedWorkload workload) {
+    CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
+    Optional<List<JobAction>> awaited = MissingReference.awaited(adapter, reconcileContext);
+    if (awaited.isPresent()) {
+      return awaited.get();
+    }
+    try {
+      Optional<List<PodSetInfo>> starts =
+          PodSetInfos.of(workload, admission, reconcileContext.flavors(), rules);
+      if (starts.isEmpty()) {
+        return List.of(new Requeue(Duration.ofSeconds(1)));
+      }
+      if (starts.get().size() != reconcileContext.job().podSets().size()) {
+        throw new StartConflictException(
+            "the job has %d pod sets, but %d were admitted"
+                .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
+      }
+      List<JobPatch> patches = adapter.start(reconcileContext.job().object(), gated(starts.get()));
+      return List.of(
+          new Start(workload, patches, "Admitted by clusterQueue " + admission.clusterQueue()));
+    } catch (StartConflictException conflict) {
+      return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
+    }
+  }
+
+  /** Marks an admitted Workload finished as its job ended, and says that its pods were ready. */
+  private FinishWorkload ended(
+      ReconcileContext context, CachedWorkload workload, JobState.End end) {
+    FinishWorkload finish = finish(context, workload, end);
+    StatusPatch patch =
+        StatusPatch.of(workload, context.now())
+            .condition("Finished", true, finish.reason(), finish.message());
+    return new FinishWorkload(
+        workload,
+        podsReady.withEnd(patch, context, workload).build(),
+        finish.reason(),
+        finish.message());
+  }
+
+  /** Pods of an elastic job whose number never changes wait for no gate. */
+  private List<PodSetInfo> gated(List<PodSetInfo> starts) {
+    return starts.stream()
+        .map(
+            start ->
+                adapter.keepsSize(start.name())
+                    ? start.withoutGate(KueueConstants.ELASTIC_JOB)
+                    : start)
+        .toList();
+  }
+
+  /** Marks a Workload finished as its job ended. */
+  static FinishWorkload finish(
+      ReconcileContext reconcileContext, CachedWorkload workload, JobState.End end) {
+    String reason = end.succeeded() ? "Succeeded" : "Failed";
+    return finish(reconcileContext, workload, reason, end.message());
+  }
+
+  private static FinishWorkload finish(
+      ReconcileContext reconcileContext, CachedWorkload workload, String reason, String message) {
+    ObjectNode status =
+        WorkloadStatuses.finished(workload, reason, message, reconcileContext.now());
+    return new FinishWorkload(workload, status, reason, message);
+  }
+
+  private static Stop stop(StopReason reason, Optional<CachedWorkload> original, String note) {
+    return new Stop(reason, original, note);
+  }
+
+  private static boolean notStopped(CachedJob job) {
+    return !job.state().suspended() || job.state().stopUnfinished();
+  }
+
+  private static String noWorkload(CachedJob job) {
+    return "No Workload matches what " + job.ref() + " says";
+  }
+}

@@ -1,0 +1,51 @@
+package dev.sluice.jobs.policy;
+
+import dev.sluice.workload.record.CachedWorkload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The Workloads of a job, sorted by what they are good for.
+ *
+ * @param match the one that says what the job says
+ * @param duplicates others that live
+ * @param leaving those that are being deleted
+ */
+record OwnedWorkloads(
+    Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
+
+  static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions rules) {
+    CachedJob job = reconcileContext.job();
+    List<CachedWorkload> strays = new ArrayList<>();
+    List<CachedWorkload> leaving = new ArrayList<>();
+    Optional<CachedWorkload> match = Optional.empty();
+    for (CachedWorkload workload : reconcileContext.owned()) {
+      if (workload.deleting()) {
+        leaving.add(workload);
+      } else if (match.isEmpty() && serves(job, workload, rules)) {
+        match = Optional.of(workload);
+      } else {
+        strays.add(workload);
+      }
+    }
+    return new OwnedWorkloads(match, strays, leaving);
+  }
+
+  /** What has ended on both sides is not taken apart any more, whatever it says. */
+  private static boolean serves(CachedJob job, CachedWorkload workload, JobOptions rules) {
+    return (job.state().end().isPresent() && workload.finished())
+        || WorkloadEquivalence.matches(job, workload, rules);
+  }
+
+  /** The Workload that knows how the job's templates looked before it was started. */
+  Optional<CachedWorkload> original() {
+    List<CachedWorkload> candidates = new ArrayList<>();
+    match.ifPresent(candidates::add);
+    candidates.addAll(duplicates);
+    candidates.addAll(leaving);
+    Optional<CachedWorkload> reserving =
+        candidates.stream().filter(CachedWorkload::quotaReserved).findFirst();
+    return reserving.or(() -> candidates.stream().findFirst());
+  }
+}

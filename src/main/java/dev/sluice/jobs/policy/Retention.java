@@ -1,0 +1,37 @@
+package dev.sluice.jobs.policy;
+
+import dev.sluice.jobs.policy.JobAction.DeleteJob;
+import dev.sluice.jobs.policy.JobAction.Requeue;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** How long jobs are kept whose Workload the operator deactivated itself. */
+public final class Retention {
+
+  private Retention() {}
+
+  /** The deletion of the job when it was kept long enough, or when to look again; or neither. */
+  public static Optional<JobAction> of(CachedWorkload workload, JobOptions rules, Instant now) {
+    Optional<CachedWorkload.Condition> evicted =
+        workload
+            .status()
+            .condition("Evicted")
+            .filter(condition -> condition.status().equals("True"))
+            .filter(condition -> condition.reason().startsWith("DeactivatedDueTo"));
+    if (rules.afterDeactivated().isEmpty() || workload.spec().active() || evicted.isEmpty()) {
+      return Optional.empty();
+    }
+    Duration kept = rules.afterDeactivated().get();
+    Instant end = evicted.get().lastTransitionTime().plus(kept);
+    return Optional.of(
+        now.isBefore(end)
+            ? new Requeue(Duration.between(now, end))
+            : new DeleteJob(
+                "Deleted",
+                "Deleted "
+                    + kept.toSeconds()
+                    + "s after its Workload was deactivated, as configured"));
+  }
+}

@@ -1,0 +1,182 @@
+package dev.sluice.jobs.policy;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobRef;
+import dev.sluice.jobs.kind.JobReference;
+import dev.sluice.jobs.kind.PodSetTemplate;
+import dev.sluice.jobs.kind.PodTemplateMerger;
+import dev.sluice.workload.record.CachedWorkload;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Writes the Workload of a job (docs/workload-semantics.md#creation-of-workloads). */
+public final class WorkloadFactory {
+
+  private static final List<String> COPIED_ANNOTATIONS =
+      List.of(
+          KueueConstants.ELASTIC_JOB,
+          KueueConstants.ADMISSION_GATED_BY,
+          LocalClusterAnnotations.MAY_RUN_HERE);
+
+  private final JobOptions rules;
+
+  /** Under the given rules. */
+  public WorkloadFactory(JobOptions rules) {
+    this.rules = rules;
+  }
+
+  /** The Workload as it is to be created for a job that controls it. */
+  public ObjectNode compose(
+      CachedJob job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode workload = compose(job, name(job.ref()), podSets, priority);
+    ObjectNode metadata = workload.withObjectProperty("metadata");
+    metadata.putArray("ownerReferences").add(ownerReference(job.ref()));
+    metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
+    return workload;
+  }
+
+  /** The same for an elastic job, whose first slice it is. */
+  ObjectNode composeSlice(
+      CachedJob job, String name, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode workload = compose(job, podSets, priority);
+    ObjectNode metadata = workload.withObjectProperty("metadata").put("name", name);
+    metadata.withObjectProperty("annotations").put(KueueConstants.WORKLOAD_SLICE_NAME, name);
+    return workload;
+  }
+
+  /** A name for a slice of an elastic job that none of these has: it tells the generation. */
+  String sliceName(CachedJob job, List<CachedWorkload> taken) {
+    long referenced = job.isElastic() ? JobReference.generationOf(job.object()) : 0;
+    String generation = job.generation() + (referenced > 0 ? "_" + referenced : "");
+    String name = name(job.ref(), generation);
+    for (int i = 1; isTaken(name, taken); i++) {
+      name = name(job.ref(), generation + "-" + i);
+    }
+    return name;
+  }
+
+  private static boolean isTaken(String name, List<CachedWorkload> taken) {
+    return taken.stream().anyMatch(workload -> workload.id().name().equals(name));
+  }
+
+  /** A Workload of this name that says what a job says, and that nobody owns yet. */
+  public ObjectNode compose(
+      CachedJob job, String name, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode workload = JsonNodeFactory.instance.objectNode();
+    workload.put("apiVersion", KueueConstants.GROUP + "/v1beta2").put("kind", "Workload");
+    ObjectNode metadata = workload.putObject("metadata");
+    metadata.put("name", name).put("namespace", job.ref().namespace());
+    metadata.putArray("finalizers").add(KueueConstants.RESOURCE_IN_USE);
+    labels(job, metadata.putObject("labels"));
+    annotations(job, metadata);
+    workload.set("spec", spec(job, podSets, priority));
+    return workload;
+  }
+
+  /** The spec of the Workload, as the job has it now. */
+  private ObjectNode spec(
+      CachedJob job, List<PodSetTemplate> templates, PrioritySource.Found priority) {
+    ObjectNode spec = JsonNodeFactory.instance.objectNode();
+    spec.put("active", true);
+    if (!job.queueName().isEmpty()) {
+      spec.put("queueName", job.queueName());
+    }
+    spec.setAll(priority(priority));
+    if (job.maximumExecutionTimeSeconds() > 0) {
+      spec.put("maximumExecutionTimeSeconds", job.maximumExecutionTimeSeconds());
+    }
+    ArrayNode podSets = spec.putArray("podSets");
+    for (PodSetTemplate podSet : templates) {
+      ObjectNode item = podSets.addObject().put("name", podSet.name()).put("count", podSet.count());
+      if (podSet.minCount() > 0 && rules.partialAdmission()) {
+        item.put("minCount", podSet.minCount());
+      }
+      podSet.topologyRequest().ifPresent(request -> item.set("topologyRequest", request));
+      item.set("template", PodTemplateMerger.forWorkload(podSet.template()));
+    }
+    return spec;
+  }
+
+  /** The patch of the spec that makes it what the job says now. */
+  public ObjectNode rewrite(
+      CachedJob job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode spec = spec(job, podSets, priority);
+    spec.remove("active");
+    for (String optional :
+        List.of("queueName", "priorityClassRef", "maximumExecutionTimeSeconds")) {
+      if (!spec.has(optional)) {
+        spec.putNull(optional);
+      }
+    }
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.set("spec", spec);
+    return patch;
+  }
+
+  /** The fields of the spec that hold a priority. */
+  static ObjectNode priority(PrioritySource.Found priority) {
+    ObjectNode fields = JsonNodeFactory.instance.objectNode().put("priority", priority.value());
+    priority
+        .ref()
+        .ifPresent(
+            ref ->
+                fields
+                    .putObject("priorityClassRef")
+                    .put("group", ref.group())
+                    .put("kind", ref.kind())
+                    .put("name", ref.name()));
+    return fields;
+  }
+
+  /** The reference of a Workload to the job that controls it. */
+  static ObjectNode ownerReference(JobRef ref) {
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("apiVersion", ref.kind().apiVersion())
+        .put("kind", ref.kind().kind())
+        .put("name", ref.name())
+        .put("uid", ref.uid())
+        .put("controller", true)
+        .put("blockOwnerDeletion", true);
+  }
+
+  /** The name of the Workload of a job. */
+  String name(JobRef ref) {
+    return name(ref, "");
+  }
+
+  private String name(JobRef ref, String extra) {
+    JobKind kind = ref.kind();
+    return WorkloadNames.of(
+        kind.kind(), kind.group(), ref.name(), ref.uid(), extra, rules.longestWorkloadName());
+  }
+
+  private void labels(CachedJob job, ObjectNode labels) {
+    Set<String> keys = new LinkedHashSet<>(rules.copiedLabels());
+    keys.addAll(rules.selectedLabels().get());
+    for (String key : keys) {
+      if (job.labels().containsKey(key)) {
+        labels.put(key, job.labels().get(key));
+      }
+    }
+  }
+
+  private static void annotations(CachedJob job, ObjectNode metadata) {
+    for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
+      String key = annotation.getKey();
+      if (key.startsWith(KueueConstants.PROVISIONING_REQUEST_PREFIX)
+          || COPIED_ANNOTATIONS.contains(key)
+          || PlacementLimits.KEYS.contains(key)) {
+        metadata.withObjectProperty("annotations").put(key, annotation.getValue());
+      }
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.sluice.jobs.policy;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.jobs.policy.JobAction.PatchWorkload;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Keeps a Workload in step with what may change on a job: queue, priority class, gates, and where
+ * it may go.
+ */
+public final class WorkloadSynchronizer {
+
+  /**
+   * At most one patch, with all that differs; a warning if the job names a priority class now that
+   * doesn't exist.
+   */
+  public List<JobAction> synchronize(ReconcileContext reconcileContext, CachedWorkload workload) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    CachedJob job = reconcileContext.job();
+    queue(job, workload, patch);
+    List<JobAction> actions = new ArrayList<>(priority(reconcileContext, workload, patch));
+    gates(job, workload, patch);
+    placement(job, workload, patch);
+    if (!patch.isEmpty()) {
+      actions.addFirst(
+          new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
+    }
+    return actions;
+  }
+
+  private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    boolean mayChange = job.state().suspended() && !workload.quotaReserved();
+    if (mayChange && !job.queueName().equals(workload.spec().queueName())) {
+      // The API refuses an empty name.
+      String wanted = job.queueName().isEmpty() ? null : job.queueName();
+      patch.withObjectProperty("spec").put("queueName", wanted);
+    }
+  }
+
+  private static List<JobAction> priority(
+      ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
+    String wanted = reconcileContext.job().workloadPriorityClass();
+    Optional<PriorityClassRef> present = workload.spec().priorityClass();
+    boolean byLabel = present.filter(ref -> ref.kind().equals("WorkloadPriorityClass")).isPresent();
+    String known = byLabel ? present.orElseThrow().name() : "";
+    boolean mayChange = !workload.quotaReserved() || (byLabel && !wanted.isEmpty());
+    if (wanted.equals(known) || !mayChange) {
+      return List.of();
+    }
+    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
+      case PrioritySource.Missing missing -> WorkloadActions.missing(reconcileContext, missing);
+      case PrioritySource.Found found -> {
+        ObjectNode spec = patch.withObjectProperty("spec");
+        spec.setAll(WorkloadFactory.priority(found));
+        if (!spec.has("priorityClassRef")) {
+          spec.putNull("priorityClassRef");
+        }
+        yield List.of();
+      }
+    };
+  }
+
+  private static void gates(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    String known = workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
+    String wanted = job.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
+    if (known.isEmpty() || known.equals(wanted)) {
+      return;
+    }
+    ObjectNode annotations = patch.withObjectProperty("metadata").withObjectProperty("annotations");
+    if (wanted.isEmpty()) {
+      annotations.putNull(KueueConstants.ADMISSION_GATED_BY);
+    } else {
+      annotations.put(KueueConstants.ADMISSION_GATED_BY, wanted);
+    }
+  }
+
+  /** Updates the limits on worker clusters while the job is suspended and not admitted. */
+  private static void placement(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    if (!job.state().suspended() || workload.admitted()) {
+      return;
+    }
+    for (String key : PlacementLimits.KEYS) {
+      String wanted = job.annotations().get(key);
+      if (!Objects.equals(wanted, workload.annotations().get(key))) {
+        patch.withObjectProperty("metadata").withObjectProperty("annotations").put(key, wanted);
+      }
+    }
+  }
+}

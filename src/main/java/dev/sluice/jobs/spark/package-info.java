@@ -1,8 +1,0 @@
-/**
- * Spark applications, whose object says of driver and executors what a pod template would. Read
- * from and written to JSON; no I/O.
- */
-@NullMarked
-package dev.sluice.jobs.spark;
-
-import org.jspecify.annotations.NullMarked;

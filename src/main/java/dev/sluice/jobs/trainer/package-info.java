@@ -1,7 +1,0 @@
-/**
- * Jobs of the trainer, whose pods their runtimes describe. Read from and written to JSON; no I/O.
- */
-@NullMarked
-package dev.sluice.jobs.trainer;
-
-import org.jspecify.annotations.NullMarked;

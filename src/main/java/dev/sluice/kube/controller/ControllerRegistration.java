@@ -1,0 +1,51 @@
+package dev.sluice.kube.controller;
+
+import dev.sluice.kube.reflect.UnreadableMetadata;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import java.time.Duration;
+import java.util.Objects;
+
+/** How reconcilers are registered: which events reach them, and how they are tried again. */
+public final class ControllerRegistration {
+
+  /** Objects that one page of a listing holds. */
+  private static final long PAGE = 500;
+
+  private static final Duration LONGEST_PAUSE_OF_RETRIES = Duration.ofSeconds(30);
+
+  private ControllerRegistration() {}
+
+  /** Registers a reconciler under a name of its own; its informer fills {@code store}. */
+  public static <P extends HasMetadata> void register(
+      Operator operator,
+      String name,
+      LeaderAwareReconciler<P> reconciler,
+      ObservableItemStore<P> store) {
+    operator.register(
+        reconciler,
+        configuration ->
+            configuration
+                .withName(name)
+                .withItemStore(store)
+                .withInformerListLimit(PAGE)
+                .withGenericFilter(object -> !UnreadableMetadata.is(object))
+                .withGenerationAware(false)
+                .withTriggerReconcilerOnAllEvents(true)
+                .withOnUpdateFilter(ControllerRegistration::matters)
+                .withRetry(
+                    new GenericRetry()
+                        .withoutMaxAttempts()
+                        .setMaxInterval(LONGEST_PAUSE_OF_RETRIES.toMillis())));
+  }
+
+  /** Whether an update is anything but an echo of what the operator wrote itself. */
+  private static boolean matters(HasMetadata now, HasMetadata before) {
+    return !Objects.equals(now.getMetadata().getGeneration(), before.getMetadata().getGeneration())
+        || now.getMetadata().getGeneration() == null
+        || !Objects.equals(now.getMetadata().getUid(), before.getMetadata().getUid())
+        || now.isMarkedForDeletion() != before.isMarkedForDeletion()
+        || FinalizerEditor.present(before) && !FinalizerEditor.present(now);
+  }
+}

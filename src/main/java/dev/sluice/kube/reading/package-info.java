@@ -1,8 +1,0 @@
-/**
- * Reading objects that others wrote: whatever is in them, reading ends with an object, and watches
- * go on.
- */
-@NullMarked
-package dev.sluice.kube.reading;
-
-import org.jspecify.annotations.NullMarked;

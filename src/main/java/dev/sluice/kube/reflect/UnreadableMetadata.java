@@ -1,0 +1,24 @@
+package dev.sluice.kube.reflect;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+
+/**
+ * The metadata of an object that could not be read: its identity and version, and nothing else.
+ * Such an object takes its place in watches and lists, and nobody acts on it.
+ */
+public final class UnreadableMetadata extends ObjectMeta {
+
+  private static final long serialVersionUID = 1L;
+
+  /** What can be read of the metadata of {@code object}; what can't is empty. */
+  public static UnreadableMetadata of(JsonNode object) {
+    return CachedResource.identify(new UnreadableMetadata(), object);
+  }
+
+  /** Whether this object stands for one that could not be read. */
+  public static boolean is(HasMetadata object) {
+    return object.getMetadata() instanceof UnreadableMetadata;
+  }
+}

@@ -1,0 +1,336 @@
+package dev.sluice.server.endpoints;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.SchedulerQueries.Holder;
+import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.topology.TopologyView;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestBudget;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.UserAction;
+import dev.sluice.server.http.HttpHandler;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.Response;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.visibility.TopologyTreeText;
+import dev.sluice.visibility.api.VisibilityApi;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload is pending, according
+ * to the scheduler. {@code GET /explain/v1/topologies/FLAVOR}: what the nodes of a flavor have, and
+ * who uses them. Requires the permission to {@code get} the path {@code /explain/v1}, since the
+ * answers name Workloads of other namespaces.
+ *
+ * <p>Below the visibility API, so that the API server passes it on: {@code
+ * …/namespaces/NAMESPACE/workloads/NAME/explanation}, for who may get the Workload. The answer
+ * names no Workload and no LocalQueue of a namespace whose Workloads the user may not get. With
+ * {@code ?output=text} it is plain text.
+ */
+public final class ExplainEndpoint implements HttpHandler {
+
+  /** The prefix of all paths, which is also the path of the required permission. */
+  public static final String PREFIX = "/explain/v1";
+
+  private static final Pattern PATH =
+      Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
+  private static final Pattern TENANT_PATH =
+      Pattern.compile(
+          "/apis/"
+              + Pattern.quote(VisibilityApi.GROUP)
+              + "/v[a-z0-9]+/namespaces/([^/]+)/workloads/([^/]+)/"
+              + VisibilityApi.EXPLANATION);
+  private static final Pattern TOPOLOGY_PATH =
+      Pattern.compile(Pattern.quote(PREFIX) + "/topologies/([^/]+)");
+
+  /** Explanations for one user. */
+  private static final int PER_SECOND = 5;
+
+  private static final int BURST = 50;
+  private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
+  private static final UserAction READ = new UserAction.OnPath("get", PREFIX);
+
+  private final RequestUsers users;
+  private final AccessReviews access;
+  private final WorkloadLister workloads;
+  private final SchedulerQueries engine;
+  private final RequestBudget explanations =
+      new RequestBudget("explanations", PER_SECOND, BURST, 0, InstantSource.system());
+
+  /**
+   * Creates the endpoint.
+   *
+   * @param users tells who asks
+   * @param access decides who may get {@link #PREFIX}
+   */
+  public ExplainEndpoint(
+      RequestUsers users, AccessReviews access, WorkloadLister workloads, SchedulerQueries engine) {
+    this.users = users;
+    this.access = access;
+    this.workloads = workloads;
+    this.engine = engine;
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return true;
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
+  public Response answer(Request request) {
+    Matcher path = PATH.matcher(request.path());
+    Matcher topology = TOPOLOGY_PATH.matcher(request.path());
+    Matcher tenant = TENANT_PATH.matcher(request.path());
+    if (tenant.matches() && request.method().equals("GET")) {
+      return forTenant(request, tenant.group(1), tenant.group(2));
+    }
+    if (!path.matches() && !topology.matches()) {
+      return Response.text(
+          404,
+          "not found: use "
+              + PREFIX
+              + "/namespaces/NAMESPACE/workloads/NAME or "
+              + PREFIX
+              + "/topologies/FLAVOR");
+    }
+    if (!request.method().equals("GET")) {
+      return Response.text(405, "method " + request.method() + " is not allowed, use GET");
+    }
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return Response.text(401, unauthorized(request));
+      }
+      if (!access.isAllowed(user.get(), READ)) {
+        return Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
+      }
+      explanations.take(user.get().getUsername());
+      return topology.matches()
+          ? topology(topology.group(1))
+          : explain(path.group(1), path.group(2), namespace -> true, false);
+    } catch (KubernetesClientException e) {
+      return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
+    }
+  }
+
+  private Response forTenant(Request request, String namespace, String name) {
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return Response.text(401, unauthorized(request));
+      }
+      if (!access.isAllowed(user.get(), getWorkload(namespace, name))) {
+        return Response.text(
+            403,
+            "Forbidden: the verb get on workloads in group kueue.x-k8s.io is needed in namespace "
+                + namespace);
+      }
+      explanations.take(user.get().getUsername());
+      return explain(
+          namespace,
+          name,
+          other -> other.equals(namespace) || access.isAllowed(user.get(), getWorkload(other, "")),
+          request.query().contains("output=text"));
+    } catch (KubernetesClientException e) {
+      return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
+    }
+  }
+
+  private static UserAction getWorkload(String namespace, String name) {
+    return new UserAction.OnResource(
+        "get", KueueConstants.GROUP, "v1beta2", "workloads", "", namespace, name);
+  }
+
+  private static String unauthorized(Request request) {
+    if (request.header("authorization").isPresent()) {
+      return "Unauthorized";
+    }
+    return request.certificates().isEmpty()
+        ? "Unauthorized: a bearer token or a client certificate is needed"
+        : "Unauthorized: the certificate is not one for clients of this cluster, or not valid now";
+  }
+
+  /**
+   * Explains a Workload.
+   *
+   * @param visible whether the Workloads of a namespace may be named
+   */
+  private Response explain(
+      String namespace, String name, Predicate<String> visible, boolean asText) {
+    Optional<CachedWorkload> workload = workloads.get(namespace, name);
+    if (workload.isEmpty()) {
+      return Response.text(404, "Workload " + namespace + "/" + name + " does not exist");
+    }
+    try {
+      WorkloadId id = workload.get().id();
+      Optional<Waiting> waiting =
+          EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
+      ObjectNode body = body(id, waiting.map(all -> shown(all, visible)));
+      hidden(body, waiting, visible);
+      return asText
+          ? Response.text(200, text(body, workload.get()))
+          : Response.json(JsonMappers.JSON.writeValueAsBytes(body));
+    } catch (EngineAnswer.MissingException e) {
+      return Response.text(503, e.text());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(explanationOf(workload.get().id()), e);
+    }
+  }
+
+  private static Waiting shown(Waiting all, Predicate<String> visible) {
+    return new Waiting(
+        all.position(),
+        all.clusterQueue(),
+        all.explanation(),
+        all.holders().stream().filter(holder -> visible.test(holder.id().namespace())).toList(),
+        all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())));
+  }
+
+  /** How many holders are not named. */
+  private static void hidden(
+      ObjectNode body, Optional<Waiting> waiting, Predicate<String> visible) {
+    long others =
+        waiting.stream()
+            .flatMap(all -> all.holders().stream())
+            .filter(holder -> !visible.test(holder.id().namespace()))
+            .map(Holder::id)
+            .distinct()
+            .count();
+    if (others > 0) {
+      body.put("hiddenHolders", others);
+      body.withArray("text")
+          .add(
+              others
+                  + (others == 1 ? " Workload" : " Workloads")
+                  + " of namespaces that you may not read "
+                  + (others == 1 ? "holds" : "hold")
+                  + " what is missing");
+    }
+  }
+
+  /** The lines, for people. */
+  private static String text(ObjectNode body, CachedWorkload workload) {
+    StringBuilder text = new StringBuilder();
+    if (!body.path("pending").asBoolean()) {
+      text.append("not pending: ")
+          .append(
+              workload.finished() ? "finished" : workload.admitted() ? "admitted" : "not queued")
+          .append('\n');
+    }
+    body.path("text").forEach(line -> text.append(line.asText()).append('\n'));
+    return text.toString().stripTrailing();
+  }
+
+  private Response topology(String flavor) {
+    String question = "topology of flavor " + flavor;
+    try {
+      Optional<TopologyView> view =
+          EngineAnswer.await(engine.topology(flavor), QUERY_TIMEOUT, question);
+      return view.isEmpty()
+          ? Response.text(404, "ResourceFlavor " + flavor + " does not exist or has no topology")
+          : Response.json(JsonMappers.JSON.writeValueAsBytes(body(view.get())));
+    } catch (EngineAnswer.MissingException e) {
+      return Response.text(503, e.text());
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(question, e);
+    }
+  }
+
+  private static ObjectNode body(TopologyView view) {
+    ObjectNode body = JsonMappers.JSON.createObjectNode();
+    body.put("flavor", view.flavor()).put("topology", view.topology());
+    view.levels().forEach(body.withArray("levels")::add);
+    for (TopologyView.Leaf leaf : view.leaves()) {
+      ObjectNode domain = body.withArray("domains").addObject().put("nodes", leaf.nodes());
+      leaf.values().forEach(domain.withArray("values")::add);
+      leaf.amounts()
+          .forEach(
+              (resource, amounts) ->
+                  domain
+                      .withObject("/resources")
+                      .putObject(resource)
+                      .put("allocatable", ExplanationText.quantity(resource, amounts.allocatable()))
+                      .put("others", ExplanationText.quantity(resource, amounts.usedByOthers()))
+                      .put(
+                          "workloads",
+                          ExplanationText.quantity(resource, amounts.usedByWorkloads())));
+      for (TopologyView.HeldPods holder : leaf.holders()) {
+        domain
+            .withArray("holders")
+            .addObject()
+            .put("namespace", holder.id().namespace())
+            .put("name", holder.id().name())
+            .put("pods", holder.pods());
+      }
+    }
+    TopologyTreeText.lines(view).forEach(body.withArray("text")::add);
+    return body;
+  }
+
+  private static String explanationOf(WorkloadId id) {
+    return "explanation of " + id.namespace() + "/" + id.name();
+  }
+
+  private ObjectNode body(WorkloadId id, Optional<Waiting> waiting) {
+    ObjectNode body = JsonMappers.JSON.createObjectNode();
+    body.put("namespace", id.namespace()).put("name", id.name()).put("uid", id.uid());
+    body.put("pending", waiting.isPresent());
+    waiting.ifPresent(known -> describe(body, known));
+    return body;
+  }
+
+  private static void describe(ObjectNode body, Waiting waiting) {
+    body.put("clusterQueue", waiting.clusterQueue())
+        .put("localQueue", waiting.position().queueName())
+        .put("priority", waiting.position().priority())
+        .put("positionInClusterQueue", waiting.position().inClusterQueue())
+        .put("positionInLocalQueue", waiting.position().inLocalQueue())
+        .put("inadmissible", waiting.position().inadmissible());
+    waiting
+        .explanation()
+        .ifPresent(
+            explanation ->
+                body.put("reason", explanation.reason().apiReason())
+                    .put("message", ExplanationText.message(explanation)));
+    waiting
+        .earlierLocalQueues()
+        .ifPresent(
+            earlier ->
+                body.putObject("turn")
+                    .put("used", earlier.used())
+                    .put("first", earlier.first().namespace() + "/" + earlier.first().name())
+                    .put("usedByFirst", earlier.usedByFirst())
+                    .put("others", earlier.others()));
+    for (Holder holder : waiting.holders()) {
+      body.withArray("holders")
+          .addObject()
+          .put("namespace", holder.id().namespace())
+          .put("name", holder.id().name())
+          .put("clusterQueue", holder.clusterQueue())
+          .put("flavor", holder.pair().flavor())
+          .put("resource", holder.pair().resource())
+          .put("amount", ExplanationText.quantity(holder.pair().resource(), holder.amount()));
+    }
+    ExplanationText.lines(waiting).forEach(body.withArray("text")::add);
+  }
+}

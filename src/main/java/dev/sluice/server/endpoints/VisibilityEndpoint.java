@@ -1,0 +1,286 @@
+package dev.sluice.server.endpoints;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestBudget;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.UserAction;
+import dev.sluice.server.http.HttpHandler;
+import dev.sluice.server.http.OverBudgetException;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.Response;
+import dev.sluice.visibility.api.PendingWorkloadsSummary;
+import dev.sluice.visibility.api.VisibilityApi;
+import dev.sluice.visibility.api.VisibilityApi.Queue;
+import dev.sluice.workload.record.WorkloadLister;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The aggregated API {@code visibility.kueue.x-k8s.io}: the pending Workloads of ClusterQueues and
+ * LocalQueues with their positions, on every replica. Who asks, and whether he may, is decided by
+ * the cluster. Errors are {@code Status} objects.
+ */
+public final class VisibilityEndpoint implements HttpHandler {
+
+  private static final Pattern VERSION =
+      Pattern.compile(
+          "(/openapi/v3)?/apis/" + Pattern.quote(VisibilityApi.GROUP) + "/(v[a-z0-9]+)(/.*)?");
+  private static final Pattern PENDING =
+      Pattern.compile(
+          "(?:/namespaces/([^/]+))?/([a-z]+)/([^/]+)/" + VisibilityApi.PENDING_WORKLOADS);
+  private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
+
+  private static final int TOO_MANY_REQUESTS = 429;
+
+  /** Pages of one user: a program that watches 500 queues asks for each every ten seconds. */
+  private static final int PER_SECOND = 50;
+
+  private static final int BURST = 200;
+
+  /** What an entry of a page takes until it is sent. */
+  private static final int BYTES_PER_ENTRY = 64;
+
+  private final RequestUsers users;
+  private final AccessReviews access;
+  private final WorkloadLister workloads;
+  private final SchedulerQueries engine;
+  private final HttpHandler others;
+  private final RequestBudget pages;
+
+  /**
+   * Creates the endpoint.
+   *
+   * @param engine answers for positions; {@link SharedPositions}, so that it isn't kept from
+   *     deciding
+   * @param others answers paths that are none of this API's
+   */
+  public VisibilityEndpoint(
+      RequestUsers users,
+      AccessReviews access,
+      WorkloadLister workloads,
+      SchedulerQueries engine,
+      HttpHandler others) {
+    this.pages = new RequestBudget("pages", PER_SECOND, BURST, 0, InstantSource.system());
+    this.users = users;
+    this.access = access;
+    this.workloads = workloads;
+    this.engine = engine;
+    this.others = others;
+  }
+
+  private static boolean serves(String path) {
+    return path.equals("/apis")
+        || path.startsWith("/apis/") && !path.endsWith("/" + VisibilityApi.EXPLANATION)
+        || path.equals("/openapi")
+        || path.startsWith("/openapi/");
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return true;
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
+  public long cost(Request request) {
+    return isStreamed(request.path())
+        ? (long) PageOptions.parse(request.query()).limit() * BYTES_PER_ENTRY
+        : others.cost(request);
+  }
+
+  @Override
+  public boolean isStreamed(String path) {
+    return path.endsWith("/" + VisibilityApi.PENDING_WORKLOADS);
+  }
+
+  @Override
+  public Response answer(Request request) {
+    if (!serves(request.path())) {
+      return others.answer(request);
+    }
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return failure(401, "Unauthorized", "Unauthorized");
+      }
+      Optional<PendingPath> pending = PendingPath.parse(request.path());
+      UserAction action =
+          pending
+              .<UserAction>map(PendingPath::action)
+              .orElseGet(() -> new UserAction.OnPath("get", request.path()));
+      if (!access.isAllowed(user.get(), action)) {
+        return failure(403, "Forbidden", forbidden(user.get().getUsername(), action));
+      }
+      if (!request.method().equals("GET")) {
+        return failure(
+            405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use GET");
+      }
+      if (pending.isPresent()) {
+        pages.take(user.get().getUsername());
+      }
+      return pending.isPresent()
+          ? pending(pending.get(), PageOptions.parse(request.query()))
+          : document(request.path());
+    } catch (OverBudgetException e) {
+      return failure(TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
+          .with(e.response().headers());
+    } catch (KubernetesClientException e) {
+      return unavailable("who may read this can't be found out: " + ApiErrorText.of(e));
+    }
+  }
+
+  /** A path of pending Workloads; {@code namespace} is empty for ClusterQueues. */
+  private record PendingPath(String version, String namespace, Queue queue, String name) {
+
+    static Optional<PendingPath> parse(String path) {
+      Matcher versioned = VERSION.matcher(path);
+      if (!versioned.matches() || versioned.group(1) != null || versioned.group(3) == null) {
+        return Optional.empty();
+      }
+      Matcher rest = PENDING.matcher(versioned.group(3));
+      String version = versioned.group(2);
+      if (!rest.matches() || !VisibilityApi.VERSIONS.contains(version)) {
+        return Optional.empty();
+      }
+      Queue queue = rest.group(1) == null ? Queue.CLUSTER_QUEUE : Queue.LOCAL_QUEUE;
+      String namespace = rest.group(1) == null ? "" : rest.group(1);
+      return rest.group(2).equals(queue.plural())
+          ? Optional.of(new PendingPath(version, namespace, queue, rest.group(3)))
+          : Optional.empty();
+    }
+
+    UserAction action() {
+      return new UserAction.OnResource(
+          "get",
+          VisibilityApi.GROUP,
+          version,
+          queue.plural(),
+          VisibilityApi.PENDING_WORKLOADS,
+          namespace,
+          name);
+    }
+  }
+
+  private static String forbidden(String user, UserAction action) {
+    return switch (action) {
+      case UserAction.OnPath(String verb, String path) ->
+          "forbidden: User \"%s\" cannot %s path \"%s\"".formatted(user, verb, path);
+      case UserAction.OnResource on ->
+          "%s.%s \"%s\" is forbidden: User \"%s\" cannot get resource \"%s/%s\" in API group \"%s\" %s"
+              .formatted(
+                  on.resource(),
+                  on.group(),
+                  on.name(),
+                  user,
+                  on.resource(),
+                  on.subresource(),
+                  on.group(),
+                  on.namespace().isEmpty()
+                      ? "at the cluster scope"
+                      : "in the namespace \"" + on.namespace() + "\"");
+    };
+  }
+
+  private Response pending(PendingPath path, PageOptions page) {
+    CompletableFuture<Optional<List<PendingPosition>>> asked =
+        path.queue() == Queue.CLUSTER_QUEUE
+            ? engine.pendingInClusterQueue(path.name(), page.offset(), page.limit())
+            : engine.pendingInLocalQueue(
+                new LocalQueueId(path.namespace(), path.name()), page.offset(), page.limit());
+    try {
+      Optional<List<PendingPosition>> found =
+          EngineAnswer.await(asked, QUERY_TIMEOUT, "pending Workloads of " + path);
+      return found
+          .map(
+              positions ->
+                  summary(new PendingWorkloadsSummary(path.version(), positions, workloads)))
+          .orElseGet(
+              () ->
+                  failure(
+                      404,
+                      "NotFound",
+                      "%s.%s \"%s\" not found"
+                          .formatted(path.queue().plural(), VisibilityApi.GROUP, path.name())));
+    } catch (EngineAnswer.MissingException e) {
+      return unavailable(e.text());
+    }
+  }
+
+  private static Response summary(PendingWorkloadsSummary summary) {
+    return new Response(
+        200,
+        "application/json",
+        new Response.Content() {
+          @Override
+          public long length() {
+            return -1;
+          }
+
+          @Override
+          public void writeTo(OutputStream out) throws IOException {
+            summary.writeTo(out);
+          }
+        });
+  }
+
+  private static Response document(String path) {
+    Matcher versioned = VERSION.matcher(path);
+    if (versioned.matches()
+        && versioned.group(3) == null
+        && VisibilityApi.VERSIONS.contains(versioned.group(2))) {
+      String version = versioned.group(2);
+      return json(
+          200,
+          versioned.group(1) == null
+              ? VisibilityApi.resources(version)
+              : VisibilityApi.openApi3(version));
+    }
+    return switch (path) {
+      case "/apis" -> json(200, VisibilityApi.groups());
+      case "/apis/" + VisibilityApi.GROUP -> json(200, VisibilityApi.group());
+      case "/openapi/v2" -> json(200, VisibilityApi.openApi2());
+      case "/openapi/v3" -> json(200, VisibilityApi.openApi3());
+      default -> failure(404, "NotFound", "the server could not find the requested resource");
+    };
+  }
+
+  private static Response unavailable(String message) {
+    return failure(503, "ServiceUnavailable", message);
+  }
+
+  private static Response failure(int code, String reason, String message) {
+    ObjectNode status =
+        JsonMappers.JSON.createObjectNode().put("kind", "Status").put("apiVersion", "v1");
+    status.putObject("metadata");
+    status.put("status", "Failure").put("message", message).put("reason", reason).put("code", code);
+    return json(code, status);
+  }
+
+  private static Response json(int status, ObjectNode body) {
+    try {
+      return new Response(status, "application/json", JsonMappers.JSON.writeValueAsBytes(body));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a tree can be written", e);
+    }
+  }
+}

@@ -1,0 +1,286 @@
+package dev.sluice.server.http;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpsExchange;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads requests within the limits, passes them to the handler, and sends the responses. */
+final class HttpExchangeHandler implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(HttpExchangeHandler.class);
+
+  /** The longest body that is read without being taken. */
+  private static final long MOST_READ_OVER = 64 * 1024 * 1024;
+
+  private final HttpHandler httpHandler;
+  private final IntFunction<Optional<String>> sources;
+  private final Duration transfer;
+  private final BodyBudget bodies;
+  private final BodyReader reader;
+  private final ConcurrencyLimiter answers;
+  private final ConcurrencyLimiter streams;
+  private final ScheduledThreadPoolExecutor deadlines;
+
+  /**
+   * A handler of the requests of one server.
+   *
+   * @param sources the source of the connection that reaches the server from a port; empty if it
+   *     came around the front
+   */
+  HttpExchangeHandler(
+      HttpHandler httpHandler, HttpLimits limits, IntFunction<Optional<String>> sources) {
+    this.httpHandler = httpHandler;
+    this.sources = sources;
+    this.transfer = limits.transfer();
+    this.bodies = new BodyBudget(limits.bodies());
+    this.reader = new BodyReader(limits.queueTimeout());
+    this.answers =
+        new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.queueTimeout());
+    this.streams =
+        new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.queueTimeout());
+    this.deadlines =
+        new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("http-", 0).factory());
+    deadlines.setRemoveOnCancelPolicy(true);
+  }
+
+  /**
+   * Serves one request, on a thread of its own.
+   *
+   * @throws IOException when the connection must be closed
+   */
+  void serve(HttpExchange exchange) throws IOException {
+    try (BodyBudget.Share share = bodies.open();
+        exchange) {
+      Head head = head(exchange);
+      Optional<Response> atOnce = httpHandler.answerAtOnce(head.known());
+      if (atOnce.isPresent()) {
+        refuse(exchange, share, atOnce.get());
+        return;
+      }
+      RequestBody requestBody;
+      try {
+        requestBody = read(exchange, head, share);
+      } catch (BodyReader.TooLargeException e) {
+        Response usual = Response.text(413, String.valueOf(e.getMessage()));
+        refuse(exchange, share, untaken(exchange, head, share, usual));
+        return;
+      } catch (OverloadException e) {
+        refuse(exchange, share, untaken(exchange, head, share, overload(head, e)));
+        return;
+      }
+      answer(exchange, head, requestBody, share);
+    }
+  }
+
+  private record Head(
+      HttpHandler.Head known,
+      String query,
+      Map<String, List<String>> headers,
+      long length,
+      List<X509Certificate> certificates,
+      String source) {
+    Request with(RequestBody requestBody) {
+      return new Request(
+          known.method(), known.path(), query, headers, requestBody, certificates, source);
+    }
+  }
+
+  private RequestBody read(HttpExchange exchange, Head head, BodyBudget.Share share)
+      throws IOException {
+    Future<?> deadline = deadline(share, transfer);
+    try {
+      int max = httpHandler.maxBody(head.known().path());
+      return reader.read(exchange.getRequestBody(), head.length(), max, share);
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  /**
+   * The response to a request whose body isn't taken. If the handler has one of its own for a body
+   * of declared length, of which nothing was read yet, the body is read to its end without keeping
+   * it: a client that can't send all may not read the response.
+   */
+  private Response untaken(HttpExchange exchange, Head head, BodyBudget.Share share, Response usual)
+      throws IOException {
+    if (head.length() < 0 || head.length() > MOST_READ_OVER) {
+      return usual;
+    }
+    Future<?> deadline = deadline(share, transfer);
+    try {
+      InputStream body = exchange.getRequestBody();
+      Response response = httpHandler.refusal(head.known().path(), new Unclosed(body), usual);
+      if (!response.equals(usual)) {
+        body.transferTo(OutputStream.nullOutputStream());
+      }
+      return response;
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  /** A stream whose reader can't close it: what is left of it is still to be read. */
+  private static final class Unclosed extends FilterInputStream {
+    Unclosed(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private void answer(
+      HttpExchange exchange, Head head, RequestBody requestBody, BodyBudget.Share share)
+      throws IOException {
+    share.transfers(false);
+    Request request = head.with(requestBody);
+    if (httpHandler.bounds(head.known().path())) {
+      send(exchange, share, answer(request));
+      return;
+    }
+    long cost = httpHandler.cost(request);
+    boolean streamed = httpHandler.isStreamed(head.known().path());
+    ConcurrencyLimiter gate = streamed ? streams : answers;
+    if (!gate.fits(cost)) {
+      refuse(
+          exchange, share, Response.text(413, "the body would take " + cost + " bytes of memory"));
+      return;
+    }
+    Response response;
+    try (ConcurrencyLimiter.Pass pass = gate.enter(cost)) {
+      response = answer(request);
+      if (streamed) {
+        send(exchange, share, response);
+        return;
+      }
+    } catch (OverloadException e) {
+      refuse(exchange, share, overload(head, e));
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("the server is closing", e);
+    }
+    send(exchange, share, response);
+  }
+
+  private Response answer(Request request) {
+    try {
+      return httpHandler.answer(request);
+    } catch (OverBudgetException e) {
+      return e.response();
+    } catch (RuntimeException | StackOverflowError e) {
+      log.error("request method={} path={} reason=bug", request.method(), request.path(), e);
+      return Response.text(500, "internal error");
+    }
+  }
+
+  private static Response overload(Head head, OverloadException e) {
+    log.warn("request path={} result=refused reason=\"{}\"", head.known().path(), e.getMessage());
+    return Response.text(503, String.valueOf(e.getMessage()));
+  }
+
+  /** Responds before the whole request was read; the connection must be closed afterwards. */
+  private void refuse(HttpExchange exchange, BodyBudget.Share share, Response response)
+      throws IOException {
+    exchange.getResponseHeaders().set("Connection", "close");
+    if (response.status() == 503) {
+      exchange.getResponseHeaders().set("Retry-After", "1");
+    }
+    send(exchange, share, response);
+  }
+
+  private void send(HttpExchange exchange, BodyBudget.Share share, Response response)
+      throws IOException {
+    share.transfers(true);
+    Future<?> deadline = deadline(share, httpHandler.streamTime(path(exchange)).orElse(transfer));
+    try (exchange) {
+      exchange.getResponseHeaders().set("Content-Type", response.contentType());
+      response.headers().forEach(exchange.getResponseHeaders()::set);
+      long length = response.content().length();
+      boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
+      exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
+      if (!bodiless) {
+        OutputStream body = exchange.getResponseBody();
+        response.content().writeTo(body);
+        // Closing may first wait for the rest of the request; the client gets the answer before.
+        body.flush();
+      }
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  private Future<?> deadline(BodyBudget.Share share, Duration limit) {
+    return deadlines.schedule(share::cut, limit.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private static String path(HttpExchange exchange) {
+    String path = exchange.getRequestURI().getPath();
+    return path == null ? "" : path;
+  }
+
+  private Head head(HttpExchange exchange) throws IOException {
+    String source =
+        sources
+            .apply(exchange.getRemoteAddress().getPort())
+            .orElseThrow(() -> new IOException("a connection came around the front"));
+    Map<String, List<String>> headers = new HashMap<>();
+    Headers sent = exchange.getRequestHeaders();
+    sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), List.copyOf(values)));
+    String query = exchange.getRequestURI().getRawQuery();
+    List<X509Certificate> certificates = certificates(exchange);
+    return new Head(
+        new HttpHandler.Head(exchange.getRequestMethod(), path(exchange), !certificates.isEmpty()),
+        query == null ? "" : query,
+        headers,
+        length(headers),
+        certificates,
+        source);
+  }
+
+  /**
+   * The HTTP server has verified that the value is a number and that only one length is declared.
+   */
+  private static long length(Map<String, List<String>> headers) {
+    return headers.containsKey("transfer-encoding")
+        ? -1
+        : Long.parseLong(headers.getOrDefault("content-length", List.of("0")).getFirst().strip());
+  }
+
+  private static List<X509Certificate> certificates(HttpExchange exchange) {
+    try {
+      return exchange instanceof HttpsExchange https
+          ? Stream.of(https.getSSLSession().getPeerCertificates())
+              .filter(X509Certificate.class::isInstance)
+              .map(X509Certificate.class::cast)
+              .toList()
+          : List.of();
+    } catch (SSLPeerUnverifiedException e) {
+      return List.of();
+    }
+  }
+
+  @Override
+  public void close() {
+    deadlines.shutdownNow();
+  }
+}

@@ -1,0 +1,150 @@
+package dev.sluice.webhooks.kinds;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.accounting.PodAdmissionLookup;
+import dev.sluice.api.QueueNames;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.ClusterNotListedException;
+import dev.sluice.webhooks.rules.ClusterLookup;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** Answers the webhooks' questions about the cluster from the informer caches. */
+public final class CachedClusterLookup implements ClusterLookup {
+
+  private final InformerCaches informerCaches;
+  private final LocalClusters localClusters;
+  private final BiPredicate<String, Owner> managed;
+  private final BiPredicate<String, Owner> inUse;
+  private final Predicate<String> operator;
+  private final PodAdmissionLookup admissions;
+
+  /**
+   * Creates a lookup.
+   *
+   * @param informerCaches the informer caches
+   * @param localClusters where this cluster is also a worker
+   * @param managed whether the owner in this namespace, or one of its owners, is managed; the job
+   *     integrations answer it
+   * @param inUse whether the object in this namespace has a Workload that is not on hold
+   * @param operator whether a user is the operator itself
+   * @param admissions what pods were admitted with
+   */
+  public CachedClusterLookup(
+      InformerCaches informerCaches,
+      LocalClusters localClusters,
+      BiPredicate<String, Owner> managed,
+      BiPredicate<String, Owner> inUse,
+      Predicate<String> operator,
+      PodAdmissionLookup admissions) {
+    this.informerCaches = informerCaches;
+    this.localClusters = localClusters;
+    this.managed = managed;
+    this.inUse = inUse;
+    this.operator = operator;
+    this.admissions = admissions;
+  }
+
+  @Override
+  public boolean hasDefaultLocalQueue(String namespace) {
+    return informerCaches.localQueues().find(namespace, QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+    if (informerCaches.localQueues().find(namespace, queue).isPresent()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        informerCaches.localQueues().all().stream()
+            .map(LocalQueue::getMetadata)
+            .filter(metadata -> namespace.equals(metadata.getNamespace()))
+            .map(ObjectMeta::getName)
+            .collect(Collectors.toUnmodifiableSet()));
+  }
+
+  @Override
+  public String parentOfCohort(String name) {
+    return informerCaches
+        .cohorts()
+        .find(name)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.parentName()))
+        .orElse("");
+  }
+
+  @Override
+  public boolean hasDefaultPriorityClass() {
+    return informerCaches.workloadPriorityClasses().find(QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public Map<String, String> namespaceLabels(String namespace) {
+    return informerCaches
+        .namespaces()
+        .find(namespace)
+        .map(found -> found.getMetadata().getLabels())
+        .map(Map::copyOf)
+        .orElse(Map.of());
+  }
+
+  @Override
+  public boolean isOperator(String user) {
+    return operator.test(user);
+  }
+
+  @Override
+  public boolean runsElsewhere(String namespace, String queue) {
+    return informerCaches
+        .localQueues()
+        .find(namespace, queue)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
+        .flatMap(informerCaches.clusterQueues()::find)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.admissionChecksStrategy()))
+        .stream()
+        .flatMap(strategy -> strategy.admissionChecks().stream())
+        .anyMatch(rule -> informerCaches.dispatchesRemotely(rule.name()));
+  }
+
+  @Override
+  public boolean mayRunHere(String namespace, String queue) {
+    return localClusters.mayRunHere(namespace, queue);
+  }
+
+  @Override
+  public boolean hasWorkloadInUse(String namespace, Owner job) {
+    return inUse.test(namespace, job);
+  }
+
+  @Override
+  public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+    return admissions.excess(namespace, before, pod);
+  }
+
+  @Override
+  public Optional<String> excessWith(AdmissionRequest request) {
+    try {
+      return admissions.excessWith(request.oldObject(), request.object(), request.dryRun());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ClusterNotListedException("the review was interrupted", e);
+    } catch (IllegalStateException e) {
+      throw new ClusterNotListedException("pods can't be compared: " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public boolean isManaged(String namespace, Owner owner) {
+    return managed.test(namespace, owner);
+  }
+}

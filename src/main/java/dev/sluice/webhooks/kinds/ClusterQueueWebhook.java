@@ -1,0 +1,168 @@
+package dev.sluice.webhooks.kinds;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.rules.LabelValidation;
+import dev.sluice.webhooks.rules.NameValidation;
+import dev.sluice.webhooks.rules.QueueAnnotationValidation;
+import dev.sluice.webhooks.rules.ResourceGroupValidation;
+import dev.sluice.webhooks.rules.WebhookSettings;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** Webhook for ClusterQueues. */
+final class ClusterQueueWebhook {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+  private static final FieldPath CHECKS =
+      FieldPath.of("spec", "admissionChecksStrategy", "admissionChecks");
+  private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
+  private static final ResourceGroupValidation QUOTAS =
+      new ResourceGroupValidation("cohortName", true);
+  private static final int MAX_CONCURRENT_FLAVORS = 16;
+
+  private final WebhookSettings settings;
+
+  ClusterQueueWebhook(WebhookSettings settings) {
+    this.settings = settings;
+  }
+
+  AdmissionResult mutate(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (request.isCreate()) {
+      patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
+      return AdmissionResult.allowed();
+    }
+    FieldErrors bad = new FieldErrors();
+    JsonNode spec = JsonFields.at(request.object(), "spec");
+    JsonNode oldSpec = JsonFields.at(request.oldObject(), "spec");
+    String cohort = JsonFields.text(spec, "cohortName");
+    if (!cohort.isEmpty()) {
+      bad.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
+    }
+    QUOTAS.validate(spec, bad);
+    ResourceGroupValidation.weight(spec, bad);
+    LabelValidation.selector(
+        SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), bad);
+    checksOnFlavors(spec, oldSpec, bad);
+    QueueAnnotationValidation.validate(
+        request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), bad);
+    if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
+      concurrentAdmission(spec, bad);
+      if (request.isUpdate()) {
+        policyStays(spec, oldSpec, bad);
+      }
+    }
+    return AdmissionResult.of(bad.errors(), warnings(spec));
+  }
+
+  private static List<String> warnings(JsonNode spec) {
+    return JsonFields.isPresent(spec, "namespaceSelector")
+        ? List.of()
+        : List.of(
+            "without spec.namespaceSelector the ClusterQueue accepts no namespace; {} selects all");
+  }
+
+  private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+    Set<String> flavors = flavors(spec);
+    boolean tolerant =
+        !settings.isOn(FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS)
+            && flavors.equals(flavors(oldSpec));
+    Set<String> before = tolerant ? pairs(oldSpec) : Set.of();
+    List<JsonNode> checks = JsonFields.list(spec, "admissionChecksStrategy", "admissionChecks");
+    for (int i = 0; i < checks.size(); i++) {
+      List<String> names = JsonFields.texts(checks.get(i), "onFlavors");
+      for (int j = 0; j < names.size(); j++) {
+        String name = names.get(j);
+        if (!flavors.contains(name) && !before.contains(pair(checks.get(i), name))) {
+          bad.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
+        }
+      }
+    }
+  }
+
+  private static Set<String> pairs(JsonNode spec) {
+    Set<String> pairs = new HashSet<>();
+    for (JsonNode check : JsonFields.list(spec, "admissionChecksStrategy", "admissionChecks")) {
+      JsonFields.texts(check, "onFlavors").forEach(flavor -> pairs.add(pair(check, flavor)));
+    }
+    return pairs;
+  }
+
+  private static String pair(JsonNode check, String flavor) {
+    return JsonFields.text(check, "name") + "/" + flavor;
+  }
+
+  private static Set<String> flavors(JsonNode spec) {
+    Set<String> names = new HashSet<>();
+    for (JsonNode group : JsonFields.list(spec, "resourceGroups")) {
+      JsonFields.list(group, "flavors")
+          .forEach(flavor -> names.add(JsonFields.text(flavor, "name")));
+    }
+    return names;
+  }
+
+  private static void concurrentAdmission(JsonNode spec, FieldErrors bad) {
+    JsonNode policy = JsonFields.at(spec, "concurrentAdmissionPolicy");
+    if (policy.isMissingNode()) {
+      return;
+    }
+    int groups = JsonFields.list(spec, "resourceGroups").size();
+    Set<String> flavors = flavors(spec);
+    if (groups != 1) {
+      bad.invalid(
+          SPEC.child("resourceGroups"),
+          String.valueOf(groups),
+          "must be exactly one resource group with concurrentAdmissionPolicy");
+    }
+    if (flavors.size() > MAX_CONCURRENT_FLAVORS) {
+      bad.tooMany(
+          SPEC.child("resourceGroups"),
+          flavors.size(),
+          MAX_CONCURRENT_FLAVORS,
+          "flavors with concurrentAdmissionPolicy");
+    }
+    if (JsonFields.text(spec, "queueingStrategy").equals("StrictFIFO")) {
+      bad.invalid(
+          SPEC.child("queueingStrategy"),
+          "StrictFIFO",
+          "must be BestEffortFIFO with concurrentAdmissionPolicy");
+    }
+    migration(JsonFields.at(policy, "migration"), flavors, bad);
+  }
+
+  private static void migration(JsonNode migration, Set<String> flavors, FieldErrors bad) {
+    FieldPath constraints = POLICY.child("migration").child("constraints");
+    if (JsonFields.isPresent(migration, "constraints")
+        && !JsonFields.text(migration, "mode").equals("TryPreferredFlavors")) {
+      bad.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
+    }
+    String last = JsonFields.text(migration, "constraints", "lastAcceptableFlavorName");
+    if (!last.isEmpty() && !flavors.contains(last)) {
+      bad.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
+    }
+  }
+
+  private static void policyStays(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+    JsonNode now = JsonFields.at(spec, "concurrentAdmissionPolicy");
+    if (!now.equals(JsonFields.at(oldSpec, "concurrentAdmissionPolicy"))) {
+      bad.immutable(POLICY, now, "");
+    }
+  }
+}

@@ -1,0 +1,115 @@
+package dev.sluice.webhooks.kinds;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.kinds.statefulset.StatefulSets;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.MisnamedQueueLabels;
+import dev.sluice.webhooks.rules.ServingDefaults;
+import dev.sluice.webhooks.rules.WebhookSettings;
+import dev.sluice.workload.record.PodRoleHash;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Webhook for StatefulSets: the pods of a StatefulSet start together, with quota reserved for all
+ * of them.
+ */
+final class StatefulSetWebhook implements KindWebhook {
+
+  private static final String FRAMEWORK = StatefulSets.KIND.framework();
+  private static final FieldPath REPLICAS = FieldPath.of("spec", "replicas");
+  private static final FieldPath TEMPLATE = FieldPath.of("spec", "template", "spec");
+
+  private final ServingDefaults serving;
+  private final ClusterLookup cluster;
+
+  StatefulSetWebhook(WebhookSettings settings, ClusterLookup cluster) {
+    this.serving = new ServingDefaults(settings, cluster);
+    this.cluster = cluster;
+  }
+
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (isOurs(request.object()) && serving.mutate(request, patch)) {
+      ServingDefaults.addSchedulingGates(patch, FRAMEWORK);
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  /** Whether no other integration manages the pods. */
+  private static boolean isOurs(JsonNode object) {
+    String parent =
+        ServingDefaults.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
+    return parent.isEmpty() || parent.equals(FRAMEWORK);
+  }
+
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing() || !isOurs(request.object())) {
+      return AdmissionResult.allowed();
+    }
+    List<FieldError> errors = new ArrayList<>(serving.errors(request));
+    if (request.isUpdate() && serving.isManaged(request)) {
+      FieldErrors bad = new FieldErrors();
+      validateTemplate(request, bad);
+      replicas(request, bad);
+      errors.addAll(bad.errors());
+    }
+    return AdmissionResult.of(
+        errors, request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
+  }
+
+  /** Rejects changes of the template fields from which the Workload and its quota were computed. */
+  private static void validateTemplate(AdmissionRequest request, FieldErrors bad) {
+    JsonNode before = PodRoleHash.of(podSpec(request.oldObject())).parts();
+    JsonNode now = PodRoleHash.of(podSpec(request.object())).parts();
+    for (String field : PodRoleHash.FIELDS) {
+      if (!JsonFields.at(before, field).equals(JsonFields.at(now, field))) {
+        FieldPath path = TEMPLATE.child(field.equals("requests") ? "resources" : field);
+        bad.immutable(path, JsonFields.at(now, field), "for a StatefulSet in a queue");
+      }
+    }
+  }
+
+  private static JsonNode podSpec(JsonNode object) {
+    return JsonFields.at(object, "spec", "template", "spec");
+  }
+
+  private void replicas(AdmissionRequest request, FieldErrors bad) {
+    long before = JsonFields.at(request.oldObject(), "spec", "replicas").asLong(1);
+    JsonNode value = JsonFields.at(request.object(), "spec", "replicas");
+    long now = value.asLong(1);
+    if (before == now || now == 0) {
+      return;
+    }
+    if (before > 0) {
+      bad.immutable(
+          REPLICAS,
+          value,
+          "for a StatefulSet in a queue, except for scaling to 0 and, from there, to any number");
+    } else if (JsonFields.at(request.object(), "status", "replicas").asLong() > 0) {
+      bad.forbidden(REPLICAS, "may not be raised to " + now + " while scaling to 0 is in progress");
+    } else if (cluster.hasWorkloadInUse(request.namespace(), self(request.object()))) {
+      bad.forbidden(REPLICAS, "may not be raised to " + now + " while its Workload is not on hold");
+    }
+  }
+
+  private static ClusterLookup.Owner self(JsonNode object) {
+    String origin =
+        JsonFields.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
+    return new ClusterLookup.Owner(
+        JsonFields.text(object, "apiVersion"),
+        JsonFields.text(object, "kind"),
+        JsonFields.text(object, "metadata", "name"),
+        origin.isEmpty() ? JsonFields.text(object, "metadata", "uid") : origin);
+  }
+}

@@ -1,0 +1,133 @@
+package dev.sluice.webhooks.kinds;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.kind.FieldDefault;
+import dev.sluice.jobs.kind.InvalidField;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.WebhookRules.Review.SuspendField;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.JsonPatch;
+import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.JobDefaults;
+import dev.sluice.webhooks.rules.JobMetadata;
+import dev.sluice.webhooks.rules.JobMetadataValidation;
+import dev.sluice.webhooks.rules.JobWarnings;
+import dev.sluice.webhooks.rules.PlacementValidation;
+import dev.sluice.webhooks.rules.PodSetShape;
+import dev.sluice.webhooks.rules.TopologyValidation;
+import dev.sluice.webhooks.rules.WebhookSettings;
+import java.util.List;
+
+/** Webhook for jobs that a field suspends, of any kind; the kind adds its own rules. */
+final class SuspendFieldWebhook implements KindWebhook {
+
+  private final SuspendField field;
+  private final JobKindDescription kind;
+  private final WebhookSettings settings;
+  private final JobDefaults defaults;
+  private final JobMetadataValidation keys;
+  private final TopologyValidation topology;
+  private final JobWarnings notices;
+  private final ElasticPodsWebhook elastic;
+
+  SuspendFieldWebhook(
+      SuspendField field,
+      JobKindDescription kind,
+      WebhookSettings settings,
+      ClusterLookup cluster) {
+    this.field = field;
+    this.kind = kind;
+    this.settings = settings;
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = JobMetadataValidation.of(kind, settings, cluster);
+    this.topology = new TopologyValidation(settings);
+    this.notices = new JobWarnings(settings, cluster);
+    this.elastic = new ElasticPodsWebhook(kind, settings);
+  }
+
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
+    if (!request.isCreate() || !kind.isManageable(request.object())) {
+      return AdmissionResult.allowed();
+    }
+    JsonPatch patch = new JsonPatch(request.object());
+    if (defaults.mutate(request, patch, field)) {
+      for (FieldDefault further : kind.defaults(patch.object())) {
+        patch.set(further.value(), further.path().toArray(String[]::new));
+      }
+      elastic.mutate(patch);
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing() || isOfNoConcern(request)) {
+      return AdmissionResult.allowed();
+    }
+    boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
+    List<FieldError> errors = request.newErrors(object -> validateObject(object, mayBeManaged));
+    if (request.isUpdate() && kind.isManageable(request.object())) {
+      FieldErrors bad = new FieldErrors();
+      keys.validateUpdate(
+          metadata(request.oldObject()), metadata(request.object()), request.namespace(), bad);
+      errors.addAll(bad.errors());
+    }
+    return AdmissionResult.of(errors, notices.of(request));
+  }
+
+  /** Whether the request updates a job without a queue, and the kind leaves such updates alone. */
+  private boolean isOfNoConcern(AdmissionRequest request) {
+    return request.isUpdate()
+        && kind.validatesQueuedUpdatesOnly()
+        && !isQueued(request.object())
+        && !(settings.isOn(FeatureGate.VALIDATE_RAY_AND_SPARK_JOB_UPDATES)
+            && isQueued(request.oldObject()));
+  }
+
+  private boolean isQueued(JsonNode object) {
+    return settings.manageJobsWithoutQueueName() || metadata(object).queue().isPresent();
+  }
+
+  private List<FieldError> validateObject(JsonNode object, boolean mayBeManaged) {
+    FieldErrors bad = new FieldErrors();
+    if (kind.isManageable(object)) {
+      JobMetadata job = metadata(object);
+      keys.validateObject(job, bad);
+      PlacementValidation.validateManagedBy(job, object, field.managedBy(), bad);
+      topology.validate(
+          kind.reviewedPodSets(object).stream()
+              .map(
+                  podSet ->
+                      new PodSetShape(
+                          podSet.count(), new FieldPath(podSet.path()), podSet.annotations()))
+              .toList(),
+          bad);
+    }
+    if (mayBeManaged && isQueued(object)) {
+      kind.validate(object, elastic.isElastic(object)).forEach(each -> add(each, bad));
+      elastic.validate(object, bad);
+    }
+    return bad.errors();
+  }
+
+  private static void add(InvalidField field, FieldErrors bad) {
+    FieldPath path = new FieldPath(field.path());
+    if (field.value().isMissingNode()) {
+      bad.required(path, field.rule());
+    } else {
+      bad.invalid(path, field.value(), field.rule());
+    }
+  }
+
+  private JobMetadata metadata(JsonNode object) {
+    return JobMetadata.of(
+        object, JsonFields.at(object, field.suspend().toArray(String[]::new)).asBoolean());
+  }
+}

@@ -1,0 +1,91 @@
+package dev.sluice.webhooks.rules;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Facts about the cluster that webhooks need. All answers come from caches, without I/O. */
+public interface ClusterLookup {
+
+  /**
+   * The controller owner of an object.
+   *
+   * @param apiVersion API version of the owner
+   * @param kind kind of the owner
+   * @param name name of the owner
+   * @param uid uid of the owner
+   */
+  record Owner(String apiVersion, String kind, String name, String uid) {}
+
+  /** Whether the namespace has a LocalQueue named {@code default}. */
+  boolean hasDefaultLocalQueue(String namespace);
+
+  /**
+   * The LocalQueues that a namespace has in place of one that it lacks.
+   *
+   * @return their names; empty if the namespace has the queue, or if it isn't known
+   */
+  default Optional<Set<String>> localQueuesWithout(String namespace, String queue) {
+    return Optional.empty();
+  }
+
+  /** The parent of a Cohort; empty if it has none, or isn't known. */
+  default String parentOfCohort(String name) {
+    return "";
+  }
+
+  /** Whether a WorkloadPriorityClass named {@code default} exists. */
+  boolean hasDefaultPriorityClass();
+
+  /** The labels of a namespace; empty if the namespace is unknown. */
+  Map<String, String> namespaceLabels(String namespace);
+
+  /** Whether the jobs of this LocalQueue run in worker clusters. */
+  default boolean runsElsewhere(String namespace, String queue) {
+    return false;
+  }
+
+  /** Whether the jobs of this LocalQueue may run in this cluster as well as in worker clusters. */
+  default boolean mayRunHere(String namespace, String queue) {
+    return false;
+  }
+
+  /** Whether the user of this name is the operator itself. */
+  default boolean isOperator(String user) {
+    return false;
+  }
+
+  /** Whether the object has a Workload that is not on hold. */
+  default boolean hasWorkloadInUse(String namespace, Owner job) {
+    return false;
+  }
+
+  /**
+   * What a pod would request beyond the amounts that it was admitted with, and didn't request
+   * before; empty if it is within them, or runs without quota.
+   *
+   * @return for example {@code cpu: 2000 of 1000}, in thousandths for cpu, in whole units otherwise
+   */
+  default Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+    return Optional.empty();
+  }
+
+  /**
+   * Why a pod that is to be created or changed may not run: with it a job would run more than it
+   * was admitted with. Empty if the pod may run, or if pods aren't prevented. A pod that may run,
+   * and is no dry run, counts from now on.
+   *
+   * @throws dev.sluice.webhooks.review.ClusterNotListedException if that can't be told now
+   */
+  default Optional<String> excessWith(AdmissionRequest request) {
+    return Optional.empty();
+  }
+
+  /**
+   * Whether this owner, or one of its owners, is managed, so that its dependents must not be
+   * managed as well.
+   */
+  boolean isManaged(String namespace, Owner owner);
+}

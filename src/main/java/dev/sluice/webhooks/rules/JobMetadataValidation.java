@@ -1,0 +1,184 @@
+package dev.sluice.webhooks.rules;
+
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.NumberReader;
+import java.util.Objects;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+
+/** Validates the labels and annotations through which a job of any kind addresses its queue. */
+public final class JobMetadataValidation {
+
+  private final WebhookSettings settings;
+  private final ClusterLookup cluster;
+  private static final String ELASTIC_KINDS =
+      BuiltInIntegrations.descriptions().stream()
+          .filter(JobKindDescription::canBeElastic)
+          .map(description -> description.kind().kind())
+          .sorted()
+          .collect(Collectors.joining(", "))
+          .replaceFirst(", (\\w+)$", " and $1");
+
+  private final boolean canBeElastic;
+  private final boolean acceptsPrebuiltWorkload;
+
+  /**
+   * Creates a validation for one kind, whose jobs may name a Workload that was made for them.
+   *
+   * @param canBeElastic whether jobs of this kind may change their size while they run
+   */
+  public JobMetadataValidation(
+      WebhookSettings settings, ClusterLookup cluster, boolean canBeElastic) {
+    this(settings, cluster, canBeElastic, true);
+  }
+
+  private JobMetadataValidation(
+      WebhookSettings settings,
+      ClusterLookup cluster,
+      boolean canBeElastic,
+      boolean acceptsPrebuiltWorkload) {
+    this.settings = settings;
+    this.cluster = cluster;
+    this.canBeElastic = canBeElastic;
+    this.acceptsPrebuiltWorkload = acceptsPrebuiltWorkload;
+  }
+
+  /** Creates a validation by what is known of a kind. */
+  public static JobMetadataValidation of(
+      JobKindDescription kind, WebhookSettings settings, ClusterLookup cluster) {
+    return new JobMetadataValidation(
+        settings, cluster, kind.canBeElastic(), kind.acceptsPrebuiltWorkload());
+  }
+
+  /** Validates a job at creation and at every update. */
+  public void validateObject(JobMetadata job, FieldErrors bad) {
+    job.prebuilt()
+        .ifPresent(
+            name -> {
+              bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name));
+              if (!acceptsPrebuiltWorkload) {
+                bad.forbidden(
+                    job.prebuiltPath(), "a Workload is always made for objects of this kind");
+              }
+            });
+    maxExecTime(job, bad);
+    validateBasicObject(job, bad);
+  }
+
+  /** Validates an object that is not a job itself but creates pods that are jobs. */
+  void validateBasicObject(JobMetadata job, FieldErrors bad) {
+    job.queue()
+        .ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
+    if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
+          "only " + ELASTIC_KINDS + " can be elastic");
+    }
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.validateObject(job.annotations(), bad);
+    }
+    PlacementValidation.validateObject(job.annotations(), bad);
+  }
+
+  private static void maxExecTime(JobMetadata job, FieldErrors bad) {
+    String value = job.labels().get(KueueConstants.MAX_EXEC_TIME_SECONDS);
+    if (value == null) {
+      return;
+    }
+    OptionalInt seconds = NumberReader.int32(value);
+    if (seconds.isEmpty() || seconds.getAsInt() <= 0) {
+      bad.invalid(
+          JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
+          value,
+          "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
+    }
+  }
+
+  /** Validates an update. */
+  public void validateUpdate(
+      JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+    queue(before, now, namespace, bad);
+    if (!before.prebuilt().equals(now.prebuilt())
+        && !now.isSuspended()
+        && !(canBeElastic && now.isElastic())) {
+      bad.immutable(
+          now.prebuiltPath(), TextNode.valueOf(now.prebuilt().orElse("")), "while the job runs");
+    }
+    if (!before
+            .label(KueueConstants.MAX_EXEC_TIME_SECONDS)
+            .equals(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS))
+        && !(before.isSuspended() && now.isSuspended())) {
+      bad.immutable(
+          JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
+          TextNode.valueOf(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS)),
+          "unless the job is suspended");
+    }
+    priorityClass(before, now, bad);
+    elastic(before, now, bad);
+    PlacementValidation.validateUpdate(before, now, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  /**
+   * Validates an update of an object that is not a job itself but creates pods that are jobs.
+   *
+   * @param before suspended if none of its pods is ready
+   */
+  void validateBasicUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    boolean emptied = now.queue().isEmpty();
+    if (!before.queue().equals(now.queue()) && (emptied || !now.isSuspended())) {
+      bad.immutable(
+          emptied ? before.queuePath() : now.queuePath(),
+          TextNode.valueOf(now.queue().orElse("")),
+          emptied ? "once it is given" : "while pods are ready");
+    }
+    priorityClass(before, now, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  private void queue(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+    if (before.queue().equals(now.queue())) {
+      return;
+    }
+    FieldPath path = now.queue().isPresent() ? now.queuePath() : before.queuePath();
+    TextNode value = TextNode.valueOf(now.queue().orElse(""));
+    if (!now.isSuspended()) {
+      bad.immutable(path, value, "while the job runs");
+    } else if (now.queue().isEmpty() && cluster.hasDefaultLocalQueue(namespace)) {
+      bad.invalid(
+          path, value, "must not be emptied in a namespace that has a LocalQueue \"default\"");
+    }
+  }
+
+  private static void priorityClass(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    FieldPath path = JobMetadata.LABELS.key(KueueConstants.PRIORITY_CLASS);
+    String was = before.label(KueueConstants.PRIORITY_CLASS);
+    String is = now.label(KueueConstants.PRIORITY_CLASS);
+    if (!was.isEmpty() && is.isEmpty()) {
+      bad.invalid(path, is, "must not be removed, it was \"" + was + "\"");
+    } else if (was.isEmpty() && !is.isEmpty() && !now.isSuspended()) {
+      bad.invalid(path, is, "must not be added while the job runs");
+    }
+  }
+
+  private static void elastic(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    if (!Objects.equals(
+        before.annotations().get(KueueConstants.ELASTIC_JOB),
+        now.annotations().get(KueueConstants.ELASTIC_JOB))) {
+      bad.immutable(
+          JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
+          TextNode.valueOf(now.annotations().getOrDefault(KueueConstants.ELASTIC_JOB, "")),
+          "");
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.sluice.webhooks.rules;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
+import dev.sluice.api.TextLimits;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Warns the creator of a job about annotations without effect, because their feature is disabled or
+ * not supported, about misspelled queue labels, and about a queue that doesn't exist or that label
+ * and annotation disagree about.
+ */
+public final class JobWarnings {
+
+  private static final Map<String, FeatureGate> ON_JOB =
+      Map.of(
+          KueueConstants.ELASTIC_JOB, FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES,
+          KueueConstants.ADMISSION_GATED_BY, FeatureGate.ADMISSION_GATED_BY,
+          KueueConstants.JOB_MIN_PARALLELISM, FeatureGate.PARTIAL_ADMISSION);
+
+  private static final List<String> ON_TEMPLATE =
+      List.of(
+          KueueConstants.PODSET_REQUIRED_TOPOLOGY,
+          KueueConstants.PODSET_PREFERRED_TOPOLOGY,
+          KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY,
+          KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY,
+          KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS,
+          KueueConstants.PODSET_GROUP_NAME);
+
+  /** The most names of queues that a warning has. */
+  private static final int MOST_QUEUES = 10;
+
+  /** The most characters of a name that a warning has; longer ones are no names. */
+  private static final int MAX_SHOWN = 64;
+
+  private final WebhookSettings settings;
+  private final ClusterLookup cluster;
+
+  /** Warns by the feature gates of {@code settings} and the queues of {@code cluster}. */
+  public JobWarnings(WebhookSettings settings, ClusterLookup cluster) {
+    this.settings = settings;
+    this.cluster = cluster;
+  }
+
+  /**
+   * One warning per annotation without effect, per label that looks like the queue's, and for the
+   * queue; only at creation.
+   */
+  public List<String> of(AdmissionRequest request) {
+    if (!request.isCreate()) {
+      return List.of();
+    }
+    List<String> notices = new ArrayList<>(MisnamedQueueLabels.warnings(request.object()));
+    JsonNode object = request.object();
+    addQueue(request, notices);
+    ON_JOB.forEach((key, gate) -> add(JsonFields.annotations(object), key, gate, notices));
+    Map<String, String> template =
+        JsonFields.annotations(JsonFields.at(object, "spec", "template"));
+    for (String key : ON_TEMPLATE) {
+      add(template, key, FeatureGate.TOPOLOGY_AWARE_SCHEDULING, notices);
+    }
+    return notices.stream().sorted().toList();
+  }
+
+  private void addQueue(AdmissionRequest request, List<String> notices) {
+    Map<String, String> labels = JsonFields.labels(request.object());
+    Map<String, String> annotations = JsonFields.annotations(request.object());
+    String labelled = labels.getOrDefault(KueueConstants.QUEUE_NAME, "");
+    String annotated = annotations.getOrDefault(KueueConstants.QUEUE_NAME, "");
+    if (!labelled.isEmpty() && !annotated.isEmpty() && !labelled.equals(annotated)) {
+      notices.add(
+          "the label %s names queue %s, the annotation names %s: the label counts"
+              .formatted(KueueConstants.QUEUE_NAME, shown(labelled), shown(annotated)));
+    }
+    QueueNames.of(labels, annotations)
+        .ifPresent(
+            queue ->
+                cluster
+                    .localQueuesWithout(request.namespace(), queue)
+                    .ifPresent(known -> notices.add(missing(request.namespace(), queue, known))));
+  }
+
+  private static String missing(String namespace, String queue, Set<String> known) {
+    return "namespace %s has no LocalQueue %s yet, so the job waits until there is one; %s"
+        .formatted(namespace, shown(queue), others(known));
+  }
+
+  private static String others(Set<String> known) {
+    if (known.isEmpty()) {
+      return "it has no LocalQueue at all";
+    }
+    String names = known.stream().sorted().limit(MOST_QUEUES).collect(Collectors.joining(", "));
+    return "it has: " + names + (known.size() > MOST_QUEUES ? ", …" : "");
+  }
+
+  private static String shown(String name) {
+    return TextLimits.shown(name, MAX_SHOWN);
+  }
+
+  private void add(Map<String, String> given, String key, FeatureGate gate, List<String> notices) {
+    if (given.containsKey(key) && !settings.working().contains(gate)) {
+      notices.add(
+          "annotation " + key + " has no effect: feature " + gate.text() + " is off or not there");
+    }
+  }
+}

@@ -1,0 +1,86 @@
+package dev.sluice.webhooks.rules;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.JsonPatch;
+import java.util.List;
+
+/**
+ * Shared defaults and validation of the webhooks for Deployments and StatefulSets, which create
+ * serving pods.
+ */
+public final class ServingDefaults {
+
+  private final JobDefaults defaults;
+  private final JobMetadataValidation keys;
+
+  /** Fills in and validates by {@code settings} and what {@code cluster} has. */
+  public ServingDefaults(WebhookSettings settings, ClusterLookup cluster) {
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = new JobMetadataValidation(settings, cluster, false);
+  }
+
+  /** The value of an annotation of the pod template. */
+  public static String templateAnnotation(JsonNode object, String key) {
+    return JsonFields.text(object, "spec", "template", "metadata", "annotations", key);
+  }
+
+  /**
+   * Sets queue and priority class, where they may still be chosen.
+   *
+   * @return whether the object is managed
+   */
+  public boolean mutate(AdmissionRequest request, JsonPatch patch) {
+    return request.isUpdate() && hasReadyPods(request.oldObject())
+        ? defaults.isManaged(request)
+        : defaults.names(request, patch);
+  }
+
+  /** Whether the new object is managed. */
+  public boolean isManaged(AdmissionRequest request) {
+    return defaults.isManaged(request);
+  }
+
+  /** The errors of the object and of its update, without errors that the old object already had. */
+  public List<FieldError> errors(AdmissionRequest request) {
+    List<FieldError> errors = request.newErrors(this::validateObject);
+    if (request.isUpdate()) {
+      FieldErrors bad = new FieldErrors();
+      boolean suspended = !hasReadyPods(request.oldObject());
+      keys.validateBasicUpdate(
+          JobMetadata.of(request.oldObject(), suspended),
+          JobMetadata.of(request.object(), suspended),
+          bad);
+      errors.addAll(bad.errors());
+    }
+    return errors;
+  }
+
+  private List<FieldError> validateObject(JsonNode object) {
+    FieldErrors bad = new FieldErrors();
+    keys.validateBasicObject(JobMetadata.of(object, false), bad);
+    return bad.errors();
+  }
+
+  private static boolean hasReadyPods(JsonNode object) {
+    return JsonFields.at(object, "status", "readyReplicas").asLong() > 0;
+  }
+
+  /** Writes the gate and its integration into the pod template. */
+  public static void addSchedulingGates(JsonPatch patch, String framework) {
+    if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT)
+        .equals(framework)) {
+      patch.set(
+          framework,
+          "spec",
+          "template",
+          "metadata",
+          "annotations",
+          KueueConstants.POD_SUSPENDING_PARENT);
+    }
+  }
+}

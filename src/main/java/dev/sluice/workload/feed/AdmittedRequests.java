@@ -1,0 +1,197 @@
+package dev.sluice.workload.feed;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.config.Resources.Transformation;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.NamespaceLimits;
+import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.PodTemplate;
+import dev.sluice.workload.record.PodTemplate.Container;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
+import dev.sluice.workload.record.PodTemplateParser;
+import dev.sluice.workload.record.ResourceContext;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * Compares the requests of an existing pod with what its pod set was admitted with per pod. Usable
+ * from any thread.
+ */
+public final class AdmittedRequests {
+
+  /** Every resource is counted as it is requested. */
+  public static final AdmittedRequests PLAIN =
+      new AdmittedRequests(List.of(), List.of(), false, Map.of());
+
+  private final ResourceTransformer transformer;
+  private final boolean ignoresUndeclared;
+  private final Map<String, Map<String, Long>> injected;
+
+  /**
+   * Counts as quota does.
+   *
+   * @param excludedPrefixes resources with one of these name prefixes are not counted
+   * @param transformations resources that are counted as other resources
+   * @param ignoresUndeclared whether resources without an assigned amount are not counted
+   * @param injected containers that webhooks of the cluster add to pods, by name: up to these
+   *     amounts, by resource, they are counted neither of pods nor of templates
+   */
+  public AdmittedRequests(
+      List<String> excludedPrefixes,
+      List<Transformation> transformations,
+      boolean ignoresUndeclared,
+      Map<String, Map<String, Long>> injected) {
+    this.transformer = new ResourceTransformer(excludedPrefixes, transformations);
+    this.ignoresUndeclared = ignoresUndeclared;
+    this.injected = Map.copyOf(injected);
+  }
+
+  /** Whether a pod has containers of those that webhooks add, or that are named so. */
+  public boolean hasInjected(JsonNode podSpec) {
+    return !injected.isEmpty()
+        && Stream.of("containers", "initContainers")
+            .flatMap(field -> podSpec.path(field).valueStream())
+            .anyMatch(container -> injected.containsKey(container.path("name").asText("")));
+  }
+
+  /** A container without what one of its name may request beside an admission. */
+  public Container charged(Container container) {
+    Map<String, Long> free = injected.get(container.name());
+    if (free == null) {
+      return container;
+    }
+    Map<String, Long> requests = new HashMap<>(container.resources().requests());
+    requests.replaceAll(
+        (resource, amount) -> Math.max(0, amount - free.getOrDefault(resource, 0L)));
+    return new Container(
+        container.name(),
+        new ResourceNeeds(requests, container.resources().limits()),
+        container.restartable());
+  }
+
+  private PodTemplate charged(PodTemplate template) {
+    boolean none =
+        Stream.concat(template.containers().stream(), template.initContainers().stream())
+            .noneMatch(container -> injected.containsKey(container.name()));
+    return none
+        ? template
+        : new PodTemplate(
+            template.containers().stream().map(this::charged).toList(),
+            template.initContainers().stream().map(this::charged).toList(),
+            template.podLevel(),
+            template.overhead(),
+            template.runtimeClassName(),
+            template.nodeConstraints(),
+            template.fingerprint(),
+            template.fingerprintWithoutTolerations(),
+            template.resourceClaims(),
+            template.problems());
+  }
+
+  /** What one pod of an assignment may request, by resource. */
+  private SortedMap<String, Long> perPod(PodSet podSet, Assignment assignment) {
+    SortedMap<String, Long> template = counted(podSet.template());
+    SortedMap<String, Long> allowed = new TreeMap<>(template);
+    assignment
+        .resourceUsage()
+        .forEach(
+            (resource, usage) ->
+                allowed.merge(resource, perPod(resource, usage, assignment.count()), Math::max));
+    PodTemplate charged = charged(podSet.template());
+    if (charged != podSet.template()) {
+      // What isn't counted of the pods isn't allowed to others of them either.
+      counted(charged)
+          .forEach(
+              (resource, amount) ->
+                  allowed.computeIfPresent(
+                      resource,
+                      (same, most) ->
+                          Math.max(0, most - (template.getOrDefault(resource, 0L) - amount))));
+    }
+    return allowed;
+  }
+
+  /**
+   * What a pod requests beyond the amounts of one pod of its pod set; empty if the pod is within
+   * them. These amounts are the assigned usage divided by the assigned count, or the requests of
+   * the pod set's template where those are larger.
+   *
+   * @param pod the pod as the API server returned it
+   * @return for example {@code cpu: 2000 of 1000}, in thousandths for cpu, in whole units otherwise
+   */
+  public Optional<String> excess(JsonNode pod, PodSet podSet, Assignment assignment) {
+    SortedMap<String, Long> most = perPod(podSet, assignment);
+    PodTemplate template = charged(PodTemplateParser.of(pod));
+    for (Map.Entry<String, Long> requested : counted(template).entrySet()) {
+      String resource = requested.getKey();
+      if (ignoresUndeclared && !assignment.resourceUsage().containsKey(resource)) {
+        continue;
+      }
+      long allowed = most.getOrDefault(resource, 0L);
+      if (requested.getValue() > allowed) {
+        return Optional.of("%s: %d of %d".formatted(resource, requested.getValue(), allowed));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether one pod requests more of any counted resource than another. */
+  public boolean isLarger(JsonNode pod, JsonNode other) {
+    SortedMap<String, Long> counted = counted(PodTemplateParser.of(other));
+    return counted(PodTemplateParser.of(pod)).entrySet().stream()
+        .anyMatch(requested -> requested.getValue() > counted.getOrDefault(requested.getKey(), 0L));
+  }
+
+  /** What quota counts of the amounts that an existing pod requests. */
+  public SortedMap<String, Long> counted(SortedMap<String, Long> requested) {
+    return transformer.of(requested);
+  }
+
+  /** Whether resources without an assigned amount are not counted. */
+  public boolean ignoresUndeclared() {
+    return ignoresUndeclared;
+  }
+
+  /**
+   * The amounts that some pods of a pod set may request together: the assigned usage, or the
+   * requests of the template where those are larger.
+   *
+   * @param pods how many of the assigned pods
+   */
+  public SortedMap<String, Long> allowed(PodSet podSet, Assignment assignment, int pods) {
+    SortedMap<String, Long> allowed = perPod(podSet, assignment);
+    allowed.replaceAll((resource, amount) -> times(amount, pods));
+    return allowed;
+  }
+
+  private static long times(long amount, int pods) {
+    return amount > 0 && pods > Long.MAX_VALUE / amount ? Long.MAX_VALUE : amount * pods;
+  }
+
+  /** What quota counts of an existing pod, or of a template that needs no defaults. */
+  public SortedMap<String, Long> of(JsonNode pod) {
+    return counted(PodTemplateParser.of(pod));
+  }
+
+  /** The API server has written limits and overhead of the namespace into an existing pod. */
+  private SortedMap<String, Long> counted(PodTemplate template) {
+    return transformer.of(
+        PodRequests.of(template, NamespaceLimits.NONE, ResourceContext.NONE).perPod());
+  }
+
+  /** Treats an invalid quantity as zero; the API server rejects such quantities. */
+  private static long perPod(String resource, String usage, int count) {
+    try {
+      return count > 0 ? Quantities.amount(resource, usage) / count : 0;
+    } catch (IllegalArgumentException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package dev.sluice.workload.feed;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.NamespaceLimits;
+import dev.sluice.workload.record.NamespaceLimits.ItemRules;
+import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.PodTemplate.Container;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
+import dev.sluice.workload.record.ResourceContext;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Finds reasons why a Workload can't be admitted whatever the quota: requests above limits,
+ * violated LimitRanges, resource claims whose devices quota doesn't count, fields that can't be
+ * parsed (docs/scheduling-semantics.md#what-is-pending).
+ */
+public final class ResourceValidation {
+
+  private final NamespaceLimits rules;
+  private final boolean refusesClaims;
+  private final List<String> found = new ArrayList<>();
+
+  private ResourceValidation(NamespaceLimits rules, boolean refusesClaims) {
+    this.rules = rules;
+    this.refusesClaims = refusesClaims;
+  }
+
+  /**
+   * The defects of the pod sets, in one text; empty without defects.
+   *
+   * @param refusesClaims whether resource claims of pods are a defect
+   */
+  public static Optional<String> of(
+      List<PodSet> podSets, NamespaceLimits rules, boolean refusesClaims, ResourceContext context) {
+    ResourceValidation resourceValidation = new ResourceValidation(rules, refusesClaims);
+    for (PodSet podSet : podSets) {
+      resourceValidation.validate(podSet, PodRequests.of(podSet.template(), rules, context));
+    }
+    return resourceValidation.found.isEmpty()
+        ? Optional.empty()
+        : Optional.of(String.join("; ", resourceValidation.found));
+  }
+
+  private void validate(PodSet podSet, PodRequests pod) {
+    String place = "pod set " + podSet.name();
+    podSet.template().problems().forEach(problem -> found.add(place + ": " + problem));
+    if (refusesClaims) {
+      podSet.template().resourceClaims().forEach(claim -> found.add(uncounted(place, claim)));
+    }
+    for (Container container : pod.initContainers()) {
+      validateContainer(place + ", init container " + container.name(), container.resources());
+    }
+    for (Container container : pod.containers()) {
+      validateContainer(place + ", container " + container.name(), container.resources());
+    }
+    requestsWithinLimits(place + ", pod", pod.podLevel());
+    Map<String, Long> total = pod.perPod();
+    within(place + ", pod", total, total, rules.pod());
+  }
+
+  private static String uncounted(String place, String claim) {
+    return "%s: resource claim %s: quota does not count devices of resource claims"
+        .formatted(place, claim);
+  }
+
+  private void validateContainer(String place, ResourceNeeds needs) {
+    requestsWithinLimits(place, needs);
+    within(place, merged(needs, true), merged(needs, false), rules.container());
+  }
+
+  private void requestsWithinLimits(String place, ResourceNeeds needs) {
+    for (String resource : sorted(needs.requests())) {
+      long request = needs.requests().getOrDefault(resource, 0L);
+      Long limit = needs.limits().get(resource);
+      if (limit != null && request > limit) {
+        found.add(
+            "%s: request of %s %s exceeds its limit %s"
+                .formatted(place, resource, text(resource, request), text(resource, limit)));
+      }
+    }
+  }
+
+  private static Map<String, Long> merged(ResourceNeeds needs, boolean larger) {
+    Map<String, Long> result = new HashMap<>(needs.requests());
+    needs
+        .limits()
+        .forEach(
+            (resource, limit) -> result.merge(resource, limit, larger ? Math::max : Math::min));
+    return result;
+  }
+
+  private void within(
+      String place, Map<String, Long> highest, Map<String, Long> lowest, ItemRules bounds) {
+    for (String resource : sorted(bounds.max())) {
+      long max = bounds.max().getOrDefault(resource, Long.MAX_VALUE);
+      Long value = highest.get(resource);
+      if (value != null && value > max) {
+        found.add(
+            "%s: %s %s is above the LimitRange maximum %s"
+                .formatted(place, resource, text(resource, value), text(resource, max)));
+      }
+    }
+    for (String resource : sorted(bounds.min())) {
+      long min = bounds.min().getOrDefault(resource, 0L);
+      Long value = lowest.get(resource);
+      if (value != null && value < min) {
+        found.add(
+            "%s: %s %s is below the LimitRange minimum %s"
+                .formatted(place, resource, text(resource, value), text(resource, min)));
+      }
+    }
+  }
+
+  private static SortedSet<String> sorted(Map<String, Long> amounts) {
+    return new TreeSet<>(amounts.keySet());
+  }
+
+  private static String text(String resource, long amount) {
+    return Quantities.format(resource, amount);
+  }
+}

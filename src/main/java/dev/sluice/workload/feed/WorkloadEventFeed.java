@@ -1,0 +1,158 @@
+package dev.sluice.workload.feed;
+
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.ResourceContext;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Submits changes of Workloads to the engine, in order. A pending Workload is submitted again with
+ * every version, because an admission must name the version that it was based on.
+ */
+public final class WorkloadEventFeed implements WorkloadListener, ResourceContext.Listener {
+
+  private final WorkloadTranslator translator;
+  private final WorkloadLister store;
+  private final SchedulerEventSink engine;
+  private final Predicate<WorkloadId> held;
+
+  /** Creates a feed from {@code store} to {@code engine}, where nothing is held by pods. */
+  public WorkloadEventFeed(
+      WorkloadTranslator translator, WorkloadLister store, SchedulerEventSink engine) {
+    this(translator, store, engine, workload -> false);
+  }
+
+  /**
+   * The same with Workloads that are held.
+   *
+   * @param held whether a Workload that has finished or was deleted keeps its quota, because pods
+   *     of it run; {@link #podsGone} tells when it doesn't any more
+   */
+  public WorkloadEventFeed(
+      WorkloadTranslator translator,
+      WorkloadLister store,
+      SchedulerEventSink engine,
+      Predicate<WorkloadId> held) {
+    this.translator = translator;
+    this.store = store;
+    this.engine = engine;
+    this.held = held;
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after == null) {
+      if (before != null && !held.test(before.id())) {
+        engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
+      }
+      return;
+    }
+    SchedulerEvent schedulerEvent = event(after);
+    if (before == null
+        ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)
+        : matters(before, schedulerEvent)) {
+      engine.submit(schedulerEvent);
+    }
+  }
+
+  /** A Workload that pods hold counts as one that is being evicted. */
+  private SchedulerEvent event(CachedWorkload workload) {
+    return workload.finished() && held.test(workload.id())
+        ? translator.held(workload)
+        : translator.of(workload);
+  }
+
+  /** No pods of a Workload hold its quota any more. */
+  public void podsGone(WorkloadId id) {
+    Optional<CachedWorkload> workload =
+        store.get(id.namespace(), id.name()).filter(found -> found.id().equals(id));
+    engine.submit(
+        workload
+            .map(translator::of)
+            .orElseGet(() -> new SchedulerEvent.WorkloadReleased(id, Long.MAX_VALUE)));
+    workload.ifPresent(this::withdrawIfDeleted);
+  }
+
+  private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
+    return switch (schedulerEvent) {
+      case SchedulerEvent.WorkloadReleased released ->
+          !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased);
+      case SchedulerEvent.WorkloadReserving reserving ->
+          !(translator.of(before) instanceof SchedulerEvent.WorkloadReserving known
+              && sameUse(known.workload(), reserving.workload()));
+      default -> true;
+    };
+  }
+
+  private static boolean sameUse(ReservingWorkload a, ReservingWorkload b) {
+    return a.admitted() == b.admitted()
+        && a.podsReady() == b.podsReady()
+        && a.evicted() == b.evicted()
+        && a.guaranteed() == b.guaranteed()
+        && a.priority() == b.priority()
+        && a.clusterQueue().equals(b.clusterQueue())
+        && a.queueName().equals(b.queueName())
+        && a.queuedAt().equals(b.queuedAt())
+        && a.reservedAt().equals(b.reservedAt())
+        && a.podSets().equals(b.podSets())
+        && a.secondPass().equals(b.secondPass());
+  }
+
+  @Override
+  public void rulesChanged(String namespace) {
+    resend(workload -> workload.id().namespace().equals(namespace));
+  }
+
+  @Override
+  public void overheadChanged(String runtimeClass) {
+    resend(
+        workload ->
+            workload.spec().podSets().stream()
+                .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
+  }
+
+  /** Submits the Workloads again after the allowed clusters changed. */
+  public void avoidedClustersChanged() {
+    resend(workload -> true);
+  }
+
+  /** Submits all Workloads again after a ClusterQueue got other rules about starts. */
+  public void startRulesChanged() {
+    for (CachedWorkload workload : store.all()) {
+      SchedulerEvent schedulerEvent = event(workload);
+      if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
+        engine.submit(schedulerEvent);
+        withdrawIfDeleted(workload);
+      }
+    }
+  }
+
+  private void resend(Predicate<CachedWorkload> concerned) {
+    for (CachedWorkload workload : store.all()) {
+      if (concerned.test(workload)
+          && translator.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
+        engine.submit(pending);
+        withdrawIfDeleted(workload);
+      }
+    }
+  }
+
+  /** Submits the deletion again if it happened before the last submission. */
+  private void withdrawIfDeleted(CachedWorkload workload) {
+    boolean exists =
+        store
+            .get(workload.id().namespace(), workload.id().name())
+            .filter(found -> found.id().equals(workload.id()))
+            .isPresent();
+    if (!exists && !held.test(workload.id())) {
+      engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
+    }
+  }
+}

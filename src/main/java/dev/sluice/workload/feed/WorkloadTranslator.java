@@ -1,0 +1,455 @@
+package dev.sluice.workload.feed;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.StartRules;
+import dev.sluice.core.model.JobSlice;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.PodSetTopology.Delay;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.kube.json.WeakInterner;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Admission;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.CachedWorkload.RequeueState;
+import dev.sluice.workload.record.NamespaceLimits;
+import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.ResourceContext;
+import dev.sluice.workload.record.UnsupportedRequests;
+import dev.sluice.workload.status.CheckStates;
+import dev.sluice.workload.status.DelayedTopology;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Translates Workloads into scheduler events (docs/scheduling-semantics.md#what-is-pending). The
+ * result depends only on the record, the context and the options. Usable from any thread.
+ */
+public final class WorkloadTranslator {
+
+  private static final int REMEMBERED_SHAPES = 4096;
+
+  /**
+   * Reasons of QuotaReserved=False that keep a Workload out of the queue until the life cycle
+   * replaces them. So a Workload whose admission gates were removed gets the new reason before it
+   * can be admitted.
+   */
+  private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
+
+  /** A requirement on fields that no node meets. */
+  private static final LabelRequirement NO_NODE =
+      new LabelRequirement("metadata.name", LabelRequirement.Operator.IN, List.of());
+
+  private final ResourceContext context;
+  private final TranslationOptions options;
+  private final ResourceTransformer transformer;
+  private final Function<CachedWorkload, Set<String>> avoided;
+  private final UnsupportedRequests unsupported;
+  private final Predicate<CachedWorkload> attended;
+  private final Function<CachedWorkload, StartRules> startRules;
+  private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
+  private final Map<ShapeKey, ResolvedShape> resolvedShapes =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(64, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<ShapeKey, ResolvedShape> eldest) {
+              return size() > REMEMBERED_SHAPES;
+            }
+          });
+
+  /** The inputs of a Workload's resolved request. */
+  private record ShapeKey(
+      List<PodSet> podSets,
+      Map<String, Integer> reclaimable,
+      NamespaceLimits rules,
+      List<Map<String, Long>> overheads,
+      Set<String> avoided,
+      boolean guaranteed) {}
+
+  /** The resolved request, and the reason why it can't be admitted in any case. */
+  private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
+
+  /** Creates a translator with these options, which uses the current state of the context. */
+  public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
+    this(
+        context,
+        rules,
+        workload -> Set.of(),
+        UnsupportedRequests.NONE,
+        workload -> true,
+        workload -> StartRules.NONE);
+  }
+
+  /**
+   * Creates a translator for a manager whose flavors belong to worker clusters.
+   *
+   * @param avoided the worker clusters whose flavors a Workload must not get
+   * @param unsupported what keeps a Workload waiting because it does not exist here
+   * @param attended the Workloads whose pods somebody reports and stops; no other admission waits
+   *     for the pods of others, and others are not preempted
+   * @param startRules what the ClusterQueue of a Workload says about starts
+   */
+  public WorkloadTranslator(
+      ResourceContext context,
+      TranslationOptions rules,
+      Function<CachedWorkload, Set<String>> avoided,
+      UnsupportedRequests unsupported,
+      Predicate<CachedWorkload> attended,
+      Function<CachedWorkload, StartRules> startRules) {
+    this.startRules = startRules;
+    this.avoided = avoided;
+    this.unsupported = unsupported;
+    this.attended = attended;
+    this.context = context;
+    this.options = rules;
+    this.transformer = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
+  }
+
+  /** Creates a translator for queues that say nothing about starts. */
+  public WorkloadTranslator(
+      ResourceContext context,
+      TranslationOptions rules,
+      Function<CachedWorkload, Set<String>> avoided,
+      UnsupportedRequests unsupported,
+      Predicate<CachedWorkload> attended) {
+    this(context, rules, avoided, unsupported, attended, workload -> StartRules.NONE);
+  }
+
+  /** The scheduler event for a Workload. */
+  public SchedulerEvent of(CachedWorkload workload) {
+    if (workload.finished()) {
+      return released(workload);
+    }
+    if (workload.quotaReserved()) {
+      return workload
+          .status()
+          .admission()
+          .<SchedulerEvent>map(
+              admission -> new SchedulerEvent.WorkloadReserving(reserving(workload, admission)))
+          .orElseGet(() -> released(workload));
+    }
+    return mayQueue(workload)
+        ? new SchedulerEvent.WorkloadPending(pending(workload))
+        : released(workload);
+  }
+
+  /**
+   * The event for a Workload that has finished and keeps its quota, because pods of it run: it
+   * counts as one that is being evicted.
+   */
+  SchedulerEvent held(CachedWorkload workload) {
+    return workload
+        .status()
+        .admission()
+        .<SchedulerEvent>map(
+            admission ->
+                new SchedulerEvent.WorkloadReserving(reserving(workload, admission).evicting()))
+        .orElseGet(() -> released(workload));
+  }
+
+  private static SchedulerEvent released(CachedWorkload workload) {
+    return new SchedulerEvent.WorkloadReleased(workload.id(), workload.version());
+  }
+
+  private static boolean mayQueue(CachedWorkload workload) {
+    return !workload.deleting()
+        && workload.spec().active()
+        && !workload.spec().queueName().isEmpty()
+        && workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").isBlank()
+        && !workload.status().isTrue("WaitingForReplacementPods")
+        && workload
+            .status()
+            .condition("QuotaReserved")
+            .filter(condition -> KEEPS_OUT.contains(condition.reason()))
+            .isEmpty();
+  }
+
+  private PendingWorkload pending(CachedWorkload workload) {
+    ResolvedShape resolvedShape = resolve(workload);
+    return new PendingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        resolvedShape.shape().withSlice(slice(workload)),
+        priority(workload),
+        workload.createdAt(),
+        queuedAt(workload),
+        workload.status().requeueState().flatMap(RequeueState::requeueAt),
+        isFalse(workload, "Requeued")
+            || CheckStates.anyRefuses(workload.status().admissionChecks()),
+        resolvedShape.defect().or(() -> unsupported.of(workload)),
+        options.preemptionGates() && !workload.closedGates().isEmpty(),
+        attended.test(workload));
+  }
+
+  private static boolean isFalse(CachedWorkload workload, String condition) {
+    return workload
+        .status()
+        .condition(condition)
+        .filter(found -> found.status().equals("False"))
+        .isPresent();
+  }
+
+  /** The effective priority (docs/scheduling-semantics.md#what-is-pending). */
+  private long priority(CachedWorkload workload) {
+    return workload.spec().priority() + (options.priorityBoost() ? boost(workload) : 0L);
+  }
+
+  private static long boost(CachedWorkload workload) {
+    try {
+      return Integer.parseInt(
+          workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0"));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  /** The queue timestamp (docs/scheduling-semantics.md#queue-order). */
+  private Instant queuedAt(CachedWorkload workload) {
+    Optional<Condition> evicted = trueCondition(workload, "Evicted");
+    String reason = evicted.map(Condition::reason).orElse("");
+    if (reason.equals("AdmissionCheck")
+        || (reason.equals("PodsReadyTimeout")
+            && options.queueByEviction()
+            && startRules.apply(workload).timeout().isEmpty())) {
+      return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
+    }
+    if (!options.prioritySortingWithinCohort()) {
+      return trueCondition(workload, "Preempted")
+          .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
+          .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
+          .orElse(workload.createdAt());
+    }
+    return workload.createdAt();
+  }
+
+  private static Optional<Condition> trueCondition(CachedWorkload workload, String type) {
+    return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
+  }
+
+  private ResolvedShape resolve(CachedWorkload workload) {
+    List<PodSet> podSets = workload.spec().podSets();
+    NamespaceLimits ofNamespace = context.rules(workload.id().namespace());
+    ShapeKey shapeKey =
+        new ShapeKey(
+            podSets,
+            reclaimablePods(workload),
+            ofNamespace,
+            overheads(podSets),
+            avoided.apply(workload),
+            PreemptibleLabels.isGuaranteed(workload.labels()));
+    ResolvedShape known = resolvedShapes.get(shapeKey);
+    if (known != null) {
+      return known;
+    }
+    Optional<String> defect =
+        ResourceValidation.of(podSets, ofNamespace, options.refusesResourceClaims(), context);
+    ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
+    resolvedShapes.put(shapeKey, resolvedShape);
+    return resolvedShape;
+  }
+
+  private List<Map<String, Long>> overheads(List<PodSet> podSets) {
+    List<Map<String, Long>> result = new ArrayList<>(0);
+    for (PodSet podSet : podSets) {
+      String runtimeClass = podSet.template().runtimeClassName();
+      if (!runtimeClass.isEmpty()) {
+        result.add(context.overhead(runtimeClass));
+      }
+    }
+    return result;
+  }
+
+  private RequestShape shape(ShapeKey shapeKey) {
+    List<PodSetRequest> requests = new ArrayList<>(shapeKey.podSets().size());
+    for (PodSet podSet : shapeKey.podSets()) {
+      int count = remaining(podSet, shapeKey.reclaimable());
+      SortedMap<String, Long> requested =
+          PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod();
+      SortedMap<String, Long> onNode = new TreeMap<>(requested);
+      onNode.replaceAll((resource, amount) -> Math.max(0, amount));
+      requests.add(
+          new PodSetRequest(
+              podSet.name(),
+              count,
+              options.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
+              transformer.of(requested),
+              outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
+              podSet.group(),
+              options.topology() ? podSet.topology() : TopologyRequest.NONE,
+              onNode));
+    }
+    return new RequestShape(requests, shapeKey.guaranteed());
+  }
+
+  /**
+   * Node constraints that exclude the flavors of some clusters. A term that requires nothing
+   * matches no node; with the requirement it still has to, though it requires something now.
+   */
+  private static NodeConstraints outside(Set<String> clusters, NodeConstraints nodeConstraints) {
+    if (clusters.isEmpty()) {
+      return nodeConstraints;
+    }
+    LabelRequirement outside =
+        new LabelRequirement(
+            LocalClusterAnnotations.FLAVOR,
+            LabelRequirement.Operator.NOT_IN,
+            clusters.stream().sorted().toList());
+    List<List<LabelRequirement>> terms = new ArrayList<>();
+    List<List<LabelRequirement>> fields = new ArrayList<>();
+    for (int i = 0; i < nodeConstraints.affinityTerms().size(); i++) {
+      List<LabelRequirement> term = nodeConstraints.affinityTerms().get(i);
+      List<LabelRequirement> own = nodeConstraints.fieldsOf(i);
+      terms.add(Stream.concat(term.stream(), Stream.of(outside)).toList());
+      fields.add(term.isEmpty() && own.isEmpty() ? List.of(NO_NODE) : own);
+    }
+    if (terms.isEmpty()) {
+      terms.add(List.of(outside));
+      fields.add(List.of());
+    }
+    return new NodeConstraints(
+        nodeConstraints.nodeSelector(),
+        terms,
+        fields,
+        nodeConstraints.tolerations(),
+        nodeConstraints.preferred());
+  }
+
+  private Map<String, Integer> reclaimablePods(CachedWorkload workload) {
+    return options.reclaimablePods() ? workload.status().reclaimablePods() : Map.of();
+  }
+
+  private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {
+    return Math.max(0, podSet.count() - reclaimable.getOrDefault(podSet.name(), 0));
+  }
+
+  /** The total request of a Workload, by pod set and resource, in amounts. */
+  public Map<String, SortedMap<String, Long>> totals(CachedWorkload workload) {
+    Map<String, SortedMap<String, Long>> result = new LinkedHashMap<>();
+    for (PodSetRequest request : resolve(workload).shape().podSets()) {
+      SortedMap<String, Long> total = new TreeMap<>();
+      request
+          .perPod()
+          .forEach(
+              (resource, amount) ->
+                  total.put(resource, ResourceAmounts.multiply(amount, request.count())));
+      result.put(request.name(), total);
+    }
+    return result;
+  }
+
+  private ReservingWorkload reserving(CachedWorkload workload, Admission admission) {
+    List<PodSetAssignment> podSets = new ArrayList<>(admission.podSetAssignments().size());
+    for (Assignment assignment : admission.podSetAssignments()) {
+      podSets.add(assignment(workload, assignment));
+    }
+    return new ReservingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        admission.clusterQueue(),
+        podSets,
+        priority(workload),
+        queuedAt(workload),
+        workload.status().isTrue("Evicted"),
+        workload.admitted(),
+        !(options.podsReadyCount() || startRules.apply(workload).blocksUntilReady())
+            || workload.status().isTrue("PodsReady")
+            || !attended.test(workload),
+        trueCondition(workload, "QuotaReserved")
+            .map(Condition::lastTransitionTime)
+            .orElse(workload.createdAt()),
+        attended.test(workload),
+        PreemptibleLabels.isGuaranteed(workload.labels()),
+        slice(workload),
+        options.topology()
+            ? SecondPasses.of(
+                workload, resolve(workload).shape().podSets(), options.keepsPlacesOfPods())
+            : Optional.empty());
+  }
+
+  /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */
+  private Optional<JobSlice> slice(CachedWorkload workload) {
+    if (!options.elasticJobs() || !workload.elastic()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new JobSlice(
+            workload.owner().map(CachedWorkload.Owner::uid).orElse(""),
+            workload.id().name(),
+            workload.replacedSlice()));
+  }
+
+  /** The assigned usage without the pods that are reclaimable. */
+  private PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
+    int needed = assignment.count();
+    for (PodSet podSet : workload.spec().podSets()) {
+      if (podSet.name().equals(assignment.name())) {
+        needed = Math.min(needed, remaining(podSet, reclaimablePods(workload)));
+      }
+    }
+    SortedMap<String, Long> usage = new TreeMap<>();
+    for (Map.Entry<String, String> used : assignment.resourceUsage().entrySet()) {
+      long whole = amount(used.getKey(), used.getValue());
+      usage.put(
+          used.getKey(), needed < assignment.count() ? whole / assignment.count() * needed : whole);
+    }
+    return new PodSetAssignment(
+        assignment.name(),
+        new TreeMap<>(assignment.flavors()),
+        usage,
+        needed,
+        topology(workload, assignment));
+  }
+
+  private PodSetTopology topology(CachedWorkload workload, Assignment assignment) {
+    Delay delay = DelayedTopology.of(assignment.delayedTopology());
+    if (!options.topology() || (assignment.topology().isEmpty() && delay == Delay.NONE)) {
+      return PodSetTopology.NONE;
+    }
+    SortedMap<String, Long> perPod =
+        resolve(workload).shape().podSets().stream()
+            .filter(request -> request.name().equals(assignment.name()))
+            .findFirst()
+            .map(PodSetRequest::nodeRequests)
+            .orElseGet(TreeMap::new);
+    return new PodSetTopology(delay, assignment.topology(), perPod);
+  }
+
+  /** Treats an invalid quantity as zero; the API server rejects such quantities. */
+  private static long amount(String resource, @Nullable String quantity) {
+    try {
+      return quantity == null ? 0 : Quantities.amount(resource, quantity);
+    } catch (IllegalArgumentException e) {
+      return 0;
+    }
+  }
+}

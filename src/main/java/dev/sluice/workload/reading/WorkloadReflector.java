@@ -1,0 +1,341 @@
+package dev.sluice.workload.reading;
+
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.ConnectionLostException;
+import dev.sluice.kube.client.OutageLogger;
+import dev.sluice.kube.client.RawRequests;
+import dev.sluice.kube.client.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.StreamingListParser;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.workload.record.WorkloadCache;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.record.WorkloadReader;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the cache of Workloads up to date: lists them in pages, then watches. A watch that ends is
+ * resumed from the last version that was seen; the list is repeated only when the API server has
+ * discarded the events since that version.
+ *
+ * <p>{@link #caughtUp} needs the newest version of the store, which a consistent read gives. Other
+ * kinds advance that version, too, so a watch of Workloads may stay behind it without any event.
+ * Then the list is repeated if there are few Workloads; otherwise a short watch replaces the
+ * present one, because the server sends a bookmark with its version at the end of a watch. If no
+ * bookmark comes, the list is repeated. A list is consistent, so the result is certain in each
+ * case.
+ */
+public final class WorkloadReflector implements WorkloadReader {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final RawRequests requests;
+  private final ReflectorOptions settings;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+  private final ReflectorCounters counters = new ReflectorCounters();
+  private final WorkloadParser parser;
+  private final WorkloadCache index;
+  private final OutageLogger outageLogger;
+  private final ResourceVersionWaiter resourceVersionWaiter = new ResourceVersionWaiter();
+  private final WorkloadListing listing;
+  private final WorkloadWatch watch;
+  private final CompletableFuture<Void> synced = new CompletableFuture<>();
+  private final CompletableFuture<Void> started = new CompletableFuture<>();
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile @Nullable ResponseStream stream;
+  private volatile boolean listNext = true;
+  private volatile boolean following;
+
+  /**
+   * A reader over the connections of {@code client}, which stays the caller's.
+   *
+   * @param index the cache to fill; the writer may also apply responses to it
+   * @param random adds jitter to pauses
+   * @param faults receives Workloads that can't be parsed
+   */
+  public WorkloadReflector(
+      KubernetesClient client,
+      WorkloadParser parser,
+      WorkloadCache index,
+      ReflectorOptions settings,
+      InstantSource clock,
+      RandomGenerator random,
+      ReadErrorLog faults) {
+    this.requests = new RawRequests(client, PATIENCE);
+    this.parser = parser;
+    this.index = index;
+    this.settings = settings;
+    this.clock = clock;
+    this.random = random;
+    this.outageLogger = new OutageLogger(clock);
+    MalformedObjectLog malformedObjectLog = new MalformedObjectLog(counters, faults);
+    this.listing = new WorkloadListing(parser, index, malformedObjectLog, started);
+    this.watch =
+        new WorkloadWatch(
+            parser,
+            index,
+            malformedObjectLog,
+            () -> resourceVersionWaiter.advanceTo(index.position()));
+  }
+
+  @Override
+  public void listen(WorkloadListener listener) {
+    index.listen(listener);
+  }
+
+  @Override
+  public void unlisten(WorkloadListener listener) {
+    index.unlisten(listener);
+  }
+
+  @Override
+  public WorkloadLister store() {
+    return index;
+  }
+
+  /** The counters of the reflector. */
+  public ReflectorCounters counters() {
+    return counters;
+  }
+
+  /**
+   * Begins to list. What is read gets into the cache, and to the listeners, when {@link #start} has
+   * been called.
+   */
+  public void begin() {
+    if (!begun.getAndSet(true)) {
+      Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
+      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(this::watchOver);
+    }
+  }
+
+  @Override
+  public CompletableFuture<Void> start() {
+    started.complete(null);
+    begin();
+    return synced;
+  }
+
+  private void read() {
+    Backoff backoff = new Backoff(settings.firstPause(), settings.longestPause(), random);
+    while (!isClosed()) {
+      try {
+        if (listNext) {
+          list();
+        }
+        if (follow()) {
+          backoff.reset();
+        } else {
+          pause(backoff.next());
+        }
+      } catch (ResourceExpiredException e) {
+        listNext = true;
+      } catch (IOException | RuntimeException e) {
+        failed(e);
+        pause(backoff.next());
+      } catch (StackOverflowError e) {
+        failed(new IOException("an object is too deep", e));
+        pause(backoff.next());
+      }
+    }
+  }
+
+  private void list() throws IOException {
+    listing.run(next -> opened(requests.page(settings.pageSize(), next)));
+    listNext = false;
+    outageLogger.over();
+    resourceVersionWaiter.advanceTo(index.position());
+    if (!synced.isDone()) {
+      index.synced();
+      synced.complete(null);
+    }
+  }
+
+  /**
+   * Reads a watch to its end. Returns whether it had events or lasted for more than a second; then
+   * the next watch may begin without a pause.
+   */
+  private boolean follow() throws IOException {
+    boolean hurried = resourceVersionWaiter.isWaiting();
+    int seconds =
+        hurried
+            ? settings.hurriedWatchSeconds()
+            : settings.watchSeconds() * 3 / 4 + random.nextInt(settings.watchSeconds() / 2 + 1);
+    Instant begun = clock.instant();
+    int events = 0;
+    try (ResponseStream opened = opened(requests.watch(index.position(), seconds))) {
+      following = true;
+      if (resourceVersionWaiter.isWaiting() != hurried) {
+        return true;
+      }
+      outageLogger.over();
+      events = watch.follow(opened);
+    } catch (IOException e) {
+      if (!wasEndedHere()) {
+        throw e;
+      }
+    } finally {
+      following = false;
+    }
+    if (hurried && resourceVersionWaiter.isWaiting()) {
+      listNext = true;
+    }
+    boolean lasted = Duration.between(begun, clock.instant()).compareTo(Duration.ofSeconds(1)) > 0;
+    return events > 0 || lasted || wasEndedHere();
+  }
+
+  private boolean wasEndedHere() {
+    ResponseStream last = stream;
+    return last != null && last.wasCut();
+  }
+
+  private ResponseStream opened(HttpRequest request) throws IOException {
+    stream = null;
+    ResponseStream opened = open(request);
+    stream = opened;
+    if (isClosed()) {
+      opened.cut();
+    }
+    return opened;
+  }
+
+  /** Repeats the request once, since the client may use a connection that was closed meanwhile. */
+  private ResponseStream open(HttpRequest request) throws IOException {
+    try {
+      return ResponseStream.open(requests, request, PATIENCE, clock);
+    } catch (ConnectionLostException e) {
+      if (isClosed()) {
+        throw e;
+      }
+      return ResponseStream.open(requests, request, PATIENCE, clock);
+    }
+  }
+
+  private void failed(Exception cause) {
+    if (!isClosed()) {
+      counters.failure();
+      outageLogger.failed(cause);
+    }
+  }
+
+  private void watchOver() {
+    long period = Math.max(10, settings.silence().toMillis() / 10);
+    while (!isClosed()) {
+      pause(Duration.ofMillis(period));
+      ResponseStream current = stream;
+      if (current != null && current.heard().plus(settings.silence()).isBefore(clock.instant())) {
+        current.cut();
+      }
+    }
+  }
+
+  @Override
+  public CompletableFuture<Void> caughtUp() {
+    CompletableFuture<Void> result = new CompletableFuture<>();
+    Thread.ofVirtual().name("workload-reader-newest").start(() -> catchUp(result));
+    return result;
+  }
+
+  private void catchUp(CompletableFuture<Void> result) {
+    Backoff backoff = new Backoff(settings.firstPause(), settings.longestPause(), random);
+    while (!isClosed()) {
+      try {
+        long newest = newestVersion();
+        if (!resourceVersionWaiter.await(newest, index.position(), result)) {
+          shortenWatch();
+        }
+        if (isClosed()) {
+          resourceVersionWaiter.cancel();
+        }
+        return;
+      } catch (IOException e) {
+        failed(e);
+        pause(backoff.next());
+      }
+    }
+    result.cancel(false);
+  }
+
+  @Override
+  public CompletableFuture<Void> refresh(String namespace, String name) {
+    return requests
+        .http()
+        .sendAsync(requests.read(new WorkloadId("", namespace, name)), byte[].class)
+        .thenAccept(this::refreshed);
+  }
+
+  private void refreshed(HttpResponse<byte[]> response) {
+    try {
+      if (response.isSuccessful()) {
+        index.answered(parser.parse(response.body()));
+      } else if (response.code() != 404) {
+        throw new IOException("HTTP " + response.code());
+      }
+    } catch (IOException e) {
+      throw new CompletionException(e);
+    }
+  }
+
+  private long newestVersion() throws IOException {
+    try (ResponseStream answer =
+        ResponseStream.open(requests, requests.newest(), PATIENCE, clock)) {
+      byte[] frame = StreamingListParser.split(answer, (bytes, length) -> {});
+      return JsonMappers.JSON.readTree(frame).path("metadata").path("resourceVersion").asLong();
+    }
+  }
+
+  private void shortenWatch() {
+    if (index.size() < settings.relistBelow()) {
+      listNext = true;
+    }
+    ResponseStream current = stream;
+    if (following && current != null) {
+      current.cut();
+    }
+  }
+
+  private boolean isClosed() {
+    return closed.getCount() == 0;
+  }
+
+  private void pause(Duration duration) {
+    try {
+      if (closed.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
+        resourceVersionWaiter.cancel();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    ResponseStream current = stream;
+    if (current != null) {
+      current.cut();
+    }
+    synced.cancel(false);
+    started.cancel(false);
+    resourceVersionWaiter.cancel();
+  }
+}

@@ -1,0 +1,244 @@
+package dev.sluice.workload.record;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.TextLimits;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.MapCopies;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.record.PodTemplate.Container;
+import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+
+/**
+ * Parses pod templates: the parts that quota, limits and placement depend on, and the fingerprint.
+ */
+public final class PodTemplateParser {
+
+  /** The requirements of a term of node affinity on labels. */
+  private static final String EXPRESSIONS = "matchExpressions";
+
+  /** The requirements of a term of node affinity on fields of the node. */
+  private static final String FIELDS = "matchFields";
+
+  private static final int MOST_PROBLEMS = 20;
+  private static final int MOST_SHOWN = 128;
+
+  private final List<String> problems = new ArrayList<>();
+  private int further;
+
+  private PodTemplateParser() {}
+
+  /** Parses a pod template, given as JSON with {@code metadata} and {@code spec}. */
+  public static PodTemplate of(JsonNode template) {
+    return new PodTemplateParser().read(template.path("spec"));
+  }
+
+  /**
+   * What a pod of the API server requests, by resource: limits and defaults are in its requests
+   * already. Invalid quantities count as none.
+   *
+   * @param as what each container is counted as
+   */
+  public static SortedMap<String, Long> requests(JsonNode podSpec, UnaryOperator<Container> as) {
+    PodTemplateParser parser = new PodTemplateParser();
+    List<Container> containers = parser.containers("containers", podSpec.path("containers"));
+    List<Container> first = parser.containers("initContainers", podSpec.path("initContainers"));
+    return PodRequests.ofPod(
+            containers.stream().map(as).toList(),
+            first.stream().map(as).toList(),
+            parser.needs("resources", podSpec.path("resources")),
+            parser.amounts("overhead", podSpec.path("overhead")))
+        .perPod();
+  }
+
+  private PodTemplate read(JsonNode spec) {
+    PodTemplateHash fingerprint = PodTemplateHash.of(spec);
+    return new PodTemplate(
+        containers("containers", spec.path("containers")),
+        containers("initContainers", spec.path("initContainers")),
+        needs("resources", spec.path("resources")),
+        amounts("overhead", spec.path("overhead")),
+        spec.path("runtimeClassName").asText(""),
+        placement(spec),
+        fingerprint.full(),
+        fingerprint.withoutTolerations(),
+        resourceClaims(spec),
+        problems());
+  }
+
+  /** What is wrong with a template, however much that is: the first problems, and a count. */
+  private List<String> problems() {
+    if (further > 0) {
+      problems.add("and " + further + (further == 1 ? " more problem" : " more problems"));
+    }
+    return List.copyOf(problems);
+  }
+
+  private void problem(String text) {
+    if (problems.size() < MOST_PROBLEMS) {
+      problems.add(text);
+    } else {
+      further++;
+    }
+  }
+
+  private List<Container> containers(String field, JsonNode containers) {
+    List<Container> result = new ArrayList<>(containers.size());
+    for (JsonNode container : containers) {
+      String name = container.path("name").asText("");
+      result.add(
+          new Container(
+              name,
+              needs(
+                  field + "[" + TextLimits.shown(name, MOST_SHOWN) + "].resources",
+                  container.path("resources")),
+              container.path("restartPolicy").asText("").equals("Always")));
+    }
+    return List.copyOf(result);
+  }
+
+  private static List<String> resourceClaims(JsonNode spec) {
+    SortedSet<String> names = new TreeSet<>();
+    addNames(spec.path("resourceClaims"), names);
+    addNames(spec.path("resources").path("claims"), names);
+    for (String field : List.of("containers", "initContainers")) {
+      for (JsonNode container : spec.path(field)) {
+        addNames(container.path("resources").path("claims"), names);
+      }
+    }
+    return List.copyOf(names);
+  }
+
+  private static void addNames(JsonNode claims, SortedSet<String> names) {
+    claims.forEach(claim -> names.add(claim.path("name").asText("")));
+  }
+
+  private ResourceNeeds needs(String field, JsonNode resources) {
+    return new ResourceNeeds(
+        amounts(field + ".requests", resources.path("requests")),
+        amounts(field + ".limits", resources.path("limits")));
+  }
+
+  private Map<String, Long> amounts(String field, JsonNode quantities) {
+    Map<String, Long> result = new HashMap<>();
+    for (Map.Entry<String, JsonNode> entry : quantities.properties()) {
+      try {
+        result.put(entry.getKey(), Quantities.amount(entry.getKey(), entry.getValue().asText("")));
+      } catch (IllegalArgumentException e) {
+        String resource = TextLimits.shown(entry.getKey(), MOST_SHOWN);
+        problem("spec." + field + "." + resource + ": " + e.getMessage());
+      }
+    }
+    return MapCopies.of(result);
+  }
+
+  private NodeConstraints placement(JsonNode spec) {
+    Map<String, String> nodeSelector = new HashMap<>();
+    spec.path("nodeSelector")
+        .properties()
+        .forEach(label -> nodeSelector.put(label.getKey(), label.getValue().asText("")));
+    List<List<LabelRequirement>> terms = affinity(spec, EXPRESSIONS);
+    List<Toleration> tolerations = tolerations(spec.path("tolerations"));
+    List<PreferredNodes> preferred = preferredNodes(spec);
+    return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty() && preferred.isEmpty()
+        ? NodeConstraints.ANYWHERE
+        : new NodeConstraints(nodeSelector, terms, affinity(spec, FIELDS), tolerations, preferred);
+  }
+
+  private List<PreferredNodes> preferredNodes(JsonNode spec) {
+    List<PreferredNodes> result = new ArrayList<>(0);
+    for (JsonNode preference :
+        spec.path("affinity")
+            .path("nodeAffinity")
+            .path("preferredDuringSchedulingIgnoredDuringExecution")) {
+      result.add(
+          new PreferredNodes(
+              preference.path("weight").asInt(),
+              requirements(preference.path("preference"), EXPRESSIONS)));
+    }
+    return result;
+  }
+
+  /** What each term of the required node affinity says in this list of requirements. */
+  private List<List<LabelRequirement>> affinity(JsonNode spec, String list) {
+    JsonNode terms =
+        spec.path("affinity")
+            .path("nodeAffinity")
+            .path("requiredDuringSchedulingIgnoredDuringExecution")
+            .path("nodeSelectorTerms");
+    List<List<LabelRequirement>> result = new ArrayList<>(terms.size());
+    for (JsonNode term : terms) {
+      result.add(requirements(term, list));
+    }
+    return result;
+  }
+
+  private List<LabelRequirement> requirements(JsonNode term, String list) {
+    List<LabelRequirement> requirements = new ArrayList<>();
+    for (JsonNode expression : term.path(list)) {
+      operator(expression.path("operator").asText(""))
+          .ifPresent(
+              operator ->
+                  requirements.add(
+                      new LabelRequirement(
+                          expression.path("key").asText(""),
+                          operator,
+                          texts(expression.path("values")))));
+    }
+    return requirements;
+  }
+
+  private Optional<Operator> operator(String word) {
+    switch (word) {
+      case "In":
+        return Optional.of(Operator.IN);
+      case "NotIn":
+        return Optional.of(Operator.NOT_IN);
+      case "Exists":
+        return Optional.of(Operator.EXISTS);
+      case "DoesNotExist":
+        return Optional.of(Operator.DOES_NOT_EXIST);
+      case "Gt":
+        return Optional.of(Operator.GT);
+      case "Lt":
+        return Optional.of(Operator.LT);
+      default:
+        problem(
+            "spec.affinity.nodeAffinity: operator \"%s\" is none of In, NotIn, Exists, DoesNotExist, Gt, Lt"
+                .formatted(TextLimits.shown(word, MOST_SHOWN)));
+        return Optional.empty();
+    }
+  }
+
+  private static List<String> texts(JsonNode values) {
+    List<String> result = new ArrayList<>(values.size());
+    values.forEach(value -> result.add(value.asText("")));
+    return result;
+  }
+
+  private static List<Toleration> tolerations(JsonNode tolerations) {
+    List<Toleration> result = new ArrayList<>(tolerations.size());
+    for (JsonNode toleration : tolerations) {
+      result.add(
+          new Toleration(
+              toleration.path("key").asText(""),
+              toleration.path("operator").asText(""),
+              toleration.path("value").asText(""),
+              toleration.path("effect").asText(""),
+              toleration.hasNonNull("tolerationSeconds")));
+    }
+    return result;
+  }
+}

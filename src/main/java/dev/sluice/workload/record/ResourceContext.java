@@ -1,0 +1,40 @@
+package dev.sluice.workload.record;
+
+import java.util.Map;
+
+/** The objects of a cluster that influence the amounts of a Workload. Readable from any thread. */
+public interface ResourceContext {
+
+  /** No limits and no overhead. */
+  ResourceContext NONE =
+      new ResourceContext() {
+        @Override
+        public NamespaceLimits rules(String namespace) {
+          return NamespaceLimits.NONE;
+        }
+
+        @Override
+        public Map<String, Long> overhead(String runtimeClass) {
+          return Map.of();
+        }
+      };
+
+  /** The limits of a namespace; {@link NamespaceLimits#NONE} without LimitRanges. */
+  NamespaceLimits rules(String namespace);
+
+  /**
+   * The overhead that a RuntimeClass adds to each pod, in amounts; empty when the class is unknown
+   * or has no overhead.
+   */
+  Map<String, Long> overhead(String runtimeClass);
+
+  /** Listener for changes, called from any thread. */
+  interface Listener {
+
+    /** Called when the limits of this namespace changed. */
+    void rulesChanged(String namespace);
+
+    /** Called when the overhead of this RuntimeClass changed. */
+    void overheadChanged(String runtimeClass);
+  }
+}

@@ -1,0 +1,26 @@
+package dev.sluice.workload.record;
+
+import java.util.Collection;
+import java.util.Optional;
+
+/** Lists cached Workloads: readable from any thread, as current as the watch. */
+public interface WorkloadLister {
+
+  /** The Workload of this name, if it exists. */
+  Optional<CachedWorkload> get(String namespace, String name);
+
+  /** The Workloads controlled by the object with this UID. */
+  Collection<CachedWorkload> ownedBy(String ownerUid);
+
+  /** The Workloads of a LocalQueue, pending or not. */
+  Collection<CachedWorkload> inQueue(String namespace, String queueName);
+
+  /** The Workloads with quota of a ClusterQueue reserved. */
+  Collection<CachedWorkload> reservingIn(String clusterQueue);
+
+  /** All Workloads, in no particular order; the view changes concurrently. */
+  Iterable<CachedWorkload> all();
+
+  /** Number of Workloads. */
+  int size();
+}

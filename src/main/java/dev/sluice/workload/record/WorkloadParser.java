@@ -1,0 +1,262 @@
+package dev.sluice.workload.record;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.core.model.MapCopies;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.json.JsonTokenReader;
+import dev.sluice.kube.json.StringInterner;
+import dev.sluice.kube.json.WeakInterner;
+import dev.sluice.kube.reflect.TolerantDeserializers;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
+import dev.sluice.workload.record.CachedWorkload.Spec;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Parses Workload objects of the API server into compact records, from a stream of tokens; unused
+ * fields are skipped. Strings, templates and specs are shared between equal objects. Usable from
+ * any thread.
+ */
+public final class WorkloadParser {
+
+  private static final String OUR_KEYS = "kueue.x-k8s.io/";
+  private static final String MORE_OF_OUR_KEYS = "sluice.dev/";
+
+  private final JsonFactory json = TolerantDeserializers.json();
+  private final StringInterner stringInterner = new StringInterner();
+  private final TemplateCache templates = new TemplateCache();
+  private final WeakInterner<Spec> specs = new WeakInterner<>();
+  private final Set<String> furtherKeys;
+
+  /** A parser that keeps of labels and annotations those of this project's names. */
+  public WorkloadParser() {
+    this(Set.of());
+  }
+
+  /** A parser that keeps labels and annotations with these keys, too. */
+  public WorkloadParser(Set<String> furtherKeys) {
+    this.furtherKeys = Set.copyOf(furtherKeys);
+  }
+
+  /**
+   * The Workload written in {@code bytes}, as a JSON object.
+   *
+   * @throws IOException if it is not JSON
+   */
+  public CachedWorkload parse(byte[] bytes, int offset, int length) throws IOException {
+    try (JsonParser parser = json.createParser(bytes, offset, length)) {
+      parser.nextToken();
+      return new Reading(new JsonTokenReader(parser, stringInterner), bytes, offset).workload();
+    }
+  }
+
+  /**
+   * The Workload written in {@code bytes}.
+   *
+   * @throws IOException if it is not JSON
+   */
+  public CachedWorkload parse(byte[] bytes) throws IOException {
+    return parse(bytes, 0, bytes.length);
+  }
+
+  /** Parses one object. */
+  private final class Reading {
+
+    private final JsonTokenReader jsonTokenReader;
+    private final byte[] bytes;
+    private final int offset;
+
+    private String uid = "";
+    private String namespace = "";
+    private String name = "";
+    private long version;
+    private long generation;
+    private Instant createdAt = Instant.EPOCH;
+    private boolean deleting;
+    private List<String> finalizers = List.of();
+    private boolean owned;
+    private Optional<Owner> owner = Optional.empty();
+    private List<Owner> coOwners = List.of();
+    private Map<String, String> labels = Map.of();
+    private Map<String, String> annotations = Map.of();
+
+    private String queueName = "";
+    private List<PodSet> podSets = List.of();
+    private int priority;
+    private Optional<PriorityClassRef> priorityClass = Optional.empty();
+    private boolean active = true;
+    private int maximumExecutionTimeSeconds;
+    private List<String> preemptionGates = List.of();
+    private Optional<StatusParser> status = Optional.empty();
+
+    Reading(JsonTokenReader jsonTokenReader, byte[] bytes, int offset) {
+      this.jsonTokenReader = jsonTokenReader;
+      this.bytes = bytes;
+      this.offset = offset;
+    }
+
+    CachedWorkload workload() throws IOException {
+      jsonTokenReader.object(
+          field -> {
+            switch (field) {
+              case "metadata" -> jsonTokenReader.object(this::metadata);
+              case "spec" -> jsonTokenReader.object(this::spec);
+              case "status" -> status = Optional.of(StatusParser.of(jsonTokenReader));
+              default -> {}
+            }
+          });
+      Spec spec =
+          new Spec(
+              queueName,
+              podSets,
+              priority,
+              priorityClass,
+              active,
+              maximumExecutionTimeSeconds,
+              preemptionGates);
+      return new CachedWorkload(
+          new WorkloadId(uid, namespace, name),
+          version,
+          generation,
+          createdAt,
+          deleting,
+          finalizers,
+          owned,
+          owner,
+          coOwners,
+          labels,
+          annotations,
+          specs.of(spec),
+          status.map(read -> read.result(podSets)).orElse(CachedWorkload.Status.NEW));
+    }
+
+    private void metadata(String field) throws IOException {
+      switch (field) {
+        case "uid" -> uid = jsonTokenReader.text();
+        case "namespace" -> namespace = jsonTokenReader.word();
+        case "name" -> name = jsonTokenReader.text();
+        case "resourceVersion" -> version = jsonTokenReader.version();
+        case "generation" -> generation = jsonTokenReader.longNumber();
+        case "creationTimestamp" -> createdAt = jsonTokenReader.instant();
+        case "deletionTimestamp" -> deleting = !jsonTokenReader.text().isEmpty();
+        case "finalizers" -> finalizers = jsonTokenReader.list(jsonTokenReader::word);
+        case "ownerReferences" -> ownerReferences();
+        case "labels" -> labels = ours();
+        case "annotations" -> annotations = ours();
+        default -> {}
+      }
+    }
+
+    private void ownerReferences() throws IOException {
+      List<Optional<Owner>> others = jsonTokenReader.list(this::ownerReference);
+      owned = !others.isEmpty();
+      coOwners = others.stream().flatMap(Optional::stream).toList();
+    }
+
+    /** The controlling owner is stored separately. */
+    private Optional<Owner> ownerReference() throws IOException {
+      String[] texts = {"", "", "", ""};
+      boolean[] controller = {false};
+      jsonTokenReader.object(
+          field -> {
+            switch (field) {
+              case "apiVersion" -> texts[0] = jsonTokenReader.word();
+              case "kind" -> texts[1] = jsonTokenReader.word();
+              case "name" -> texts[2] = jsonTokenReader.text();
+              case "uid" -> texts[3] = jsonTokenReader.text();
+              case "controller" -> controller[0] = jsonTokenReader.parser().getValueAsBoolean();
+              default -> {}
+            }
+          });
+      Owner read = new Owner(texts[0], texts[1], texts[2], texts[3]);
+      if (controller[0]) {
+        owner = Optional.of(read);
+        return Optional.empty();
+      }
+      return Optional.of(read);
+    }
+
+    private Map<String, String> ours() throws IOException {
+      Map<String, String> result = new HashMap<>(4);
+      jsonTokenReader.object(
+          key -> {
+            if (key.contains(OUR_KEYS)
+                || key.startsWith(MORE_OF_OUR_KEYS)
+                || furtherKeys.contains(key)
+                || PreemptibleLabels.KEYS.contains(key)) {
+              result.put(key, jsonTokenReader.text());
+            }
+          });
+      return MapCopies.of(result);
+    }
+
+    private void spec(String field) throws IOException {
+      switch (field) {
+        case "queueName" -> queueName = jsonTokenReader.word();
+        case "podSets" -> podSets = jsonTokenReader.list(this::podSet);
+        case "priority" -> priority = jsonTokenReader.number(0);
+        case "priorityClassRef" -> priorityClass = Optional.of(priorityClassRef());
+        case "active" -> active = jsonTokenReader.parser().getValueAsBoolean(true);
+        case "preemptionGates" -> preemptionGates = jsonTokenReader.list(this::named);
+        case "maximumExecutionTimeSeconds" ->
+            maximumExecutionTimeSeconds = jsonTokenReader.number(0);
+        default -> {}
+      }
+    }
+
+    private String named() throws IOException {
+      String[] name = {""};
+      jsonTokenReader.object(
+          field -> {
+            if (field.equals("name")) {
+              name[0] = jsonTokenReader.word();
+            }
+          });
+      return name[0];
+    }
+
+    private PriorityClassRef priorityClassRef() throws IOException {
+      String[] texts = {"", "", ""};
+      jsonTokenReader.object(
+          field -> {
+            switch (field) {
+              case "group" -> texts[0] = jsonTokenReader.word();
+              case "kind" -> texts[1] = jsonTokenReader.word();
+              case "name" -> texts[2] = jsonTokenReader.word();
+              default -> {}
+            }
+          });
+      return new PriorityClassRef(texts[0], texts[1], texts[2]);
+    }
+
+    private PodSet podSet() throws IOException {
+      PodSetParser podSet = new PodSetParser(jsonTokenReader);
+      jsonTokenReader.object(
+          field -> {
+            if (field.equals("template")) {
+              podSet.template(template());
+            } else {
+              podSet.read(field);
+            }
+          });
+      return podSet.result();
+    }
+
+    private PodTemplate template() throws IOException {
+      JsonParser parser = jsonTokenReader.parser();
+      int from = offset + (int) parser.currentTokenLocation().getByteOffset();
+      parser.skipChildren();
+      int to = offset + (int) parser.currentLocation().getByteOffset();
+      return templates.of(bytes, from, to);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+package dev.sluice.workload.status;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.CachedWorkload.PodSetUpdate;
+import dev.sluice.workload.record.CachedWorkload.PodToleration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+
+/**
+ * The list of admission checks in a Workload's status
+ * (docs/workload-semantics.md#admission-checks).
+ */
+public final class CheckStates {
+
+  private CheckStates() {}
+
+  /**
+   * Synchronizes the list with the required checks: adds new checks as Pending, removes checks that
+   * are not required any more, keeps the state of the others; sorted by name.
+   *
+   * @return empty if the list contains exactly the required checks
+   */
+  public static Optional<List<CheckState>> synced(
+      List<CheckState> present, SortedSet<String> required, Instant now) {
+    List<String> names = present.stream().map(CheckState::name).sorted().toList();
+    if (names.equals(List.copyOf(required))) {
+      return Optional.empty();
+    }
+    List<CheckState> result =
+        new ArrayList<>(present.stream().filter(check -> required.contains(check.name())).toList());
+    for (String name : required) {
+      if (!names.contains(name)) {
+        result.add(pending(name, now));
+      }
+    }
+    result.sort(Comparator.comparing(CheckState::name));
+    return Optional.of(result);
+  }
+
+  private static CheckState pending(String name, Instant now) {
+    return new CheckState(
+        name, CheckState.PENDING, "", now.truncatedTo(ChronoUnit.SECONDS), -1, -1, List.of());
+  }
+
+  /** Whether all checks are Ready; true without checks. */
+  public static boolean allReady(List<CheckState> checks) {
+    return checks.stream().allMatch(check -> check.is(CheckState.READY));
+  }
+
+  /** Whether a check requests a retry, or has rejected the Workload. */
+  public static boolean anyRefuses(List<CheckState> checks) {
+    return checks.stream()
+        .anyMatch(check -> check.is(CheckState.RETRY) || check.is(CheckState.REJECTED));
+  }
+
+  /** The end of the backoff that checks with a retry request; empty if none requests a backoff. */
+  public static Optional<Instant> backOff(List<CheckState> checks) {
+    return checks.stream()
+        .filter(check -> check.is(CheckState.RETRY) && check.requeueAfterSeconds() >= 0)
+        .map(check -> check.lastTransitionTime().plusSeconds(check.requeueAfterSeconds()))
+        .max(Comparator.naturalOrder());
+  }
+
+  /** The list in the form of the API. */
+  public static ArrayNode json(List<CheckState> checks) {
+    ArrayNode result = JsonNodeFactory.instance.arrayNode();
+    checks.forEach(check -> result.add(json(check)));
+    return result;
+  }
+
+  private static ObjectNode json(CheckState check) {
+    ObjectNode json =
+        JsonNodeFactory.instance
+            .objectNode()
+            .put("name", check.name())
+            .put("state", check.state())
+            .put("message", StatusPatch.cut(check.message()))
+            .put("lastTransitionTime", check.lastTransitionTime().toString());
+    if (check.requeueAfterSeconds() >= 0) {
+      json.put("requeueAfterSeconds", check.requeueAfterSeconds());
+    }
+    if (check.retryCount() >= 0) {
+      json.put("retryCount", check.retryCount());
+    }
+    if (!check.podSetUpdates().isEmpty()) {
+      ArrayNode updates = json.putArray("podSetUpdates");
+      check.podSetUpdates().forEach(update -> updates.add(json(update)));
+    }
+    return json;
+  }
+
+  private static ObjectNode json(PodSetUpdate update) {
+    ObjectNode json = JsonNodeFactory.instance.objectNode().put("name", update.name());
+    map(json, "labels", update.labels());
+    map(json, "annotations", update.annotations());
+    map(json, "nodeSelector", update.nodeSelector());
+    if (!update.tolerations().isEmpty()) {
+      ArrayNode tolerations = json.putArray("tolerations");
+      update.tolerations().forEach(toleration -> tolerations.add(json(toleration)));
+    }
+    return json;
+  }
+
+  private static void map(ObjectNode json, String field, Map<String, String> values) {
+    if (!values.isEmpty()) {
+      ObjectNode map = json.putObject(field);
+      values.forEach(map::put);
+    }
+  }
+
+  /** A toleration in the form of the API. */
+  public static ObjectNode json(PodToleration toleration) {
+    ObjectNode json = JsonNodeFactory.instance.objectNode();
+    text(json, "key", toleration.key());
+    text(json, "operator", toleration.operator());
+    text(json, "value", toleration.value());
+    text(json, "effect", toleration.effect());
+    toleration.seconds().ifPresent(seconds -> json.put("tolerationSeconds", seconds));
+    return json;
+  }
+
+  private static void text(ObjectNode json, String field, String value) {
+    if (!value.isEmpty()) {
+      json.put(field, value);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.workload.status;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Instant;
+
+/** Evictions of Workloads that lost nodes (docs/topology-operating.md#failed-nodes). */
+public final class NodeFailures {
+
+  /** The reason of the evictions. */
+  public static final String REASON = "NodeFailures";
+
+  private NodeFailures() {}
+
+  /** The status patch of an eviction. */
+  public static ObjectNode evicted(CachedWorkload workload, String message, Instant now) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    return Evictions.evict(patch, workload, now, REASON, "", message).build();
+  }
+}

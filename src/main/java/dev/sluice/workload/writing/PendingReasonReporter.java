@@ -1,0 +1,187 @@
+package dev.sluice.workload.writing;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.ViewListener;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.workload.feed.WorkloadTranslator;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.status.AdmissionPatches;
+import dev.sluice.workload.writing.WorkloadWriter.Outcome;
+import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the reasons for waiting to the status of pending Workloads: takes unreported explanations
+ * from the engine and writes them one after the other, as the writer accepts best-effort writes,
+ * and the fewer the longer writes take. It runs when the engine publishes views, and stops when
+ * there is nothing to report.
+ */
+public final class PendingReasonReporter implements ViewListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
+  private static final int BATCH = 10;
+  private static final int ATTEMPTS = 3;
+  private static final Duration REST = Duration.ofMillis(200);
+
+  /** The longest pause between two writes. */
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+  private final SchedulerQueries queries;
+  private final WorkloadLister store;
+  private final WorkloadWriter writer;
+  private final WorkloadTranslator translator;
+  private final Function<Explanation, String> text;
+  private final boolean readiness;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final DoubleSupplier leisure;
+  private final Semaphore pendingReports = new Semaphore(0);
+  private final Thread thread;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  /**
+   * Creates a reporter that is not started.
+   *
+   * @param text renders an explanation for a condition
+   * @param readiness whether admission waits for ready pods
+   * @param observer listener for successful writes
+   * @param leisure the part of their budget that writes without hurry may use at present, above 0
+   *     and at most 1
+   */
+  public PendingReasonReporter(
+      SchedulerQueries queries,
+      WorkloadLister store,
+      WorkloadWriter writer,
+      WorkloadTranslator translator,
+      Function<Explanation, String> text,
+      boolean readiness,
+      AdmissionObserver observer,
+      InstantSource clock,
+      DoubleSupplier leisure) {
+    this.queries = queries;
+    this.store = store;
+    this.writer = writer;
+    this.translator = translator;
+    this.text = text;
+    this.readiness = readiness;
+    this.observer = observer;
+    this.clock = clock;
+    this.leisure = leisure;
+    this.thread = Thread.ofVirtual().name("pending-reasons").unstarted(this::run);
+  }
+
+  /** Starts the reporter. */
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void changed(
+      Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts) {
+    if (pendingReports.availablePermits() == 0) {
+      pendingReports.release();
+    }
+  }
+
+  private void run() {
+    try {
+      do {
+        pendingReports.acquire();
+        pendingReports.drainPermits();
+        reportAll();
+      } while (!closed.await(REST.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void reportAll() throws InterruptedException {
+    try {
+      List<PendingExplanation> unreported;
+      do {
+        unreported = queries.unreportedExplanations(BATCH).get();
+        for (PendingExplanation explain : unreported) {
+          report(explain);
+        }
+      } while (unreported.size() == BATCH && closed.getCount() > 0);
+    } catch (ExecutionException e) {
+      LOG.error("pending-reasons=failed", e.getCause());
+    } catch (RuntimeException e) {
+      LOG.error("pending-reasons=failed", e);
+    }
+  }
+
+  /**
+   * Reports a Workload that changed but is still pending, because the engine returns each
+   * explanation only once.
+   */
+  private void report(PendingExplanation decision) throws InterruptedException, ExecutionException {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      Optional<CachedWorkload> found = isStillPending(decision);
+      if (found.isEmpty()) {
+        return;
+      }
+      CachedWorkload workload = found.get();
+      ObjectNode patch = patch(workload, decision.explanation());
+      if (patch.isEmpty()) {
+        return;
+      }
+      Outcome outcome =
+          writer.patchStatus(workload.id(), workload.version(), patch, Urgency.BEST_EFFORT).get();
+      if (outcome instanceof Outcome.Written) {
+        observer.explained(decision, workload);
+      }
+      var unused = closed.await(pause(leisure.getAsDouble()).toMillis(), TimeUnit.MILLISECONDS);
+      if (!(outcome instanceof Outcome.Conflict)) {
+        return;
+      }
+    }
+  }
+
+  /** None while the API server has time for everything, and a second while writes take long. */
+  static Duration pause(double leisure) {
+    double part = Math.min(1, 1 / leisure - 1);
+    return Duration.ofMillis(Math.round(part * LONGEST_PAUSE.toMillis()));
+  }
+
+  private Optional<CachedWorkload> isStillPending(PendingExplanation decision) {
+    return store
+        .get(decision.id().namespace(), decision.id().name())
+        .filter(workload -> workload.id().equals(decision.id()))
+        .filter(workload -> translator.of(workload) instanceof SchedulerEvent.WorkloadPending);
+  }
+
+  private ObjectNode patch(CachedWorkload workload, Explanation explanation) {
+    return AdmissionPatches.waiting(
+        workload,
+        explanation.reason().apiReason(),
+        text.apply(explanation),
+        explanation.gated(),
+        translator.totals(workload),
+        readiness,
+        clock.instant());
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    thread.interrupt();
+  }
+}

@@ -1,0 +1,197 @@
+package dev.sluice.workload.writing;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.status.Preemptions;
+import dev.sluice.workload.writing.WorkloadWriter.Outcome;
+import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Evicts the targets of preemptions, each with one write, and reports to the engine the ones that
+ * could not be evicted. A target that has only changed meanwhile is still evicted, because its
+ * reservation is what matters.
+ */
+final class PreemptionWriter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PreemptionWriter.class);
+  private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
+  private static final int AT_A_TIME = 8;
+  private static final int ATTEMPTS = 5;
+
+  private final WorkloadLister store;
+  private final WorkloadWriter writer;
+  private final SchedulerEventSink engine;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final Executor executor;
+  private final NewerVersionWaiter newerVersions;
+
+  PreemptionWriter(
+      WorkloadLister store,
+      WorkloadWriter writer,
+      SchedulerEventSink engine,
+      AdmissionObserver observer,
+      InstantSource clock,
+      Executor executor,
+      NewerVersionWaiter newerVersions) {
+    this.store = store;
+    this.writer = writer;
+    this.engine = engine;
+    this.observer = observer;
+    this.clock = clock;
+    this.executor = executor;
+    this.newerVersions = newerVersions;
+  }
+
+  /**
+   * Evicts the targets, at most eight at a time; evicts none if the preemptor is not pending any
+   * more.
+   */
+  void preempt(Decision.Preempt decision) {
+    Optional<CachedWorkload> preemptor =
+        store
+            .get(decision.id().namespace(), decision.id().name())
+            .filter(found -> found.id().equals(decision.id()))
+            .filter(PreemptionWriter::waits);
+    if (preemptor.isEmpty()) {
+      decision.targets().forEach(this::refuse);
+      return;
+    }
+    DECISIONS.info(
+        "workload={} preempts={} clusterQueue={} priority={}",
+        decision.id(),
+        decision.targets().size(),
+        decision.clusterQueue(),
+        decision.priority());
+    Round round =
+        new Round(decision, preemptor.get().labels().getOrDefault(KueueConstants.JOB_UID, ""));
+    for (int lane = 0; lane < AT_A_TIME; lane++) {
+      round.next();
+    }
+  }
+
+  private static boolean waits(CachedWorkload workload) {
+    return !workload.deleting()
+        && !workload.finished()
+        && !workload.quotaReserved()
+        && workload.spec().active();
+  }
+
+  private void refuse(Decision.Target target) {
+    engine.submit(new SchedulerEvent.EvictionRefused(target.id(), target.version()));
+  }
+
+  /** The targets of one decision that are not processed yet. */
+  private final class Round {
+
+    private final Decision.Preempt decision;
+    private final String jobUid;
+    private final Queue<Decision.Target> left;
+
+    Round(Decision.Preempt decision, String jobUid) {
+      this.decision = decision;
+      this.jobUid = jobUid;
+      this.left = new ConcurrentLinkedQueue<>(decision.targets());
+    }
+
+    void next() {
+      Decision.Target target = left.poll();
+      if (target != null) {
+        evict(target, ATTEMPTS);
+      }
+    }
+
+    private void evict(Decision.Target target, int attempts) {
+      Optional<CachedWorkload> found =
+          store
+              .get(target.id().namespace(), target.id().name())
+              .filter(workload -> workload.id().equals(target.id()))
+              .filter(workload -> !workload.finished())
+              .filter(
+                  workload ->
+                      workload.quotaReserved()
+                          ? !workload.evicted()
+                          : isBeingAdmitted(workload, target));
+      if (found.isEmpty() || attempts == 0) {
+        refuse(target);
+        executor.execute(this::next);
+      } else if (found.get().quotaReserved()) {
+        evict(target, found.get(), attempts);
+      } else {
+        evictNewerVersion(target, found.get(), attempts);
+      }
+    }
+
+    /** Whether the admission that was decided on this version is still being written. */
+    private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Target target) {
+      return workload.version() <= target.version();
+    }
+
+    private void evictNewerVersion(Decision.Target target, CachedWorkload seen, int attempts) {
+      var unused =
+          newerVersions
+              .after(seen.id(), seen.version())
+              .thenRunAsync(() -> evict(target, attempts - 1), executor);
+    }
+
+    private void evict(Decision.Target target, CachedWorkload workload, int attempts) {
+      String message = Preemptions.message(decision, target, jobUid);
+      var unused =
+          writer
+              .patchStatus(
+                  workload.id(),
+                  workload.version(),
+                  Preemptions.evicted(workload, target.reason(), message, clock.instant()),
+                  Urgency.DECISION)
+              .whenCompleteAsync(
+                  (outcome, bug) -> {
+                    if (bug == null && outcome instanceof Outcome.Conflict) {
+                      evictNewerVersion(target, workload, attempts);
+                    } else {
+                      ended(target, workload, message, outcome, bug);
+                      next();
+                    }
+                  },
+                  executor);
+    }
+
+    private void ended(
+        Decision.Target target,
+        CachedWorkload before,
+        String message,
+        Outcome outcome,
+        @Nullable Throwable bug) {
+      if (bug == null && outcome instanceof Outcome.Written) {
+        observer.preempted(decision, target, before, message);
+        return;
+      }
+      if (bug != null) {
+        LOG.error("workload={} evicted=failed preemptor={}", target.id(), decision.id(), bug);
+      } else if (outcome instanceof Outcome.Refused(int code, String reason)) {
+        LOG.warn(
+            "workload={} evicted=refused preemptor={} code={} reason=\"{}\"",
+            target.id(),
+            decision.id(),
+            code,
+            reason);
+      }
+      // Waits before reporting the failure: an immediate new decision would fail again.
+      var unused =
+          newerVersions
+              .after(before.id(), before.version())
+              .thenRunAsync(() -> refuse(target), executor);
+    }
+  }
+}

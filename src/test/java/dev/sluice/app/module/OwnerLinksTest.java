@@ -1,0 +1,122 @@
+package dev.sluice.app.module;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static dev.sluice.jobs.GivenWorkload.workloadOf;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.accounting.Account;
+import dev.sluice.accounting.AdmissionComparison;
+import dev.sluice.accounting.PodAccounts;
+import dev.sluice.accounting.PodRecord;
+import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.controller.BelievedOwners;
+import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.testing.PlayedApi;
+import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.feed.AdmittedRequests;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Owners of pods that no watch has told of. */
+class OwnerLinksTest {
+
+  private static final String CHILD = "0c000000-0000-4000-8000-000000000001";
+
+  private final PlayedApi api = new PlayedApi();
+  private final KubernetesClient client = api.client();
+  private final KnownWorkloads workloads = new KnownWorkloads();
+  private final PodAccounts accounts =
+      new PodAccounts(
+          workloads,
+          new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
+          account -> {});
+  private final OwnerLinks links =
+      new OwnerLinks(
+          new ApiClient(client, ApiClient.Options.atATime(1)),
+          new IntegrationRegistry(
+              BuiltInIntegrations.all(new PodIndex()),
+              List.of("batch/job", "jobset.x-k8s.io/jobset"),
+              gate -> false),
+          new BelievedOwners(BuiltInIntegrations.descriptions()),
+          accounts);
+
+  OwnerLinksTest() throws IOException {
+    workloads.add(workloadOf(job()).admitted("spot").get());
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+    api.close();
+  }
+
+  private static PodRecord pod(String apiVersion, String kind, String name) throws IOException {
+    return new PodRecordParser(AdmittedRequests.PLAIN)
+        .of(
+            JsonMappers.JSON.readTree(
+                """
+                {"metadata": {"namespace": "team", "name": "p",
+                 "uid": "0d000000-0000-4000-8000-000000000001", "ownerReferences": [
+                 {"apiVersion": "%s", "kind": "%s", "name": "%s", "uid": "%s", "controller": true}]}}
+                """
+                    .formatted(apiVersion, kind, name, CHILD)));
+  }
+
+  /** The API server has the Job of the pod, below the owner of a Workload. */
+  private void givenTheChild(String uid) {
+    api.play(
+        request ->
+            request.path().equals("/apis/batch/v1/namespaces/team/jobs/child")
+                ? new PlayedApi.Answer(
+                    200,
+                    """
+                    {"metadata": {"uid": "%s", "ownerReferences": [
+                     {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "set",
+                      "uid": "%s", "controller": true}]}}
+                    """
+                        .formatted(uid, GivenJob.UID))
+                : new PlayedApi.Answer(404, "{}"));
+  }
+
+  @Test
+  void theOwnerOfAnUnknownOwnerIsRead() throws Exception {
+    givenTheChild(CHILD);
+    PodRecord pod = pod("batch/v1", "Job", "child");
+    assertThat(accounts.accountsOf(pod)).isEmpty();
+    links.read(pod);
+    assertThat(accounts.accountsOf(pod)).containsExactly(new Account("team", GivenJob.UID));
+  }
+
+  @Test
+  void anObjectWithAnotherUidIsNotTheOwner() throws Exception {
+    givenTheChild("0c000000-0000-4000-8000-000000000002");
+    PodRecord pod = pod("batch/v1", "Job", "child");
+    links.read(pod);
+    assertThat(accounts.accountsOf(pod)).isEmpty();
+  }
+
+  @Test
+  void onlyKindsThatAreFollowedAndNamesOfObjectsAreRead() throws Exception {
+    links.read(pod("example.com/v1", "Thing", "child"));
+    links.read(pod("batch/v1", "Job", "../../../secrets/s"));
+    links.read(pod("batch/v1", "Job", ".."));
+    assertThat(api.asked("GET", "")).isEmpty();
+  }
+
+  @Test
+  void anOwnerThatCannotBeReadIsTold() {
+    api.play(request -> new PlayedApi.Answer(403, "{}"));
+    assertThatThrownBy(() -> links.read(pod("batch/v1", "Job", "child")))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("jobs not read");
+  }
+}

@@ -1,5 +1,0 @@
-/** Jobs of batch/v1, from their JSON to the patches that start and stop them. */
-@NullMarked
-package dev.sluice.jobs.batch;
-
-import org.jspecify.annotations.NullMarked;

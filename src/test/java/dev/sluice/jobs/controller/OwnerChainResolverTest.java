@@ -1,0 +1,109 @@
+package dev.sluice.jobs.controller;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.jobs.GivenJob;
+import dev.sluice.jobs.ScriptedApi;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
+import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.ManagementStatus;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which owners of a job are believed to hold its quota. */
+class OwnerChainResolverTest {
+
+  private static final JobKind GROUPED = JobKind.of("example.com", "v1", "Grouped");
+
+  private final IntegrationRegistry registry =
+      new IntegrationRegistry(
+          BuiltInIntegrations.all(new PodIndex()), List.of("batch/job", "pod"), gate -> true);
+  private final OwnerChainResolver resolver =
+      new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), registry);
+
+  private static CachedJob ownedBy(String apiVersion, String kind, String uid) {
+    GivenJob dependent = job();
+    dependent
+        .object()
+        .withObjectProperty("metadata")
+        .put("uid", "dependent")
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", apiVersion)
+        .put("kind", kind)
+        .put("name", "owner")
+        .put("uid", uid)
+        .put("controller", true);
+    return dependent.view();
+  }
+
+  private ManagementStatus status(JobKind known, CachedJob dependent) {
+    CachedJob owner = job().view();
+    registry.register(
+        known, (namespace, name) -> Optional.of(owner).filter(it -> name.equals("owner")));
+    return resolver.status(dependent);
+  }
+
+  @Test
+  void aJobOfAManagedOwnerThatCreatesJobsIsAPartOfIt() {
+    String uid = job().view().ref().uid();
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Grouped", uid)))
+        .isInstanceOf(ManagementStatus.ChildOfManaged.class);
+  }
+
+  /** Each kind has a watch of its own, so that a child may be known before its owner. */
+  @Test
+  void anOwnerThatIsNotFoundYetIsMissed() {
+    CachedJob child = ownedBy("example.com/v1", "Grouped", job().view().ref().uid());
+    assertThat(resolver.missesOwner(child)).as("of a kind that is not turned on").isFalse();
+
+    registry.register(GROUPED, (namespace, name) -> Optional.empty());
+    assertThat(resolver.missesOwner(child)).isTrue();
+
+    registry.register(GROUPED, (namespace, name) -> Optional.of(job().view()));
+    assertThat(resolver.missesOwner(child)).isFalse();
+    assertThat(resolver.missesOwner(job().view())).as("without an owner").isFalse();
+  }
+
+  /** Its own watch begins when the API server serves it. */
+  @Test
+  void anOwnerOfAKindThatIsTurnedOnAndNotServedYetIsMissed() {
+    IntegrationRegistry turnedOn =
+        new IntegrationRegistry(
+            List.of(Integration.external(GROUPED)), List.of(GROUPED.framework()), gate -> true);
+    assertThat(
+            new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), turnedOn)
+                .missesOwner(ownedBy("example.com/v1", "Grouped", "any")))
+        .isTrue();
+  }
+
+  @Test
+  void aJobWhoseOwnerCannotHaveCreatedItStandsForItself() {
+    String uid = job().view().ref().uid();
+    assertThat(status(BatchJob.KIND, ownedBy("batch/v1", "Job", uid)))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Grouped", "another uid")))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Unknown", uid)))
+        .isInstanceOf(ManagementStatus.Own.class);
+  }
+
+  @Test
+  void aJobBelowAJobIsAPartOfItWherePodsAreCounted() {
+    CachedJob child = ownedBy("batch/v1", "Job", job().view().ref().uid());
+    registry.register(BatchJob.KIND, (namespace, name) -> Optional.of(job().view()));
+    ScriptedApi workloads = new ScriptedApi();
+    OwnerChainResolver counting =
+        new OwnerChainResolver(JobOptions.defaults("kueue-system"), workloads, registry, true);
+    assertThat(counting.status(child)).isInstanceOf(ManagementStatus.ChildOfManaged.class);
+    assertThat(counting.status(ownedBy("batch/v1", "Job", "another uid")))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(resolver.status(child)).isInstanceOf(ManagementStatus.Own.class);
+  }
+}

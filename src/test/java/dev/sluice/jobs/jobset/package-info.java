@@ -1,5 +1,0 @@
-/** Tests of JobSets, from their YAML and on a control plane. */
-@NullMarked
-package dev.sluice.jobs.jobset;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Tests of Workflows of Argo. */
+@NullMarked
+package dev.sluice.jobs.kinds.argo;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,346 @@
+package dev.sluice.jobs.kinds.statefulset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.TestCluster;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** StatefulSets in a queue, told through the API of a real control plane. */
+@OperatorTest(configuration = "integrations: {frameworks: [statefulset]}")
+class StatefulSetsIT {
+
+  private static final String PARALLEL = "podManagementPolicy: Parallel";
+
+  private ServingApi api;
+
+  @BeforeEach
+  void look(TestCluster own) {
+    api = new ServingApi(own);
+    own.createNodes(
+        NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", own.name("").substring(1)));
+  }
+
+  @Test
+  void allPodsWaitForTheQuotaOfAllAndThenRun() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+
+    api.awaitPods(Map.of("Gated", 3));
+    JsonNode workload = api.workload();
+    String name = workload.at("/metadata/name").asText();
+    assertThat(name).startsWith("statefulset-web-");
+    assertThat(workload.at("/metadata/ownerReferences")).hasSize(1);
+    assertThat(workload.at("/metadata/ownerReferences/0/kind").asText()).isEqualTo("StatefulSet");
+    assertThat(workload.at("/metadata/ownerReferences/0").has("controller")).isFalse();
+    assertThat(workload.at("/metadata/annotations/kueue.x-k8s.io~1is-group-workload").asText())
+        .isEqualTo("true");
+    assertThat(workload.at("/spec/podSets")).hasSize(1);
+    assertThat(workload.at("/spec/podSets/0/name").asText()).isEqualTo("main");
+    assertThat(workload.at("/spec/podSets/0/count").asInt()).isEqualTo(3);
+    ServingApi.soon("members of the group")
+        .untilAsserted(
+            () ->
+                assertThat(api.all("Pod"))
+                    .hasSize(3)
+                    .allSatisfy(
+                        pod -> {
+                          assertThat(label(pod, "managed")).isEqualTo("true");
+                          assertThat(label(pod, "queue-name")).isEqualTo("lq");
+                          assertThat(annotation(pod, "pod-group-name")).isEqualTo(name);
+                          assertThat(annotation(pod, "pod-group-total-count")).isEqualTo("3");
+                          assertThat(annotation(pod, "role-hash")).isEqualTo("main");
+                          assertThat(pod.at("/metadata/finalizers").isEmpty()).isTrue();
+                        }));
+    assertThat(ServingApi.condition(api.get("Workload", name), "Admitted"))
+        .isNotEqualTo("True Admitted");
+
+    api.setQuota(3);
+    api.awaitPods(Map.of("Running", 3));
+    api.awaitUsage("3");
+    api.awaitCondition("Workload", name, "Admitted", "True Admitted");
+    assertThat(api.all("Pod"))
+        .allSatisfy(pod -> assertThat(pod.at("/spec/nodeSelector").has("pool")).isTrue());
+
+    api.delete("StatefulSet", "web");
+    api.awaitPods(Map.of());
+    ServingApi.soon("no Workload").untilAsserted(() -> assertThat(api.all("Workload")).isEmpty());
+    api.awaitUsage("0");
+  }
+
+  @Test
+  void podsThatComeOneAfterTheOtherRunToo() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, "");
+
+    api.awaitPods(Map.of("Running", 3));
+    api.awaitUsage("3");
+  }
+
+  @Test
+  void scaledToZeroItGivesItsQuotaBackAndWaitsAnewWhenItIsScaledUp() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    String name = api.workload().at("/metadata/name").asText();
+
+    assertThatThrownBy(() -> api.patch("StatefulSet", "web", "{'spec':{'replicas':2}}"))
+        .hasMessageContaining("spec.replicas");
+    api.patch("StatefulSet", "web", "{'spec':{'replicas':0}}");
+    api.awaitPods(Map.of());
+    api.awaitCondition("Workload", name, "QuotaReserved", "False OnHold");
+    api.awaitUsage("0");
+
+    api.setQuota(1);
+    api.patch("StatefulSet", "web", "{'spec':{'replicas':2}}");
+    api.awaitPods(Map.of("Gated", 2));
+    ServingApi.soon("the Workload of two pods")
+        .untilAsserted(
+            () ->
+                assertThat(api.get("Workload", name).at("/spec/podSets/0/count").asInt())
+                    .isEqualTo(2));
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+    api.awaitCondition("Workload", name, "QuotaReserved", "True QuotaReserved");
+  }
+
+  @Test
+  void moreReplicasByScaleStartWhereThereIsQuotaWhileTheOthersRunOn() {
+    api.givenQueues(4);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    List<String> before = uids();
+
+    api.scale("StatefulSet", "web", 4);
+
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+    assertThat(uids()).containsAll(before);
+    assertThat(api.all("Workload")).hasSize(2);
+
+    api.scale("StatefulSet", "web", 0);
+    api.awaitPods(Map.of());
+    api.awaitUsage("0");
+    assertThat(api.all("Workload")).hasSize(1);
+    api.scale("StatefulSet", "web", 3);
+    api.awaitPods(Map.of("Running", 3));
+  }
+
+  @Test
+  void moreReplicasByScaleWaitForQuotaWhileTheOthersRunOn() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    String first = api.workload().at("/metadata/uid").asText();
+    List<String> before = uids();
+
+    api.scale("StatefulSet", "web", 5);
+
+    api.awaitPods(Map.of("Running", 3, "Gated", 2));
+    ServingApi.soon("a Workload of the added pods")
+        .untilAsserted(
+            () ->
+                assertThat(api.all("Workload"))
+                    .extracting(it -> it.at("/spec/podSets/0/count").asInt())
+                    .containsExactlyInAnyOrder(3, 2));
+    api.awaitUsage("3");
+
+    api.scale("StatefulSet", "web", 4);
+    api.awaitPods(Map.of("Running", 3, "Gated", 1));
+    api.setQuota(4);
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+    assertThat(uids()).containsAll(before);
+    assertThat(api.all("Workload"))
+        .extracting(it -> it.at("/metadata/uid").asText())
+        .contains(first);
+  }
+
+  @Test
+  void fewerReplicasByScaleGiveQuotaBackWhileTheOthersRunOn() {
+    api.givenQueues(4);
+    api.serve("StatefulSet", "web", 4, PARALLEL);
+    api.awaitPods(Map.of("Running", 4));
+    String first = api.workload().at("/metadata/uid").asText();
+    List<String> before = uids();
+
+    api.scale("StatefulSet", "web", 2);
+
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+    assertThat(before).containsAll(uids());
+    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(first);
+
+    api.setQuota(3);
+    api.scale("StatefulSet", "web", 4);
+    api.awaitPods(Map.of("Running", 2, "Gated", 2));
+    api.setQuota(4);
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+  }
+
+  private List<String> uids() {
+    return api.all("Pod").stream().map(pod -> pod.at("/metadata/uid").asText()).toList();
+  }
+
+  @Test
+  void aRolloutKeepsTheQuota() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    String uid = api.workload().at("/metadata/uid").asText();
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the rollout")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 2));
+              assertThat(api.all("Pod"))
+                  .allSatisfy(
+                      pod ->
+                          assertThat(pod.at("/metadata/annotations/version").asText())
+                              .isEqualTo("2"));
+            });
+    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(uid);
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void aRolloutIsNotHeldUpByAPodThatWaits() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, "");
+    api.awaitPods(Map.of("Gated", 1));
+    ServingApi.soon("the first revision is noted")
+        .until(
+            () -> !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the new revision waits in place of the old one")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods().getOrDefault("Gated", 0)).isPositive();
+              assertThat(api.all("Pod"))
+                  .filteredOn(ServingApi::isGated)
+                  .allSatisfy(
+                      pod ->
+                          assertThat(pod.at("/metadata/annotations/version").asText())
+                              .isEqualTo("2"));
+            });
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void podsOfTheOldRevisionLoseTheirGatesAloneWhileThoseOfTheNewOneWait() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Gated", 2));
+    String old = api.get("Pod", "web-0").at("/metadata/uid").asText();
+    api.patch("Pod", "web-0", "{'metadata':{'finalizers':['kueue.x-k8s.io/managed']}}");
+    ServingApi.soon("the first revision is noted")
+        .until(
+            () -> !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the old pod runs, the new one waits")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 1, "Gated", 1));
+              assertThat(api.get("Pod", "web-1").at("/metadata/annotations/version").asText())
+                  .isEqualTo("2");
+              JsonNode kept = api.get("Pod", "web-0");
+              assertThat(kept.at("/metadata/uid").asText()).isEqualTo(old);
+              assertThat(label(kept, "managed")).isEqualTo("true");
+              assertThat(kept.at("/metadata/finalizers/0").asText())
+                  .isEqualTo("kueue.x-k8s.io/managed");
+            });
+    api.awaitUsage("0");
+
+    api.setQuota(2);
+    ServingApi.soon("the rollout ends")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 2));
+              assertThat(api.get("Pod", "web-0").at("/metadata/annotations/version").asText())
+                  .isEqualTo("2");
+            });
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void whatIsSentBackStopsAndWaitsAnew() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    String name = api.workload().at("/metadata/name").asText();
+
+    api.patch("Workload", name, "{'spec':{'active':false}}");
+    api.awaitPods(Map.of("Gated", 2));
+    api.awaitUsage("0");
+
+    api.patch("Workload", name, "{'spec':{'active':true}}");
+    api.awaitPods(Map.of("Running", 2));
+  }
+
+  @Test
+  void aWorkloadThatIsDeletedIsMadeAnew() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    JsonNode first = api.workload();
+
+    api.delete("Workload", first.at("/metadata/name").asText());
+
+    ServingApi.soon("another Workload")
+        .untilAsserted(
+            () ->
+                assertThat(api.workload().at("/metadata/uid").asText())
+                    .isNotEqualTo(first.at("/metadata/uid").asText()));
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void whileItWaitsItMovesToAnotherQueue() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Gated", 2));
+    String name = api.workload().at("/metadata/name").asText();
+
+    api.patch(
+        "StatefulSet", "web", "{'metadata':{'labels':{'kueue.x-k8s.io/queue-name':'other'}}}");
+
+    ServingApi.soon("the other queue")
+        .untilAsserted(
+            () -> {
+              assertThat(api.get("Workload", name).at("/spec/queueName").asText())
+                  .isEqualTo("other");
+              assertThat(api.all("Pod"))
+                  .allSatisfy(pod -> assertThat(label(pod, "queue-name")).isEqualTo("other"));
+            });
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+  }
+
+  private static String label(JsonNode pod, String key) {
+    return pod.at("/metadata/labels/kueue.x-k8s.io~1" + key).asText();
+  }
+
+  private static String annotation(JsonNode pod, String key) {
+    return pod.at("/metadata/annotations/kueue.x-k8s.io~1" + key).asText();
+  }
+}

@@ -1,5 +1,0 @@
-/** Tests of LeaderWorkerSets, from their YAML and on a control plane. */
-@NullMarked
-package dev.sluice.jobs.leaderworkerset;
-
-import org.jspecify.annotations.NullMarked;

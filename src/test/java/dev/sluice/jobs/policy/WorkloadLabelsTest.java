@@ -1,0 +1,32 @@
+package dev.sluice.jobs.policy;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.StartRules;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The labels that a Workload takes from its job. */
+class WorkloadLabelsTest {
+
+  @Test
+  void thoseThatQueuesSelectWorkloadsBy() {
+    WorkloadFactory factory =
+        new WorkloadFactory(
+            JobOptions.defaults("kueue-system")
+                .withQueueRules(workload -> StartRules.NONE, () -> Set.of("tier", "absent")));
+
+    assertThat(
+            JsonFields.labels(
+                factory.compose(
+                    job().label("tier", "gold").label("other", "x").view(),
+                    List.of(),
+                    new PrioritySource.Found(0, Optional.empty()))))
+        .containsEntry("tier", "gold")
+        .doesNotContainKeys("other", "absent");
+  }
+}

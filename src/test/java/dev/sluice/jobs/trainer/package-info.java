@@ -1,5 +1,0 @@
-/** Tests of TrainJobs. */
-@NullMarked
-package dev.sluice.jobs.trainer;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Tests of what guards the readers of the cluster. Nothing leaves. */
+@NullMarked
+package dev.sluice.kube.reflect;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,556 @@
+package dev.sluice.workload.writing;
+
+import static dev.sluice.workload.Templates.workload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.Templates;
+import dev.sluice.workload.feed.TranslationOptions;
+import dev.sluice.workload.feed.WorkloadEventFeed;
+import dev.sluice.workload.feed.WorkloadTranslator;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.RequiredChecks;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Decisions are carried out on the version they were made for, and explanations are told. */
+class AdmissionTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00.5Z");
+  private static final String SAMPLE =
+      """
+      metadata:
+        name: sample
+        namespace: team
+        uid: uid-1
+        generation: 3
+        resourceVersion: "7"
+        creationTimestamp: "2026-03-01T10:00:00Z"
+      spec:
+        queueName: training
+        podSets:
+        - name: main
+          count: 3
+          template: {spec: {containers: [{name: a, resources: {requests: {cpu: 500m}}}]}}
+      """;
+  private static final WorkloadId ID = new WorkloadId("uid-1", "team", "sample");
+
+  private final Map<String, CachedWorkload> known = new HashMap<>();
+  private final List<String> written = new CopyOnWriteArrayList<>();
+  private final Queue<WorkloadWriter.Outcome> outcomes = new ArrayDeque<>();
+  private final List<SchedulerEvent> schedulerEvents = new ArrayList<>();
+  private final List<String> told = new CopyOnWriteArrayList<>();
+  private final AdmissionObserver observer =
+      new AdmissionObserver() {
+        @Override
+        public void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {
+          told.add((admitted ? "admitted " : "reserved ") + before.version());
+        }
+
+        @Override
+        public void explained(PendingExplanation decision, CachedWorkload before) {
+          told.add("explained " + before.version());
+        }
+      };
+
+  private void given(String yaml) {
+    CachedWorkload workload = workload(yaml);
+    known.put(workload.id().name(), workload);
+  }
+
+  private static Decision.Admit admit(long version) {
+    return new Decision.Admit(
+        ID,
+        version,
+        "research",
+        List.of(
+            new PodSetAssignment(
+                "main",
+                new TreeMap<>(Map.of("cpu", "spot")),
+                new TreeMap<>(Map.of("cpu", 1500L, "memory", 1024L)),
+                3)),
+        NOW,
+        NOW,
+        List.of());
+  }
+
+  @Nested
+  class Admissions {
+
+    private final DecisionExecutor admissions =
+        new DecisionExecutor(
+            new KnownWorkloads(known),
+            new Writer(),
+            schedulerEvents::add,
+            RequiredChecks.UNKNOWN,
+            false,
+            observer,
+            () -> NOW,
+            Runnable::run,
+            new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)));
+
+    @Test
+    void areOneWriteOfTheVersionThatWasLookedAt() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      admissions.accept(admit(7));
+
+      assertThat(written)
+          .containsExactly(
+              "7 DECISION "
+                  + Templates.node(
+                      """
+                      admission:
+                        clusterQueue: research
+                        podSetAssignments:
+                        - name: main
+                          flavors: {cpu: spot}
+                          resourceUsage: {cpu: 1500m, memory: 1Ki}
+                          count: 3
+                      conditions:
+                      - type: QuotaReserved
+                        status: "True"
+                        observedGeneration: 3
+                        lastTransitionTime: "2026-03-01T12:00:00Z"
+                        reason: QuotaReserved
+                        message: Quota reserved in ClusterQueue research
+                      - type: Admitted
+                        status: "True"
+                        observedGeneration: 3
+                        lastTransitionTime: "2026-03-01T12:00:00Z"
+                        reason: Admitted
+                        message: The workload is admitted
+                      """));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8));
+      assertThat(told).containsExactly("admitted 7");
+    }
+
+    @Test
+    void endEarlierEvictionsAndKeepWhatTheySaid() {
+      given(
+          SAMPLE
+              + """
+              status:
+                resourceRequests: [{name: main, resources: {cpu: 1500m}}]
+                conditions:
+                - {type: Evicted, status: "True", reason: Preempted, message: for another, lastTransitionTime: "2026-03-01T11:00:00Z"}
+                - {type: Preempted, status: "False", reason: QuotaReserved, message: old, lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      admissions.accept(admit(7));
+
+      assertThat(written.getFirst())
+          .contains("\"resourceRequests\":null")
+          .contains(
+              "\"type\":\"Evicted\",\"status\":\"False\",\"observedGeneration\":3,"
+                  + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\",\"reason\":\"QuotaReserved\","
+                  + "\"message\":\"Previously: for another\"")
+          .contains(
+              "\"lastTransitionTime\":\"2026-03-01T11:00:00Z\",\"reason\":\"QuotaReserved\",\"message\":\"old\"");
+    }
+
+    private FirstNomination nomination = FirstNomination.NONE;
+
+    @Test
+    void nameTheWorkerClustersInTheSameWrite() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      nomination =
+          (workload, checks) ->
+              new FirstNomination.Clusters(
+                  Optional.empty(), checks.stream().map(check -> "of-" + check.name()).toList());
+
+      acceptWithChecks("a");
+
+      assertThat(written).hasSize(1);
+      assertThat(written.getFirst()).contains("\"nominatedClusterNames\":[\"of-a\"]");
+    }
+
+    @Test
+    void keepTheWorkerClusterOfTheReplacedSliceInTheSameWrite() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      nomination =
+          (workload, checks) -> new FirstNomination.Clusters(Optional.of("one"), List.of());
+
+      acceptWithChecks("a");
+
+      assertThat(written.getFirst())
+          .contains("\"clusterName\":\"one\"")
+          .doesNotContain("nominatedClusterNames");
+    }
+
+    private void acceptWithChecks(String... required) {
+      new DecisionExecutor(
+              new KnownWorkloads(known),
+              new Writer(),
+              schedulerEvents::add,
+              (queue, flavors, labels) -> {
+                assertThat(queue).isEqualTo("research");
+                assertThat(flavors.orElseThrow()).hasSize(1);
+                return Optional.of(new TreeSet<>(List.of(required)));
+              },
+              false,
+              observer,
+              () -> NOW,
+              Runnable::run,
+              new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)),
+              nomination)
+          .accept(admit(7));
+    }
+
+    @Test
+    void waitForChecksThatAreNotReadyAndNameThemAtOnce() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      acceptWithChecks("b", "a");
+
+      assertThat(written.getFirst())
+          .contains(
+              "\"type\":\"QuotaReserved\",\"status\":\"True\"",
+              "\"type\":\"Admitted\",\"status\":\"False\"",
+              "\"reason\":\"UnsatisfiedAdmissionChecks\"",
+              "\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Pending\",\"message\":\"\","
+                  + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"},{\"name\":\"b\"");
+      assertThat(told).containsExactly("reserved 7");
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8, false));
+    }
+
+    @Test
+    void areCompleteWhenEveryCheckIsReadyAlready() {
+      given(
+          SAMPLE
+              + """
+              status:
+                admissionChecks:
+                - {name: a, state: Ready, message: "", lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      acceptWithChecks("a");
+
+      assertThat(written.getFirst())
+          .contains("\"type\":\"Admitted\",\"status\":\"True\"")
+          .doesNotContain("admissionChecks");
+      assertThat(told).containsExactly("admitted 7");
+    }
+
+    @Test
+    void ofAWorkloadThatMovedOnAreSupersededWithoutAWrite() {
+      given(SAMPLE.replace("\"7\"", "\"9\""));
+      admissions.accept(admit(7));
+      assertThat(written).isEmpty();
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, true));
+    }
+
+    @Test
+    void ofAWorkloadThatIsGoneAreSuperseded() {
+      admissions.accept(admit(7));
+      given(SAMPLE.replace("uid-1", "uid-2"));
+      admissions.accept(admit(7));
+      assertThat(schedulerEvents)
+          .containsExactly(
+              new SchedulerEvent.AdmissionRefused(ID, 7, true),
+              new SchedulerEvent.AdmissionRefused(ID, 7, true));
+    }
+
+    @Test
+    void thatLoseTheRaceAreSuperseded() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Conflict());
+      admissions.accept(admit(7));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, true));
+      assertThat(told).isEmpty();
+    }
+
+    @Test
+    void thatAreForbiddenAreTriedAgainLater() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Refused(422, "no"));
+      admissions.accept(admit(7));
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
+    }
+  }
+
+  @Nested
+  class PendingReasons {
+
+    private final Queue<PendingExplanation> untold = new ArrayDeque<>();
+    private final PendingReasonReporter pump =
+        new PendingReasonReporter(
+            new Questions(),
+            new KnownWorkloads(known),
+            new Writer(),
+            new WorkloadTranslator(new Templates.Context(), TranslationOptions.DEFAULT),
+            explanation -> explanation.detail(),
+            true,
+            observer,
+            () -> NOW,
+            () -> 1);
+
+    @AfterEach
+    void end() {
+      pump.close();
+    }
+
+    private void explain(String detail) {
+      synchronized (untold) {
+        untold.add(
+            new PendingExplanation(
+                ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
+      }
+      pump.changed(Set.of(), Set.of(), Set.of());
+    }
+
+    @Test
+    void saysWhyAndWhatIsRequested() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      pump.start();
+      explain("cpu is short");
+
+      await().untilAsserted(() -> assertThat(told).containsExactly("explained 7"));
+      assertThat(written.getFirst())
+          .startsWith("7 BEST_EFFORT ")
+          .contains(
+              "\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"1500m\"}}]",
+              "\"type\":\"QuotaReserved\",\"status\":\"False\"",
+              "\"reason\":\"WaitingForQuota\",\"message\":\"cpu is short\"",
+              "\"type\":\"Admitted\",\"status\":\"False\"",
+              "\"reason\":\"NoReservation\"");
+    }
+
+    @Test
+    void isWrittenAnewOnWhatMovedOnButStillWaits() {
+      given(SAMPLE.replace("\"7\"", "\"9\""));
+      outcomes.add(new WorkloadWriter.Outcome.Conflict());
+      outcomes.add(new WorkloadWriter.Outcome.Written(10));
+      pump.start();
+      explain("cpu is short");
+      await().untilAsserted(() -> assertThat(told).containsExactly("explained 9"));
+      assertThat(written).hasSize(2);
+    }
+
+    @Test
+    void saysAlsoThatThePodsOfAJobAreNotReadyYet() {
+      given(
+          SAMPLE.replace(
+              "  generation: 3\n",
+              "  generation: 3\n  ownerReferences: [{kind: Job, controller: true}]\n"));
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      pump.start();
+      explain("cpu is short");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      assertThat(written.getFirst())
+          .contains("\"type\":\"PodsReady\",\"status\":\"False\"", "WaitForStart");
+    }
+
+    @Test
+    void isNotWrittenTwiceNorToWhatDoesNotWait() {
+      given(
+          SAMPLE
+              + """
+              status:
+                conditions:
+                - {type: QuotaReserved, status: "False", reason: WaitingForQuota, message: same, lastTransitionTime: "2026-03-01T11:00:00Z"}
+                - {type: Admitted, status: "False", reason: NoReservation, message: The workload has no reservation, lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      pump.start();
+      explain("same");
+      await().untilAsserted(() -> assertThat(untold).isEmpty());
+      given(SAMPLE.replace("queueName: training", "active: false"));
+      explain("other");
+      await().untilAsserted(() -> assertThat(untold).isEmpty());
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("last");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      assertThat(written).hasSize(1);
+      assertThat(written.getFirst()).contains("last");
+    }
+
+    @Test
+    void pausesTheLongerTheMoreTheApiServerHasToDo() {
+      assertThat(PendingReasonReporter.pause(1)).isEqualTo(Duration.ZERO);
+      assertThat(PendingReasonReporter.pause(0.8)).isEqualTo(Duration.ofMillis(250));
+      assertThat(PendingReasonReporter.pause(0.5)).isEqualTo(Duration.ofSeconds(1));
+      assertThat(PendingReasonReporter.pause(0.1)).isEqualTo(Duration.ofSeconds(1));
+    }
+
+    @Test
+    void goesOnAfterAFault() {
+      given(SAMPLE);
+      pump.start();
+      explain("no outcome is prepared: the writer fails");
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("second");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+    }
+
+    private final class Questions implements SchedulerQueries {
+
+      @Override
+      public CompletableFuture<List<PendingExplanation>> unreportedExplanations(int max) {
+        synchronized (untold) {
+          List<PendingExplanation> all = List.copyOf(untold);
+          untold.clear();
+          return CompletableFuture.completedFuture(all);
+        }
+      }
+
+      @Override
+      public CompletableFuture<Optional<List<PendingPosition>>> pendingInClusterQueue(
+          String clusterQueue, int offset, int limit) {
+        throw new AssertionError("not asked");
+      }
+
+      @Override
+      public CompletableFuture<Optional<List<PendingPosition>>> pendingInLocalQueue(
+          LocalQueueId queue, int offset, int limit) {
+        throw new AssertionError("not asked");
+      }
+
+      @Override
+      public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+        throw new AssertionError("not asked");
+      }
+    }
+  }
+
+  @Nested
+  class Feed {
+
+    private final WorkloadEventFeed feed =
+        new WorkloadEventFeed(
+            new WorkloadTranslator(new Templates.Context(), TranslationOptions.DEFAULT),
+            new KnownWorkloads(known),
+            schedulerEvents::add);
+
+    private static final String RESERVING =
+        """
+        status:
+          admission:
+            clusterQueue: research
+            podSetAssignments:
+            - {name: main, count: 3, flavors: {cpu: spot}, resourceUsage: {cpu: "3"}}
+          conditions:
+          - {type: QuotaReserved, status: "True", reason: QuotaReserved, lastTransitionTime: "2026-03-01T11:00:00Z"}
+        """;
+
+    @Test
+    void tellsEachVersionOfWhatWaits() {
+      CachedWorkload first = workload(SAMPLE);
+      CachedWorkload second = workload(SAMPLE.replace("\"7\"", "\"8\""));
+      feed.changed(null, first);
+      feed.changed(first, second);
+      assertThat(schedulerEvents)
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadPending) schedulerEvent).workload().version())
+          .containsExactly(7L, 8L);
+    }
+
+    @Test
+    void tellsOfUseOnlyWhenItChanges() {
+      CachedWorkload first = workload(SAMPLE + RESERVING);
+      CachedWorkload same = workload(SAMPLE.replace("\"7\"", "\"8\"") + RESERVING);
+      CachedWorkload less =
+          workload(
+              SAMPLE.replace("\"7\"", "\"9\"")
+                  + RESERVING
+                  + "  reclaimablePods: [{name: main, count: 1}]\n");
+      feed.changed(null, first);
+      feed.changed(first, same);
+      feed.changed(same, less);
+      assertThat(schedulerEvents)
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().version())
+          .containsExactly(7L, 9L);
+    }
+
+    @Test
+    void tellsWhenWhatHoldsQuotaIsEvicted() {
+      CachedWorkload running = workload(SAMPLE + RESERVING);
+      CachedWorkload evicted =
+          workload(
+              SAMPLE.replace("\"7\"", "\"8\"")
+                  + RESERVING
+                  + "  - {type: Evicted, status: \"True\", reason: Preempted}\n");
+      feed.changed(running, evicted);
+      assertThat(schedulerEvents)
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().evicted())
+          .containsExactly(true);
+    }
+
+    @Test
+    void tellsOfTheEndOnce() {
+      CachedWorkload waiting = workload(SAMPLE);
+      CachedWorkload inactive = workload(SAMPLE.replace("queueName: training", "active: false"));
+      feed.changed(null, inactive);
+      assertThat(schedulerEvents).as("the engine never knew it").isEmpty();
+      feed.changed(waiting, inactive);
+      feed.changed(inactive, inactive);
+      feed.changed(inactive, null);
+      assertThat(schedulerEvents)
+          .containsExactly(
+              new SchedulerEvent.WorkloadReleased(ID, 7),
+              new SchedulerEvent.WorkloadReleased(ID, Long.MAX_VALUE));
+    }
+
+    @Test
+    void tellsWhatWaitsAnewWhenTheRulesOfItsNamespaceChange() {
+      given(SAMPLE);
+      feed.rulesChanged("other");
+      assertThat(schedulerEvents).isEmpty();
+      feed.rulesChanged("team");
+      assertThat(schedulerEvents).hasSize(1);
+    }
+  }
+
+  private final class Writer implements StatusWriter {
+
+    @Override
+    public CompletableFuture<Outcome> patchStatus(
+        WorkloadId id, long version, JsonNode status, Urgency urgency) {
+      written.add(version + " " + urgency + " " + status);
+      return CompletableFuture.completedFuture(outcomes.remove());
+    }
+  }
+}
