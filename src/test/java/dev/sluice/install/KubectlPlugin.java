@@ -63,9 +63,14 @@ final class KubectlPlugin {
    * @param last the Job that is last
    */
   void answers(String namespace, int running, String first, String last) throws Exception {
-    assertThat(run("top"))
-        .containsPattern("pool +[0-9]+ +%d +spot +cpu +%1$d +%1$d +0\n".formatted(running))
-        .endsWith("exit 0");
+    await("the queue's status to follow the last admission")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(run("top"))
+                    .containsPattern(
+                        "pool +[0-9]+ +%d +spot +cpu +%1$d +%1$d +0\n".formatted(running))
+                    .endsWith("exit 0"));
     assertThat(run("tree")).contains(running + " admitted").endsWith("exit 0");
     assertThat(run("explain", first, "-n", namespace))
         .as("behind the one that backs off")
