@@ -1,5 +1,7 @@
 package dev.sluice.api;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+
 /** The label that tells Sluice's objects from those of other operators of the API. */
 public final class ProductLabel {
 
@@ -10,4 +12,10 @@ public final class ProductLabel {
   public static final String VALUE = "sluice";
 
   private ProductLabel() {}
+
+  /** Whether an object has the label. */
+  public static boolean isOn(HasMetadata object) {
+    var labels = object.getMetadata().getLabels();
+    return labels != null && VALUE.equals(labels.get(KEY));
+  }
 }

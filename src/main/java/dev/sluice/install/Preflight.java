@@ -215,7 +215,7 @@ public final class Preflight {
   private void deployments() {
     for (Deployment found : client.apps().deployments().inNamespace(namespace).list().getItems()) {
       String name = found.getMetadata().getName();
-      boolean ours = isOurs(found);
+      boolean ours = ProductLabel.isOn(found);
       if (!ours && name.equals(DEPLOYMENT)) {
         row(
             Severity.TODO,
@@ -611,10 +611,5 @@ public final class Preflight {
                         + namespace
                         + " delete secret -l owner=helm,name="
                         + release));
-  }
-
-  private static boolean isOurs(HasMetadata object) {
-    return object.getMetadata().getLabels() != null
-        && ProductLabel.VALUE.equals(object.getMetadata().getLabels().get(ProductLabel.KEY));
   }
 }

@@ -72,12 +72,11 @@ public final class KubernetesSecretAccess implements SecretAccess {
     if (certificate != null) {
       return Optional.of("cert-manager for Certificate " + certificate);
     }
-    var labels = secret.getMetadata().getLabels();
     var data = secret.getData() == null ? Map.<String, String>of() : secret.getData();
     boolean isOther =
         !data.getOrDefault(ServingSecret.CERTIFICATE, "").isEmpty()
             && !data.containsKey(ServingSecret.CA_KEY)
-            && (labels == null || !ProductLabel.VALUE.equals(labels.get(ProductLabel.KEY)));
+            && !ProductLabel.isOn(secret);
     return isOther
         ? Optional.of("somebody who keeps the key of its authority (it has no ca.key)")
         : Optional.empty();
