@@ -14,6 +14,7 @@ import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.server.certificates.ReloadableKeyManager;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -23,9 +24,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
 import java.security.SecureRandom;
-import java.security.cert.Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Base64;
@@ -35,7 +34,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -193,7 +191,7 @@ class LyingWorkersIT {
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     liar.setHttpsConfigurator(
         new HttpsConfigurator(
-            tls(authority, maker.serving(authority, List.of("127.0.0.1"), Duration.ofHours(1)))));
+            tls(maker.serving(authority, List.of("127.0.0.1"), Duration.ofHours(1)))));
     liar.setExecutor(threads);
     liar.createContext("/", lie::answer);
     liar.start();
@@ -212,21 +210,10 @@ class LyingWorkersIT {
     return liar;
   }
 
-  private static SSLContext tls(CertificateWithKey authority, CertificateWithKey serving)
-      throws GeneralSecurityException, IOException {
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    keys.load(null, null);
-    keys.setKeyEntry(
-        "server",
-        serving.key(),
-        new char[0],
-        new Certificate[] {serving.certificate(), authority.certificate()});
-    KeyManagerFactory managers =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(keys, new char[0]);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(managers.getKeyManagers(), null, null);
-    return context;
+  private static SSLContext tls(CertificateWithKey serving) throws GeneralSecurityException {
+    ReloadableKeyManager keys = new ReloadableKeyManager();
+    keys.use(serving);
+    return keys.context();
   }
 
   private static String kubeconfig(int port, String authority) {

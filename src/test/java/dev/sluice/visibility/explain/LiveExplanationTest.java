@@ -6,19 +6,18 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.server.certificates.ReloadableKeyManager;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.KeyStore;
+import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
-import java.security.cert.Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
-import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,8 +39,7 @@ class LiveExplanationTest {
     HttpsServer server =
         HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setHttpsConfigurator(
-        new HttpsConfigurator(
-            context(authority, maker.serving(authority, List.of("127.0.0.1"), VALIDITY))));
+        new HttpsConfigurator(context(maker.serving(authority, List.of("127.0.0.1"), VALIDITY))));
     server.start();
     try {
       URI operator = URI.create("https://127.0.0.1:" + server.getAddress().getPort());
@@ -73,20 +71,9 @@ class LiveExplanationTest {
     return new LiveExplanation(operator, authority, Optional.of("token"), Optional.empty());
   }
 
-  private static SSLContext context(CertificateWithKey authority, CertificateWithKey serving)
-      throws Exception {
-    KeyStore keys = KeyStore.getInstance("PKCS12");
-    keys.load(null, null);
-    keys.setKeyEntry(
-        "server",
-        serving.key(),
-        new char[0],
-        new Certificate[] {serving.certificate(), authority.certificate()});
-    KeyManagerFactory managers =
-        KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-    managers.init(keys, new char[0]);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(managers.getKeyManagers(), null, null);
-    return context;
+  private static SSLContext context(CertificateWithKey serving) throws GeneralSecurityException {
+    ReloadableKeyManager keys = new ReloadableKeyManager();
+    keys.use(serving);
+    return keys.context();
   }
 }
