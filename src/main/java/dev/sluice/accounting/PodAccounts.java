@@ -10,6 +10,7 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -69,12 +70,13 @@ public final class PodAccounts implements WorkloadListener {
    * yet may run, because somebody started the job.
    */
   private final Map<Account, CachedWorkload> endedWithoutQuota =
-      new LinkedHashMap<>() {
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Account, CachedWorkload> eldest) {
-          return size() > ENDED_WITHOUT_QUOTA;
-        }
-      };
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Account, CachedWorkload> eldest) {
+              return size() > ENDED_WITHOUT_QUOTA;
+            }
+          });
 
   /**
    * Without pods and Workloads.
@@ -232,10 +234,7 @@ public final class PodAccounts implements WorkloadListener {
         .filter(workload -> workload.id().namespace().equals(account.namespace()))
         .forEach(found::add);
     for (WorkloadId id : ids) {
-      workloads
-          .get(id.namespace(), id.name())
-          .filter(workload -> workload.id().equals(id) && !found.contains(workload))
-          .ifPresent(found::add);
+      workloads.get(id).filter(workload -> !found.contains(workload)).ifPresent(found::add);
     }
     return found;
   }
@@ -476,29 +475,19 @@ public final class PodAccounts implements WorkloadListener {
 
   /** Pods of a Workload that ended without quota are found later, too. */
   private void remember(Account account, CachedWorkload last) {
-    lock.lock();
-    try {
-      endedWithoutQuota.put(account, last);
-    } finally {
-      lock.unlock();
-    }
+    endedWithoutQuota.put(account, last);
   }
 
   /**
    * Once pods of a Workload that ended without quota are known, it is remembered for their life.
    */
   private void remember(Account account) {
-    if (anywhere(account).isEmpty()) {
-      return;
-    }
-    lock.lock();
-    try {
+    // Asked first: this is called for each change of a pod, and few accounts are remembered.
+    if (endedWithoutQuota.containsKey(account) && !anywhere(account).isEmpty()) {
       CachedWorkload last = endedWithoutQuota.remove(account);
       if (last != null) {
         beyondReach.put(account, last);
       }
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -539,12 +528,7 @@ public final class PodAccounts implements WorkloadListener {
       hold(account, workload);
       if (!isHeld(workload.id())) {
         released.add(workload.id());
-        boolean exists =
-            workloads
-                .get(workload.id().namespace(), workload.id().name())
-                .filter(found -> found.id().equals(workload.id()))
-                .isPresent();
-        if (!exists) {
+        if (workloads.get(workload.id()).isEmpty()) {
           forget(account, workload.id().uid());
         }
       }

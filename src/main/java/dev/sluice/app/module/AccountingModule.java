@@ -145,17 +145,10 @@ public final class AccountingModule implements OperatorModule {
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
-        && (isKnown(workload.id()) || !jobExists.test(workload))
+        && (workloads.get(workload.id()).isPresent() || !jobExists.test(workload))
         && (!isSummed(workload) || workload.finished())
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
-  }
-
-  private boolean isKnown(WorkloadId workload) {
-    return workloads
-        .get(workload.namespace(), workload.name())
-        .filter(known -> known.id().equals(workload))
-        .isPresent();
   }
 
   private void changed(Account account) {

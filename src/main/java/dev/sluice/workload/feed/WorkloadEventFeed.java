@@ -71,8 +71,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** No pods of a Workload hold its quota any more. */
   public void podsGone(WorkloadId id) {
-    Optional<CachedWorkload> workload =
-        store.get(id.namespace(), id.name()).filter(found -> found.id().equals(id));
+    Optional<CachedWorkload> workload = store.get(id);
     engine.submit(
         workload
             .map(translator::of)
@@ -146,12 +145,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** Submits the deletion again if it happened before the last submission. */
   private void withdrawIfDeleted(CachedWorkload workload) {
-    boolean exists =
-        store
-            .get(workload.id().namespace(), workload.id().name())
-            .filter(found -> found.id().equals(workload.id()))
-            .isPresent();
-    if (!exists && !held.test(workload.id())) {
+    if (store.get(workload.id()).isEmpty() && !held.test(workload.id())) {
       engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
     }
   }

@@ -166,8 +166,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   }
 
   private void reconcile(WorkloadId id) {
-    Optional<CachedWorkload> found =
-        store.get(id.namespace(), id.name()).filter(workload -> workload.id().equals(id));
+    Optional<CachedWorkload> found = store.get(id);
     if (found.isEmpty() || !mayAct()) {
       return;
     }

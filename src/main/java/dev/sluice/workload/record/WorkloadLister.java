@@ -1,5 +1,6 @@
 package dev.sluice.workload.record;
 
+import dev.sluice.core.model.WorkloadId;
 import java.util.Collection;
 import java.util.Optional;
 
@@ -8,6 +9,11 @@ public interface WorkloadLister {
 
   /** The Workload of this name, if it exists. */
   Optional<CachedWorkload> get(String namespace, String name);
+
+  /** This Workload, if it exists; not another one of its name. */
+  default Optional<CachedWorkload> get(WorkloadId id) {
+    return get(id.namespace(), id.name()).filter(found -> found.id().equals(id));
+  }
 
   /** The Workloads controlled by the object with this UID. */
   Collection<CachedWorkload> ownedBy(String ownerUid);

@@ -157,9 +157,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
    * version.
    */
   static Optional<CachedWorkload> evaluated(WorkloadLister store, WorkloadId id, long version) {
-    return store
-        .get(id.namespace(), id.name())
-        .filter(workload -> workload.id().equals(id) && workload.version() == version);
+    return store.get(id).filter(workload -> workload.version() == version);
   }
 
   private void report(

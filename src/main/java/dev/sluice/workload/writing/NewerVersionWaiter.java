@@ -39,11 +39,7 @@ public final class NewerVersionWaiter implements WorkloadListener {
   CompletableFuture<Void> after(WorkloadId id, long version) {
     CompletableFuture<Void> news =
         awaited.computeIfAbsent(id.uid(), uid -> new CompletableFuture<>());
-    boolean known =
-        store
-            .get(id.namespace(), id.name())
-            .filter(workload -> workload.id().equals(id) && workload.version() <= version)
-            .isEmpty();
+    boolean known = store.get(id).filter(workload -> workload.version() <= version).isEmpty();
     if (known) {
       complete(id);
     }
