@@ -28,6 +28,7 @@ import dev.sluice.app.module.WorkloadLifecycleModule;
 import dev.sluice.app.module.WorkloadModule;
 import dev.sluice.install.Installer;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
 import dev.sluice.kube.reflect.ReadErrorLog;
@@ -255,6 +256,51 @@ public final class OperatorApplication implements AutoCloseable {
       modules.leadershipEnded();
       if (!modules.closing()) {
         context.fatal("the lease is lost");
+      }
+    }
+  }
+
+  /**
+   * Begins the first listings, which the modules after this one wait for. The kinds of this API are
+   * listed when the trust in the certificate of the webhooks has been published: the API server may
+   * ask this process to convert stored objects. Everything else is listed meanwhile.
+   */
+  private record ConcurrentListings(
+      InformerModule informers,
+      JobModule jobs,
+      CertificateModule certificates,
+      WorkloadModule workloads)
+      implements OperatorModule {
+
+    @Override
+    public void start(CacheSyncWaiter cacheSync) throws IOException {
+      informers.beginListing();
+      jobs.beginListing();
+      certificates.awaitFirstRefresh();
+      workloads.beginListing();
+    }
+  }
+
+  /**
+   * The lease of a process that writes. Closing it lets no write be sent any more, waits for those
+   * in flight, and releases the lease. While a write may still be in flight the lease isn't
+   * released: another process leads when the lease has run out.
+   *
+   * @param writes the gate of all writes that need the lease
+   * @param limit the longest wait for writes in flight
+   */
+  record DrainedLease(WriteGate writes, LeaseElector elector, Duration limit)
+      implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DrainedLease.class);
+
+    @Override
+    public void close() {
+      if (writes.close(limit)) {
+        elector.close();
+      } else {
+        LOG.warn("lease released=false reason=\"writes are in flight after {}\"", limit);
+        elector.abandon();
       }
     }
   }

@@ -9,7 +9,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.ResourceAmounts;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -19,10 +19,19 @@ import dev.sluice.server.http.HttpHandler;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.workload.record.CachedWorkload;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -317,6 +326,141 @@ public final class DashboardEndpoint implements HttpHandler {
       return new Response(status, "application/json", JsonMappers.JSON.writeValueAsBytes(body));
     } catch (JsonProcessingException e) {
       throw new IllegalStateException("a tree can be written", e);
+    }
+  }
+
+  /** Who looks at the dashboard. The users that were seen last are kept, with their rights. */
+  private static final class Viewers {
+
+    private static final int MAX_USERS = 128;
+
+    private final RequestUsers users;
+    private final AccessReviews access;
+    private final InstantSource clock;
+    private final Map<String, Viewer> known =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<String, Viewer> eldest) {
+            return size() > MAX_USERS;
+          }
+        };
+
+    Viewers(RequestUsers users, AccessReviews access, InstantSource clock) {
+      this.users = users;
+      this.access = access;
+      this.clock = clock;
+    }
+
+    /**
+     * The user who sends a request; empty if nothing shows who it is.
+     *
+     * @throws KubernetesClientException when the cluster can't be asked
+     */
+    Optional<Viewer> of(Request request) {
+      return users.of(request).map(this::viewer);
+    }
+
+    private synchronized Viewer viewer(UserInfo user) {
+      return known.computeIfAbsent(key(user), any -> new Viewer(user, access, clock));
+    }
+
+    /** Two users with the same key have the same rights. */
+    private static String key(UserInfo user) {
+      ObjectNode key = JsonMappers.JSON.createObjectNode();
+      key.put("user", user.getUsername()).put("uid", user.getUid());
+      user.getGroups().forEach(key.withArray("groups")::add);
+      key.set("extra", JsonMappers.JSON.valueToTree(user.getExtra()));
+      return key.toString();
+    }
+  }
+
+  /**
+   * The files of the front end. They are read from the program once, by a list of their names, so
+   * no path of a request ever reaches a file system. They hold no data of a cluster, and everybody
+   * may load them.
+   */
+  private static final class WebFiles {
+
+    private static final String FOLDER = "web/";
+
+    /** The page itself. */
+    private static final String INDEX = "index.html";
+
+    private static final List<String> NAMES =
+        List.of(
+            INDEX,
+            "style.css",
+            "icon.svg",
+            "app.js",
+            "api.js",
+            "dom.js",
+            "format.js",
+            "parts.js",
+            "rows.js",
+            "overview.js",
+            "queues.js",
+            "workloads.js",
+            "workload.js",
+            "topology.js",
+            "clusters.js");
+
+    private static final Map<String, String> TYPES =
+        Map.of(
+            "html", "text/html; charset=utf-8",
+            "css", "text/css; charset=utf-8",
+            "js", "text/javascript; charset=utf-8",
+            "svg", "image/svg+xml");
+
+    private record WebFile(byte[] content, String type, String tag) {}
+
+    private final Map<String, WebFile> files = new HashMap<>();
+
+    /** The files of this program. */
+    WebFiles() {
+      for (String name : NAMES) {
+        byte[] content = content(name);
+        String type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1), "text/plain");
+        files.put("/" + name, new WebFile(content, type, tag(content)));
+      }
+      files.put("/", file("/" + INDEX).orElseThrow());
+    }
+
+    private static byte[] content(String name) {
+      try (InputStream in = WebFiles.class.getResourceAsStream(FOLDER + name)) {
+        if (in == null) {
+          throw new IllegalStateException("the program lacks " + name);
+        }
+        return in.readAllBytes();
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private static String tag(byte[] content) {
+      try {
+        byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);
+        return "\"" + HexFormat.of().formatHex(digest, 0, 12) + "\"";
+      } catch (NoSuchAlgorithmException e) {
+        throw new IllegalStateException("every platform has SHA-256", e);
+      }
+    }
+
+    private Optional<WebFile> file(String path) {
+      return Optional.ofNullable(files.get(path));
+    }
+
+    /** The file of a path; empty if there is none. */
+    Optional<Response> answer(Request request) {
+      return file(request.path())
+          .map(
+              file -> {
+                boolean known = request.headerValues("if-none-match").contains(file.tag());
+                return new Response(
+                        known ? 304 : 200, file.type(), known ? new byte[0] : file.content())
+                    .with(Map.of("ETag", file.tag(), "Cache-Control", "no-cache"));
+              });
     }
   }
 }

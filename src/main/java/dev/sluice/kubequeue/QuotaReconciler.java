@@ -1,7 +1,14 @@
 package dev.sluice.kubequeue;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
@@ -12,7 +19,11 @@ import dev.sluice.kubequeue.SourceObjects.Kind;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -20,7 +31,11 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps Cohorts, ClusterQueues and LocalQueues as the quotas say. All of them are looked at
@@ -188,5 +203,208 @@ public final class QuotaReconciler implements AutoCloseable {
   public void close() {
     work.close();
     objects.close();
+  }
+
+  /** The objects of the kinds that are made from quotas, as the caches have them. */
+  private static final class ExistingObjects {
+
+    private final InformerCaches caches;
+    private final WorkloadLister workloads;
+
+    ExistingObjects(InformerCaches caches, WorkloadLister workloads) {
+      this.caches = caches;
+      this.workloads = workloads;
+    }
+
+    /** Has a listener called when an object changes in what matters here. */
+    void observe(Runnable listener) {
+      caches.flavors().observe((before, after) -> tell(before, after, listener));
+      caches.cohorts().observe((before, after) -> tell(before, after, listener));
+      caches.clusterQueues().observe((before, after) -> tell(before, after, listener));
+      caches.localQueues().observe((before, after) -> tell(before, after, listener));
+      caches
+          .namespaces()
+          .observe(
+              (before, after) -> {
+                if (before == null || after == null) {
+                  listener.run();
+                }
+              });
+    }
+
+    private static void tell(
+        @Nullable HasMetadata before, @Nullable HasMetadata after, Runnable listener) {
+      if (before == null
+          || after == null
+          || !sameIntent(before.getMetadata(), after.getMetadata())) {
+        listener.run();
+      }
+    }
+
+    private static boolean sameIntent(ObjectMeta before, ObjectMeta after) {
+      return Objects.equals(before.getGeneration(), after.getGeneration())
+          && Objects.equals(before.getAnnotations(), after.getAnnotations())
+          && Objects.equals(before.getDeletionTimestamp(), after.getDeletionTimestamp());
+    }
+
+    /**
+     * All objects.
+     *
+     * @param queues the Queues that count
+     */
+    Map<ObjectId, ExistingObject> all(Collection<GenericKubernetesResource> queues) {
+      Map<ObjectId, ExistingObject> result = new HashMap<>();
+      add(result, ObjectKind.FLAVOR, caches.flavors().all(), each -> each.getSpec());
+      add(result, ObjectKind.COHORT, caches.cohorts().all(), each -> each.getSpec());
+      add(result, ObjectKind.CLUSTER_QUEUE, caches.clusterQueues().all(), each -> each.getSpec());
+      add(result, ObjectKind.LOCAL_QUEUE, caches.localQueues().all(), each -> each.getSpec());
+      add(result, ObjectKind.QUEUE, queues, each -> each.getAdditionalProperties().get("spec"));
+      return result;
+    }
+
+    private <T extends HasMetadata> void add(
+        Map<ObjectId, ExistingObject> result,
+        ObjectKind kind,
+        Collection<T> objects,
+        Function<T, @Nullable Object> spec) {
+      for (T object : objects) {
+        ObjectMeta metadata = object.getMetadata();
+        ObjectId id =
+            new ObjectId(
+                kind, Objects.requireNonNullElse(metadata.getNamespace(), ""), metadata.getName());
+        Map<String, String> annotations =
+            Objects.requireNonNullElse(metadata.getAnnotations(), Map.of());
+        boolean ours = SourceMark.of(annotations).isPresent();
+        Object fields = spec.apply(object);
+        // of strangers it matters in which Cohorts they are
+        boolean hasCohort = kind == ObjectKind.CLUSTER_QUEUE || kind == ObjectKind.COHORT;
+        JsonNode tree =
+            (ours || hasCohort) && fields != null
+                ? JsonMappers.JSON.valueToTree(fields)
+                : MissingNode.getInstance();
+        result.put(
+            id,
+            new ExistingObject(
+                id,
+                Objects.requireNonNullElse(metadata.getUid(), ""),
+                annotations,
+                tree,
+                ours && isInUse(id),
+                metadata.getDeletionTimestamp() != null));
+      }
+    }
+
+    private boolean isInUse(ObjectId id) {
+      return switch (id.kind()) {
+        case CLUSTER_QUEUE -> !workloads.reservingIn(id.name()).isEmpty();
+        case LOCAL_QUEUE ->
+            workloads.inQueue(id.namespace(), id.name()).stream()
+                .anyMatch(each -> !each.finished());
+        case COHORT, FLAVOR, QUEUE -> false;
+      };
+    }
+  }
+
+  /**
+   * Writes planned objects. An object is created only if none has its name, and applied, as field
+   * owner {@value SourceMark#FIELD_OWNER}, only if it is still the one that was looked at.
+   */
+  private static final class PlanWriter {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PlanWriter.class);
+    private static final String APPLY = "application/apply-patch+yaml";
+
+    private final ApiClient requests;
+
+    PlanWriter(ApiClient requests) {
+      this.requests = requests;
+    }
+
+    /** Creates an object; false if that has to be tried again. */
+    boolean create(PlannedObject object) {
+      ApiOutcome outcome =
+          requests
+              .send(
+                  ApiRequest.create(path(object.id()).collection(), body(object))
+                      .by(SourceMark.FIELD_OWNER))
+              .join();
+      return done(object.id(), "created", outcome);
+    }
+
+    /** Makes an object as planned; false if that has to be tried again. */
+    boolean apply(PlannedObject object, ExistingObject existing) {
+      ObjectNode body = body(object);
+      body.withObject("/metadata").put("uid", existing.uid());
+      String path = path(object.id()).object();
+      ApiOutcome outcome =
+          requests
+              .send(
+                  new ApiRequest(
+                      "PATCH",
+                      path + "?fieldManager=" + SourceMark.FIELD_OWNER + "&force=true",
+                      APPLY,
+                      body.toString()))
+              .join();
+      if (outcome instanceof ApiOutcome.Written written
+          && PlanDifference.differs(object, annotations(written), written.object().path("spec"))) {
+        ObjectNode rest = PlanDifference.patch(object);
+        rest.withObject("/metadata").put("uid", existing.uid());
+        return done(
+            object.id(),
+            "patched",
+            requests.send(ApiRequest.patch(path, rest).by(SourceMark.FIELD_OWNER)).join());
+      }
+      return done(object.id(), "applied", outcome);
+    }
+
+    private static JsonNode annotations(ApiOutcome.Written written) {
+      return written.object().path("metadata").path("annotations");
+    }
+
+    /** Deletes an object; false if that has to be tried again. */
+    boolean delete(ObjectId id, ExistingObject existing) {
+      ApiOutcome outcome =
+          requests.send(ApiRequest.delete(path(id).object(), existing.uid())).join();
+      return done(id, "deleted", outcome);
+    }
+
+    private static ObjectPath path(ObjectId id) {
+      return new ObjectPath(id.kind().apiVersion(), id.namespace(), id.kind().plural(), id.name());
+    }
+
+    private static ObjectNode body(PlannedObject object) {
+      ObjectNode body = JsonMappers.JSON.createObjectNode();
+      body.put("apiVersion", object.id().kind().apiVersion())
+          .put("kind", object.id().kind().kind());
+      ObjectNode metadata = body.putObject("metadata").put("name", object.id().name());
+      if (!object.id().namespace().isEmpty()) {
+        metadata.put("namespace", object.id().namespace());
+      }
+      ObjectNode annotations = metadata.putObject("annotations");
+      object.annotations().forEach(annotations::put);
+      if (object.id().kind() == ObjectKind.QUEUE) {
+        ObjectNode labels = metadata.putObject("labels");
+        QueueObjects.LABELS.forEach(labels::put);
+      }
+      body.set("spec", object.spec());
+      return body;
+    }
+
+    private static boolean done(ObjectId id, String what, ApiOutcome outcome) {
+      switch (outcome) {
+        case ApiOutcome.Written written -> LOG.info("{} {}=true", id, what);
+        case ApiOutcome.Gone gone ->
+            LOG.info("{} {}=false reason=\"{}\"", id, what, gone.message());
+        case ApiOutcome.Conflict conflict ->
+            LOG.info("{} {}=false reason=\"{}\"", id, what, conflict.message());
+        case ApiOutcome.Unreachable unreachable ->
+            LOG.debug("{} {}=false reason=\"{}\"", id, what, unreachable.message());
+        case ApiOutcome.Refused refused ->
+            LOG.warn(
+                "{} {}=false code={} reason=\"{}\"", id, what, refused.code(), refused.message());
+      }
+      return outcome instanceof ApiOutcome.Written
+          || (outcome instanceof ApiOutcome.Gone && what.equals("deleted"));
+    }
   }
 }

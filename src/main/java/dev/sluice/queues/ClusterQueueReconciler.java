@@ -2,7 +2,7 @@ package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueStatus;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.kube.client.ApiClient;

@@ -2,7 +2,7 @@ package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.Cohort;
-import dev.sluice.api.v1beta2.CohortStatus;
+import dev.sluice.api.v1beta2.Cohort.CohortStatus;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.kube.client.ApiClient;

@@ -2,7 +2,7 @@ package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.api.v1beta2.LocalQueueStatus;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueStatus;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.kube.client.ApiClient;

@@ -5,7 +5,7 @@ import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.queues.status.PacedRun;

@@ -5,11 +5,15 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.workload.lifecycle.LifecycleAction;
 import dev.sluice.workload.lifecycle.LifecycleEvents;
 import dev.sluice.workload.record.CachedWorkload;
@@ -20,8 +24,10 @@ import dev.sluice.workload.writing.WorkloadWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -279,5 +285,133 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   private static String name(CachedWorkload workload) {
     return workload.id().namespace() + "/" + workload.id().name();
+  }
+
+  /** The Workloads whose assignment names a node, by node. Thread-safe. */
+  static final class WorkloadsByNode {
+
+    private final Map<String, Set<PodStore.Key>> byNode = new ConcurrentHashMap<>();
+
+    /** A Workload was created, changed or deleted. */
+    void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+      Set<String> had = nodesOf(before);
+      Set<String> has = nodesOf(after);
+      if (after != null) {
+        has.stream()
+            .filter(node -> !had.contains(node))
+            .forEach(
+                node ->
+                    byNode
+                        .computeIfAbsent(node, any -> ConcurrentHashMap.newKeySet(1))
+                        .add(keyOf(after.id())));
+      }
+      if (before != null) {
+        had.stream()
+            .filter(node -> !has.contains(node))
+            .forEach(node -> remove(node, keyOf(before.id())));
+      }
+    }
+
+    private void remove(String node, PodStore.Key key) {
+      byNode.computeIfPresent(
+          node,
+          (same, keys) -> {
+            keys.remove(key);
+            return keys.isEmpty() ? null : keys;
+          });
+    }
+
+    /** The Workloads that are assigned to a node. */
+    List<PodStore.Key> of(String node) {
+      return List.copyOf(byNode.getOrDefault(node, Set.of()));
+    }
+
+    private static PodStore.Key keyOf(WorkloadId id) {
+      return new PodStore.Key(id.namespace(), id.name());
+    }
+
+    private static Set<String> nodesOf(@Nullable CachedWorkload workload) {
+      Set<String> nodes = new HashSet<>();
+      if (workload != null) {
+        workload
+            .assignments()
+            .forEach(assignment -> nodes.addAll(FailedNodePolicy.nodesOf(assignment)));
+      }
+      return nodes;
+    }
+  }
+
+  /**
+   * Sets the phase of pods that wait for a node that they can't run on any more to Failed, so that
+   * their job makes others (docs/topology-operating.md#failed-nodes).
+   */
+  private static final class StrandedPods {
+
+    private static final Logger LOG = LoggerFactory.getLogger(StrandedPods.class);
+    private static final String STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json";
+
+    private final ApiClient client;
+    private final EventRecorder events;
+
+    StrandedPods(ApiClient client, EventRecorder events) {
+      this.client = client;
+      this.events = events;
+    }
+
+    /**
+     * Ends a pod; returns whether it has to be tried again.
+     *
+     * @param reason what is wrong with the node that the pod is assigned to, or with its assignment
+     */
+    boolean end(TopologyPod pod, String reason, Instant now) throws InterruptedException {
+      String node = pod.target();
+      String message = "The node " + node + ", which the pod is assigned to, " + reason;
+      String path = "/api/v1/namespaces/%s/pods/%s/status".formatted(pod.namespace(), pod.name());
+      ApiOutcome outcome =
+          Futures.forResult(
+              client.send(
+                  new ApiRequest(
+                      "PATCH", path, STRATEGIC_MERGE_PATCH, patch(pod, message, now).toString())));
+      return switch (outcome) {
+        case ApiOutcome.Written written -> {
+          LOG.info("pod={}/{} failed=true node={}", pod.namespace(), pod.name(), node);
+          events.record(
+              new ObjectReference("v1", "Pod", pod.namespace(), pod.name(), pod.uid()),
+              EventRecorder.Type.NORMAL,
+              "PodTerminatedByKueue",
+              "Termination",
+              message);
+          yield false;
+        }
+        case ApiOutcome.Gone gone -> false;
+        case ApiOutcome.Conflict conflict -> true;
+        case ApiOutcome.Refused refused -> {
+          LOG.warn(
+              "pod={}/{} failed=false code={} reason=\"{}\"",
+              pod.namespace(),
+              pod.name(),
+              refused.code(),
+              refused.message());
+          yield false;
+        }
+        case ApiOutcome.Unreachable unreachable ->
+            throw new IllegalStateException(unreachable.exception());
+      };
+    }
+
+    private static ObjectNode patch(TopologyPod pod, String message, Instant now) {
+      ObjectNode patch = JsonNodeFactory.instance.objectNode();
+      patch.putObject("metadata").put("resourceVersion", pod.version()).put("uid", pod.uid());
+      ObjectNode status = patch.putObject("status").put("phase", "Failed");
+      status
+          .putArray("conditions")
+          .addObject()
+          .put("type", "TerminatedByKueue")
+          .put("status", "True")
+          .put("reason", "UnschedulableOnAssignedNode")
+          .put("message", message)
+          .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString());
+      return patch;
+    }
   }
 }

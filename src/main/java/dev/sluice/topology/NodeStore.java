@@ -1,14 +1,28 @@
 package dev.sluice.topology;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.api.Quantities;
 import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.Taint;
+import dev.sluice.kube.json.JsonTokenReader;
+import dev.sluice.kube.json.StringInterner;
+import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
@@ -92,5 +106,141 @@ public final class NodeStore implements CollectionReflector.Sink<NodeState> {
   /** Forgets all nodes, and tells the engine: nobody keeps them up to date any more. */
   public void clear() {
     List.copyOf(nodes.keySet()).forEach(this::remove);
+  }
+
+  /**
+   * Parses nodes. Everything that a heart-beat changes is left out, so that two versions of a node
+   * that differ in nothing else are equal.
+   */
+  private static final class NodeParser {
+
+    private final JsonFactory json = TolerantDeserializers.json();
+    private final StringInterner texts = new StringInterner();
+    private final WeakInterner<SortedMap<String, Long>> amounts = new WeakInterner<>();
+
+    /** Parses the node in these bytes. */
+    NodeState parse(byte[] bytes, int offset, int length) throws IOException {
+      try (JsonParser parser = json.createParser(bytes, offset, length)) {
+        parser.nextToken();
+        Fields fields = new Fields(new JsonTokenReader(parser, texts));
+        fields.reader.object(fields::read);
+        return fields.result(amounts);
+      }
+    }
+
+    /** The fields of one node. */
+    private static final class Fields {
+
+      private final JsonTokenReader reader;
+      private String name = "";
+      private Map<String, String> labels = Map.of();
+      private List<Taint> taints = List.of();
+      private boolean unschedulable;
+      private final SortedMap<String, Long> allocatable = new TreeMap<>();
+      private NodeState.Readiness readiness = NodeState.Readiness.MISSING;
+      private Instant since = Instant.EPOCH;
+
+      Fields(JsonTokenReader reader) {
+        this.reader = reader;
+      }
+
+      void read(String field) throws IOException {
+        switch (field) {
+          case "metadata" -> reader.object(this::metadata);
+          case "spec" -> reader.object(this::spec);
+          case "status" -> reader.object(this::status);
+          default -> {}
+        }
+      }
+
+      private void metadata(String field) throws IOException {
+        switch (field) {
+          case "name" -> name = reader.word();
+          case "labels" -> labels = reader.wordMap();
+          default -> {}
+        }
+      }
+
+      private void spec(String field) throws IOException {
+        switch (field) {
+          case "unschedulable" -> unschedulable = reader.word().equals("true");
+          case "taints" -> taints = reader.list(this::taint);
+          default -> {}
+        }
+      }
+
+      private Taint taint() throws IOException {
+        String[] parts = {"", "", ""};
+        reader.object(
+            field -> {
+              switch (field) {
+                case "key" -> parts[0] = reader.word();
+                case "value" -> parts[1] = reader.word();
+                case "effect" -> parts[2] = reader.word();
+                default -> {}
+              }
+            });
+        return new Taint(parts[0], parts[1], parts[2]);
+      }
+
+      private void status(String field) throws IOException {
+        switch (field) {
+          case "allocatable" -> reader.object(this::allocatable);
+          case "conditions" -> conditions();
+          default -> {}
+        }
+      }
+
+      private void allocatable(String resource) throws IOException {
+        try {
+          allocatable.put(resource, Quantities.amount(resource, reader.word()));
+        } catch (IllegalArgumentException notAQuantity) {
+          allocatable.remove(resource);
+        }
+      }
+
+      private void conditions() throws IOException {
+        List<String[]> conditions = new ArrayList<>(reader.list(this::condition));
+        conditions.stream()
+            .filter(condition -> condition[0].equals("Ready"))
+            .findFirst()
+            .ifPresent(this::ready);
+      }
+
+      private void ready(String[] condition) {
+        if (condition[1].equals("True")) {
+          readiness = NodeState.Readiness.READY;
+          return;
+        }
+        readiness = NodeState.Readiness.NOT_READY;
+        try {
+          since = Instant.parse(condition[2]);
+        } catch (DateTimeParseException notATime) {
+          since = Instant.EPOCH;
+        }
+      }
+
+      private String[] condition() throws IOException {
+        String[] parts = {"", "", ""};
+        reader.object(
+            field -> {
+              switch (field) {
+                case "type" -> parts[0] = reader.word();
+                case "status" -> parts[1] = reader.word();
+                case "lastTransitionTime" -> parts[2] = reader.word();
+                default -> {}
+              }
+            });
+        return parts;
+      }
+
+      NodeState result(WeakInterner<SortedMap<String, Long>> amounts) {
+        boolean usable = readiness == NodeState.Readiness.READY && !unschedulable;
+        return new NodeState(
+            new ClusterNode(name, labels, taints, amounts.of(allocatable), usable),
+            readiness,
+            since);
+      }
+    }
   }
 }

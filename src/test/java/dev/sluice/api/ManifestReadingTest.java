@@ -3,12 +3,12 @@ package dev.sluice.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.ClusterQueueSpec;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.QueueingStrategy;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueuePreemption;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
+import dev.sluice.api.v1beta2.ClusterQueue.QueueingStrategy;
 import dev.sluice.api.v1beta2.ResourceGroup;
-import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.api.v1beta2.ResourceGroup.FlavorQuotas;
+import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;

@@ -2,11 +2,11 @@ package dev.sluice.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.model.Taint;
-import dev.sluice.core.model.TopologyShortage;
 import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.visibility.ExplanationText;
 import java.io.IOException;

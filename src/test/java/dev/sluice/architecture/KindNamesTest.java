@@ -78,24 +78,24 @@ class KindNamesTest {
           Map.entry(
               "app/module/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
           Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),
-          Map.entry("app/module/IndexedLocalPods.java", "the index of pods"),
           Map.entry("app/module/JobModule.java", "the index of pods, and what webhooks ask of it"),
           Map.entry(
               "app/module/KubernetesClients.java", "reads objects straight into a kind's types"),
           Map.entry("app/module/MultiKueueModule.java", "the index of pods"),
           Map.entry("app/OperatorApplication.java", "the index of pods"),
-          Map.entry("app/module/WarmUpRequests.java", "a sample"),
+          Map.entry("app/module/CertificateModule.java", "a sample for the warm-up"),
           Map.entry("checks/multikueue/sync/MultiKueueKinds.java", "groups of pods are sent"),
           Map.entry("install/DefinitionRemoval.java", "pods of all kinds lose the finalizer"),
           Map.entry("jobs/controller/PodGates.java", "knows a pod by the kind of its object"),
           Map.entry(
               "kubequeue/QueueUnits.java", "the states that the extensions' API has per kind"),
-          Map.entry("topology/StrandedPods.java", "pods of all kinds, which events name"),
+          Map.entry("topology/FailedNodeController.java", "pods of all kinds, which events name"),
           Map.entry("webhooks/kinds/DeploymentWebhook.java", "the webhook of a gated kind"),
           Map.entry(
               "webhooks/rules/JobDefaults.java", "pods that create pods, such as drivers of Spark"),
           Map.entry(
-              "webhooks/registration/JobMatchConditions.java", "an expression about pods of Jobs"),
+              "webhooks/registration/WebhookConfigurations.java",
+              "an expression about pods of Jobs"),
           Map.entry("webhooks/kinds/LeaderWorkerSetWebhook.java", "the webhook of a gated kind"),
           Map.entry("webhooks/kinds/PodWebhook.java", "the webhook of a gated kind"),
           Map.entry("webhooks/kinds/StatefulSetWebhook.java", "the webhook of a gated kind"),

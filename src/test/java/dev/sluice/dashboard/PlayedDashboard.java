@@ -2,7 +2,7 @@ package dev.sluice.dashboard;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
+import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;

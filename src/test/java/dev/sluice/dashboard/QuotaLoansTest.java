@@ -6,7 +6,8 @@ import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.dashboard.QuotaLoans.Loan;
+import dev.sluice.dashboard.OverviewDocument.QuotaLoans;
+import dev.sluice.dashboard.OverviewDocument.QuotaLoans.Loan;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

@@ -2,6 +2,7 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.install.Installer.OptionalDefinitions;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;

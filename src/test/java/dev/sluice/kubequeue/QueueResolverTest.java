@@ -2,8 +2,9 @@ package dev.sluice.kubequeue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.kubequeue.QueueResolver.QuotaQueue;
-import dev.sluice.kubequeue.QueueResolver.Resolution;
+import dev.sluice.kubequeue.CachedJobIntake.QueueResolver;
+import dev.sluice.kubequeue.CachedJobIntake.QueueResolver.QuotaQueue;
+import dev.sluice.kubequeue.CachedJobIntake.QueueResolver.Resolution;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
+import dev.sluice.kubequeue.QuotaReading.QuotaFaults;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.ArrayList;
 import java.util.HashMap;

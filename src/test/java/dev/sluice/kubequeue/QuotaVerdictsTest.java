@@ -3,6 +3,7 @@ package dev.sluice.kubequeue;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
+import dev.sluice.kubequeue.QuotaReading.QuotaFaults;
 import dev.sluice.kubequeue.QuotaTrees.Cluster;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -6,7 +6,7 @@ import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueUsageView;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.quota.DominantResourceShare;
 import java.time.Instant;

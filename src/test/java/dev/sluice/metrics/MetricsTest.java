@@ -8,7 +8,7 @@ import static dev.sluice.metrics.Workloads.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.FlavorUsage;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.kube.leader.ReplicaRole;

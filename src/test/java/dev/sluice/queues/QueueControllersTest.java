@@ -12,7 +12,7 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueView;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;

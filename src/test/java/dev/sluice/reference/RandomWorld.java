@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;

@@ -1,14 +1,14 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.Quota;
-import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.ReferenceAssigner.Mode;

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.ReplacedSlice;
+import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;

@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.time.Instant;

@@ -1,14 +1,14 @@
 package dev.sluice.reference;
 
-import static dev.sluice.core.model.PreemptionReason.IN_CLUSTER_QUEUE;
-import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING;
-import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAMATION;
+import static dev.sluice.core.model.Decision.PreemptionReason.IN_CLUSTER_QUEUE;
+import static dev.sluice.core.model.Decision.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING;
+import static dev.sluice.core.model.Decision.PreemptionReason.IN_COHORT_RECLAMATION;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.FlavorFungibility;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;

@@ -2,9 +2,9 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.JobSlice;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.SchedulerEvent;
 import java.util.List;
 import java.util.Optional;

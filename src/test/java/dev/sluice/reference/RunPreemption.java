@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.util.List;
 import java.util.Optional;

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.PodSetTopology;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.topology.Placement;
 import dev.sluice.core.topology.PlacementRequest;
 import dev.sluice.core.topology.TopologyCache;

@@ -3,7 +3,7 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.reference.Decided.Admission;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;

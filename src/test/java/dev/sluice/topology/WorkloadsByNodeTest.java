@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyAssignment.Domain;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.topology.FailedNodeController.WorkloadsByNode;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Assignment;

@@ -2,8 +2,13 @@ package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonFields;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -102,5 +107,122 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
       }
     }
     return null;
+  }
+
+  /** Quota as v1alpha2 writes it, and as the stored version does. */
+  private static final class V1Alpha2Quotas {
+
+    private V1Alpha2Quotas() {}
+
+    /**
+     * The groups of the stored version. Resources that list the same flavors in the same order make
+     * up a group.
+     *
+     * @param resources the list of v1alpha2
+     * @param cohort whether the queue has a cohort, without which nothing can be borrowed
+     */
+    static ArrayNode groups(ArrayNode resources, boolean cohort) {
+      Map<List<String>, ObjectNode> groups = new LinkedHashMap<>();
+      for (int index = 0; index < resources.size(); index++) {
+        JsonNode resource = resources.get(index);
+        List<String> flavors =
+            resource
+                .path("flavors")
+                .valueStream()
+                .map(flavor -> flavor.path("name").asText())
+                .toList();
+        ObjectNode group = groups.computeIfAbsent(flavors, V1Alpha2Quotas::emptyGroup);
+        group.withArray("coveredResources").add(resource.path("name").asText());
+        for (int flavor = 0; flavor < flavors.size(); flavor++) {
+          String path = "spec.resources[%d].flavors[%d].quota".formatted(index, flavor);
+          ObjectNode quota =
+              quota(resource.path("flavors").get(flavor).path("quota"), cohort, path);
+          ObjectNode named = JsonNodeFactory.instance.objectNode();
+          named.set("name", resource.path("name"));
+          ((ArrayNode) group.path("flavors").get(flavor).path("resources"))
+              .add(named.setAll(quota));
+        }
+      }
+      return JsonNodeFactory.instance.arrayNode().addAll(groups.values());
+    }
+
+    private static ObjectNode emptyGroup(List<String> flavors) {
+      ObjectNode group = JsonNodeFactory.instance.objectNode();
+      group.putArray("coveredResources");
+      ArrayNode list = group.putArray("flavors");
+      flavors.forEach(name -> list.addObject().put("name", name).putArray("resources"));
+      return group;
+    }
+
+    private static ObjectNode quota(JsonNode quota, boolean cohort, String path) {
+      ObjectNode result = JsonNodeFactory.instance.objectNode();
+      JsonNode min = quota.get("min");
+      JsonNode max = quota.get("max");
+      readable(min, path + ".min");
+      readable(max, path + ".max");
+      if (min != null && max != null && JsonQuantities.less(max, min)) {
+        throw new ConversionException(
+            "%s.max: %s is less than min, which is %s; it must not be"
+                .formatted(path, max.asText(), min.asText()));
+      }
+      JsonNode nothing = JsonNodeFactory.instance.numberNode(0);
+      JsonNode guaranteed = min != null ? min : max != null && !cohort ? max : nothing;
+      result.set("nominalQuota", guaranteed);
+      if (cohort && max != null) {
+        result.set("borrowingLimit", JsonQuantities.difference(max, guaranteed));
+      }
+      return result;
+    }
+
+    private static void readable(@Nullable JsonNode amount, String path) {
+      try {
+        if (amount != null) {
+          JsonQuantities.requireReadable(amount);
+        }
+      } catch (ConversionException e) {
+        throw new ConversionException(path + ": " + e.getMessage());
+      }
+    }
+
+    /** The list of v1alpha2, as far as it can say what the groups say. */
+    static ArrayNode resources(ArrayNode groups) {
+      ArrayNode result = JsonNodeFactory.instance.arrayNode();
+      for (JsonNode group : groups) {
+        for (JsonNode name : group.path("coveredResources")) {
+          ObjectNode resource = result.addObject();
+          resource.set("name", name);
+          ArrayNode flavors = resource.putArray("flavors");
+          for (JsonNode flavor : group.path("flavors")) {
+            ObjectNode entry = flavors.addObject();
+            entry.set("name", flavor.path("name"));
+            entry.set(
+                "quota", minAndMax(JsonFields.named(flavor.path("resources"), name.asText())));
+          }
+        }
+      }
+      return result;
+    }
+
+    private static ObjectNode minAndMax(ObjectNode quota) {
+      ObjectNode result = quota.objectNode();
+      JsonNode nominal = quota.get("nominalQuota");
+      JsonNode borrowing = quota.get("borrowingLimit");
+      if (nominal != null) {
+        result.set("min", nominal);
+        if (borrowing != null) {
+          ceiling(nominal, borrowing).ifPresent(max -> result.set("max", max));
+        }
+      }
+      return result;
+    }
+
+    /** Empty for amounts that can't be added; an object that is stored must stay readable. */
+    private static Optional<JsonNode> ceiling(JsonNode nominal, JsonNode borrowing) {
+      try {
+        return Optional.of(JsonQuantities.sum(nominal, borrowing));
+      } catch (ConversionException e) {
+        return Optional.empty();
+      }
+    }
   }
 }

@@ -6,7 +6,10 @@ import static dev.sluice.api.ApiVersions.V1BETA1;
 import static dev.sluice.api.ApiVersions.V1BETA2;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -120,5 +123,293 @@ public final class HubConverter {
                       .toList()));
     }
     return version;
+  }
+
+  /** Cohorts of v1beta1: past usage in the status was never written and is left out. */
+  private static final class CohortV1Beta1 implements KindConversion {
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      JsonFields.object(object.path("status").get("fairSharing"))
+          .remove("admissionFairSharingStatus");
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      conversionData.clear();
+    }
+  }
+
+  /** Local queues of v1beta1: usage has another name, and the list of flavors is left out. */
+  private static final class LocalQueueV1Beta1 implements KindConversion {
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      ObjectNode status = JsonFields.object(object.get("status"));
+      status.remove("flavors");
+      JsonFields.rename(status, "flavorUsage", "flavorsUsage");
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      JsonFields.rename(JsonFields.object(object.get("status")), "flavorsUsage", "flavorUsage");
+    }
+  }
+
+  /** Local queues of v1alpha2: they name their cluster queue and say nothing else. */
+  private static final class LocalQueueV1Alpha2 implements KindConversion {
+
+    private static final Set<String> KNOWN = Set.of("clusterQueue");
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      if (!conversionData.restored().isEmpty()) {
+        JsonFields.fill(object.withObject("/spec"), conversionData.restored());
+      }
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      JsonFields.moveAllBut(
+          JsonFields.object(object.get("spec")), KNOWN, conversionData.preserved());
+    }
+  }
+
+  /**
+   * Worker clusters of v1beta1: kubeconfig and cluster profile stand in the spec itself, and the
+   * kubeconfig is required; one without a location stands for none.
+   */
+  private static final class MultiKueueClusterV1Beta1 implements KindConversion {
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      if (object.get("spec") instanceof ObjectNode spec) {
+        ObjectNode source = spec.objectNode();
+        JsonFields.move(spec, "clusterProfileRef", source, "clusterProfileRef");
+        JsonFields.move(spec, "kubeConfig", source, "kubeConfig");
+        if (source.path("kubeConfig").path("location").asText("").isEmpty()) {
+          source.remove("kubeConfig");
+        }
+        spec.set("clusterSource", source);
+      }
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      if (object.get("spec") instanceof ObjectNode spec) {
+        ObjectNode source = JsonFields.object(spec.remove("clusterSource"));
+        JsonFields.move(source, "clusterProfileRef", spec, "clusterProfileRef");
+        JsonFields.move(source, "kubeConfig", spec, "kubeConfig");
+        if (!spec.has("kubeConfig")) {
+          spec.putObject("kubeConfig").put("location", "").put("locationType", "Secret");
+        }
+      }
+    }
+  }
+
+  /**
+   * Flavors of v1alpha2: nodes are told by the labels of the object itself, and taints stand at the
+   * top. Labels of nodes that are not those of the object are shown as {@code nodeSelector}.
+   */
+  private static final class ResourceFlavorV1Alpha2 implements KindConversion {
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      JsonNode selector = object.remove("nodeSelector");
+      JsonNode taints = JsonFields.array(object.remove("taints"));
+      ObjectNode spec = object.objectNode();
+      JsonNode labels =
+          selector instanceof ObjectNode given ? given : object.path("metadata").path("labels");
+      JsonFields.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
+      JsonFields.setUnlessEmpty(spec, "nodeTaints", taints);
+      JsonFields.fill(spec, conversionData.restored());
+      JsonFields.setUnlessEmpty(object, "spec", spec);
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      ObjectNode spec = JsonFields.object(object.remove("spec"));
+      ObjectNode nodeLabels = JsonFields.object(spec.remove("nodeLabels"));
+      if (!nodeLabels.equals(JsonFields.object(object.path("metadata").get("labels")))) {
+        object.set("nodeSelector", nodeLabels);
+      }
+      JsonFields.setUnlessEmpty(object, "taints", JsonFields.array(spec.remove("nodeTaints")));
+      conversionData.preserved().setAll(spec);
+    }
+  }
+
+  /**
+   * Cluster queues of v1beta1. Old spellings become the words of the stored version for good: names
+   * of admission checks become a strategy, {@code Borrow} and {@code Preempt} become {@code
+   * MayStopSearch}. Status fields that nobody writes any more are left out.
+   */
+  private static final class ClusterQueueV1Beta1 implements KindConversion {
+
+    private static final String POLICY = "concurrentAdmissionPolicy";
+    private static final Map<String, String> SPELLINGS =
+        Map.of("whenCanBorrow", "Borrow", "whenCanPreempt", "Preempt");
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      if (object.get("spec") instanceof ObjectNode spec) {
+        JsonFields.rename(spec, "cohort", "cohortName");
+        admissionChecks(spec);
+        fungibility(JsonFields.object(spec.get("flavorFungibility")));
+      }
+      if (conversionData.restored().has(POLICY)) {
+        JsonFields.move(conversionData.restored(), POLICY, object.withObject("/spec"), POLICY);
+      }
+      ObjectNode status = JsonFields.object(object.get("status"));
+      status.remove("pendingWorkloadsStatus");
+      JsonFields.object(status.get("fairSharing")).remove("admissionFairSharingStatus");
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      if (object.get("spec") instanceof ObjectNode spec) {
+        JsonFields.rename(spec, "cohortName", "cohort");
+        JsonFields.move(spec, POLICY, conversionData.preserved(), POLICY);
+      }
+    }
+
+    private static void admissionChecks(ObjectNode spec) {
+      ArrayNode names = JsonFields.array(spec.remove("admissionChecks"));
+      if (!names.isEmpty()) {
+        Set<JsonNode> distinct = new LinkedHashSet<>();
+        names.forEach(distinct::add);
+        ArrayNode rules = spec.putObject("admissionChecksStrategy").putArray("admissionChecks");
+        distinct.forEach(name -> rules.addObject().set("name", name));
+      } else if (spec.path("admissionChecksStrategy").path("admissionChecks").isEmpty()) {
+        spec.remove("admissionChecksStrategy");
+      }
+    }
+
+    private static void fungibility(ObjectNode fungibility) {
+      SPELLINGS.forEach(
+          (field, old) -> {
+            if (fungibility.path(field).asText().equals(old)) {
+              fungibility.put(field, "MayStopSearch");
+            }
+          });
+    }
+  }
+
+  /**
+   * Workloads of v1beta1: the priority class is a name and a source, places are listed domain by
+   * domain, and neither gates nor slices within slices are known.
+   */
+  static final class WorkloadV1Beta1 implements KindConversion {
+
+    private static final String CONSTRAINTS = "podsetSliceRequiredTopologyConstraints";
+    private static final String GATES = "preemptionGates";
+    private static final String ACCUMULATED = "accumulatedPastExecutionTimeSeconds";
+    private static final String ACCUMULATED_OLD = "accumulatedPastExexcutionTimeSeconds";
+
+    @Override
+    public void convertToHub(ObjectNode object, ConversionData conversionData) {
+      ObjectNode said = conversionData.restored();
+      ObjectNode spec = JsonFields.object(object.get("spec"));
+      PriorityClassConversion.up(spec, conversionData.preserved());
+      for (JsonNode podSet : spec.path("podSets")) {
+        JsonNode constraints = said.path(CONSTRAINTS).get(podSet.path("name").asText());
+        if (constraints != null && podSet.get("topologyRequest") instanceof ObjectNode request) {
+          request.set(CONSTRAINTS, constraints);
+        }
+      }
+      JsonFields.move(said, GATES, spec, GATES);
+      ObjectNode status = JsonFields.object(object.get("status"));
+      JsonFields.rename(status, ACCUMULATED_OLD, ACCUMULATED);
+      JsonFields.move(said, "statusPreemptionGates", status, GATES);
+      for (JsonNode assignment : assignments(status)) {
+        // Names are unique; of those that aren't, only the first gets the runs, which may be long.
+        JsonNode written =
+            said.get("slices") instanceof ObjectNode slices
+                ? slices.remove(assignment.path("name").asText())
+                : null;
+        TopologyAssignmentConversion.up(assignment, JsonFields.array(written));
+      }
+    }
+
+    @Override
+    public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+      ObjectNode kept = conversionData.preserved();
+      ObjectNode spec = JsonFields.object(object.get("spec"));
+      PriorityClassConversion.down(spec, conversionData.restored());
+      for (JsonNode podSet : spec.path("podSets")) {
+        if (podSet.get("topologyRequest") instanceof ObjectNode request
+            && request.has(CONSTRAINTS)) {
+          kept.withObject("/" + CONSTRAINTS)
+              .set(podSet.path("name").asText(), request.remove(CONSTRAINTS));
+        }
+      }
+      JsonFields.move(spec, GATES, kept, GATES);
+      ObjectNode status = JsonFields.object(object.get("status"));
+      JsonFields.rename(status, ACCUMULATED, ACCUMULATED_OLD);
+      JsonFields.move(status, GATES, kept, "statusPreemptionGates");
+      for (JsonNode assignment : assignments(status)) {
+        ArrayNode unusual = TopologyAssignmentConversion.down(assignment);
+        if (!unusual.isEmpty()) {
+          kept.withObject("/slices").set(assignment.path("name").asText(), unusual);
+        }
+      }
+    }
+
+    private static JsonNode assignments(ObjectNode status) {
+      return status.path("admission").path("podSetAssignments");
+    }
+
+    /**
+     * The class a priority comes from: name and source in v1beta1, a reference in the stored
+     * version.
+     */
+    private static final class PriorityClassConversion {
+
+      private static final String NAME = "priorityClassName";
+      private static final String SOURCE = "priorityClassSource";
+      private static final String REFERENCE = "priorityClassRef";
+      private static final Map<String, String> KIND_BY_SOURCE =
+          Map.of(
+              "kueue.x-k8s.io/workloadpriorityclass",
+              "WorkloadPriorityClass",
+              "scheduling.k8s.io/priorityclass",
+              "PriorityClass");
+
+      private PriorityClassConversion() {}
+
+      /** A name without a source refers to nothing; it is kept and not converted. */
+      static void up(ObjectNode spec, ObjectNode kept) {
+        String source = spec.path(SOURCE).asText();
+        String kind = KIND_BY_SOURCE.get(source);
+        String name = spec.path(NAME).asText();
+        if (kind == null || name.isEmpty()) {
+          JsonFields.move(spec, NAME, kept, NAME);
+          JsonFields.move(spec, SOURCE, kept, SOURCE);
+        } else {
+          spec.putObject(REFERENCE)
+              .put("group", source.substring(0, source.indexOf('/')))
+              .put("kind", kind)
+              .put("name", name);
+          spec.remove(NAME);
+          spec.remove(SOURCE);
+        }
+      }
+
+      /** The name and source of a reference, or what was kept when there is none. */
+      static void down(ObjectNode spec, ObjectNode said) {
+        ObjectNode reference = JsonFields.object(spec.remove(REFERENCE));
+        if (reference.isEmpty()) {
+          JsonFields.move(said, NAME, spec, NAME);
+          JsonFields.move(said, SOURCE, spec, SOURCE);
+        } else {
+          spec.set(NAME, reference.path("name"));
+          KIND_BY_SOURCE.forEach(
+              (source, kind) -> {
+                if (kind.equals(reference.path("kind").asText())) {
+                  spec.put(SOURCE, source);
+                }
+              });
+        }
+      }
+    }
   }
 }

@@ -2,17 +2,20 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobControllers;
+import dev.sluice.jobs.controller.JobEvents;
 import dev.sluice.jobs.controller.JobReconciler;
 import dev.sluice.jobs.controller.KubernetesJobClient;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.controller.OwnerlessWorkloads;
 import dev.sluice.jobs.controller.RemoteExecutionLookup;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.pod.PodIndex;
@@ -21,8 +24,11 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kubequeue.CachedJobIntake;
 import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.kubequeue.ForeignUnitSteering;
@@ -34,6 +40,7 @@ import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
 import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import dev.sluice.workload.record.CachedWorkload;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,6 +49,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -329,5 +337,70 @@ public final class JobModule implements OperatorModule {
     ownerless.close();
     mirror.ifPresent(QueueUnitMirror::close);
     steering.ifPresent(ForeignUnitSteering::close);
+  }
+
+  /**
+   * Knows the operator among the users of the API server, by the name that the API server gives to
+   * this process. The answer is remembered. While it can't be had, any service account of the
+   * operator's namespace passes for the operator.
+   */
+  private static final class OperatorIdentity implements Predicate<String> {
+
+    private final KubernetesClient client;
+    private final String accounts;
+    private volatile Optional<String> known = Optional.empty();
+
+    /** Nothing is asked yet. */
+    OperatorIdentity(KubernetesClient client, String namespace) {
+      this.client = client;
+      this.accounts = "system:serviceaccount:" + namespace + ":";
+    }
+
+    @Override
+    public boolean test(String user) {
+      Optional<String> name = known.or(() -> OwnUser.of(client));
+      known = name;
+      return name.map(user::equals).orElseGet(() -> user.startsWith(accounts));
+    }
+  }
+
+  /** Events about jobs, by way of the recorder, and what is measured of jobs. */
+  private static final class RecordedJobEvents implements JobEvents {
+
+    private static final String ACTION = "Reconcile";
+
+    private final EventRecorder events;
+    private final MetricsModule metrics;
+
+    RecordedJobEvents(EventRecorder events, MetricsModule metrics) {
+      this.events = events;
+      this.metrics = metrics;
+    }
+
+    @Override
+    public void workloadCreated(JobRef job, String localQueue, Duration sinceJobCreation) {
+      metrics.recordWorkloadCreation(
+          job.kind().kind(), new LocalQueueId(job.namespace(), localQueue), sinceJobCreation);
+    }
+
+    @Override
+    public void gateRemoved(CachedWorkload workload, String gate) {
+      metrics.recordGateRemoval(workload, gate);
+    }
+
+    @Override
+    public void normal(JobRef job, String reason, String note) {
+      events.record(subject(job), EventRecorder.Type.NORMAL, reason, ACTION, note);
+    }
+
+    @Override
+    public void warning(JobRef job, String reason, String note) {
+      events.record(subject(job), EventRecorder.Type.WARNING, reason, ACTION, note);
+    }
+
+    private static ObjectReference subject(JobRef job) {
+      return new ObjectReference(
+          job.kind().apiVersion(), job.kind().kind(), job.namespace(), job.name(), job.uid());
+    }
   }
 }

@@ -18,12 +18,15 @@ import dev.sluice.checks.multikueue.fencing.MonotonicClock;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.checks.multikueue.sync.DispatchListener;
 import dev.sluice.checks.multikueue.sync.LeaseHeartbeat;
+import dev.sluice.checks.multikueue.sync.LocalPods;
 import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
 import dev.sluice.queues.cache.CachedQueues;
@@ -32,12 +35,14 @@ import dev.sluice.workload.lifecycle.CheckedAdmission;
 import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.javaoperatorsdk.operator.Operator;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiConsumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -256,6 +261,98 @@ public final class MultiKueueModule implements OperatorModule {
       fencing.close();
     } finally {
       controllers.ifPresent(MultiKueueControllers::close);
+    }
+  }
+
+  /**
+   * The managed pods of this cluster, for those who send them to others.
+   *
+   * @param directory what the watch tells
+   */
+  private record IndexedLocalPods(PodIndex directory) implements LocalPods {
+
+    @Override
+    public List<LocalPod> group(String namespace, String group) {
+      return directory.group(namespace, group).stream()
+          .map(
+              pod ->
+                  new LocalPod(
+                      pod.name(), pod.job().ref().uid(), pod.job().deletionTime().isPresent()))
+          .toList();
+    }
+
+    @Override
+    public void observe(BiConsumer<String, String> observer) {
+      directory.observe(observer);
+    }
+  }
+
+  /** Records the dispatch of Workloads to worker clusters: events on the Workload, and metrics. */
+  private static final class MultiKueueEventRecorder implements DispatchListener {
+
+    private static final String MULTI_KUEUE = "MultiKueue";
+
+    private final EventRecorder events;
+    private final InstantSource clock;
+    private volatile Optional<MultiKueueMetrics> metrics = Optional.empty();
+
+    /** Records events only. */
+    MultiKueueEventRecorder(EventRecorder events, InstantSource clock) {
+      this.events = events;
+      this.clock = clock;
+    }
+
+    /** Records metrics too from now on. */
+    void measure(MultiKueueMetrics metrics) {
+      this.metrics = Optional.of(metrics);
+    }
+
+    /** The Workload was deactivated because its manager was silent for too long. */
+    void fenced(CachedWorkload workload) {
+      String origin = workload.labels().getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN, "");
+      metrics.ifPresent(it -> it.fenced(origin));
+      reported(
+          workload,
+          true,
+          "Deactivated: the manager cluster that sent the workload, origin \""
+              + origin
+              + "\", was not heard of in time");
+    }
+
+    @Override
+    public void dispatched(CachedWorkload workload, String clusterQueue, String cluster) {
+      metrics.ifPresent(it -> it.dispatched(clusterQueue, cluster));
+    }
+
+    @Override
+    public void admitted(CachedWorkload workload, String clusterQueue, String cluster) {
+      Duration after = Duration.between(workload.createdAt(), clock.instant());
+      metrics.ifPresent(it -> it.admitted(clusterQueue, cluster, after));
+    }
+
+    @Override
+    public void requeued(CachedWorkload workload, String clusterQueue, String cluster) {
+      metrics.ifPresent(it -> it.requeued(clusterQueue, cluster));
+    }
+
+    @Override
+    public void cutOff(String cluster) {
+      metrics.ifPresent(it -> it.cutOff(cluster));
+    }
+
+    @Override
+    public void unreadable(String cluster) {
+      metrics.ifPresent(it -> it.unreadable(cluster));
+    }
+
+    @Override
+    public void reported(CachedWorkload workload, boolean warning, String note) {
+      events.record(
+          WorkloadReference.of(workload.id()),
+          warning ? EventRecorder.Type.WARNING : EventRecorder.Type.NORMAL,
+          MULTI_KUEUE,
+          "Dispatch",
+          note);
     }
   }
 }

@@ -1,12 +1,20 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.client.WriteLatency;
 import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventRecorder.Reporter;
+import dev.sluice.kube.events.EventRecorder.Routine;
 import dev.sluice.kube.events.KubernetesEventSink;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.leader.SharedObjectsGuard;
@@ -16,11 +24,16 @@ import dev.sluice.metrics.MetricsScrape;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What all modules of an operator share. */
 public final class OperatorContext implements AutoCloseable {
@@ -186,6 +199,70 @@ public final class OperatorContext implements AutoCloseable {
       } finally {
         executor.shutdownNow();
       }
+    }
+  }
+
+  /**
+   * The events of the usual course of a job. Each of them says what the status of the job or of its
+   * Workload says, too, and nobody has to act upon it; evictions and warnings are not among them.
+   */
+  private static final class RoutineEvents {
+
+    /** All steps of about fifteen jobs after a quiet time, and of one more each second. */
+    static final Routine BUDGET =
+        new Routine(
+            Set.of(
+                "CreatedWorkload",
+                "QuotaReserved",
+                "Admitted",
+                "Started",
+                "MultiKueue",
+                "ProvisioningRequestCreated",
+                "AdmissionCheckUpdated",
+                "FinishedWorkload"),
+            5,
+            100,
+            100,
+            Duration.ofSeconds(30));
+
+    private RoutineEvents() {}
+  }
+
+  /**
+   * The controllers that events name as their source, by the names that Kueue gives them, because
+   * people select events by {@code source} and {@code reportingComponent}: what is decided about a
+   * Workload is {@code kueue-admission}'s, what is done to a job is that of its kind, such as
+   * {@code batch/job-kueue-controller}.
+   */
+  static final class ReportingControllers {
+
+    private static final String ADMISSION = "kueue-admission";
+
+    /** The reasons of events by which the scheduler tells its decisions. */
+    private static final Set<String> DECISIONS =
+        Set.of("QuotaReserved", "Admitted", "Preempted", "PreemptedWorkload", "SecondPassFailed");
+
+    private static final Set<String> PENDING =
+        Stream.of(PendingReason.values()).map(PendingReason::apiReason).collect(Collectors.toSet());
+
+    private static final List<JobKind> JOBS =
+        BuiltInIntegrations.descriptions().stream().map(JobKindDescription::kind).toList();
+
+    private ReportingControllers() {}
+
+    /** The controller that an event with this reason about this object names. */
+    static String of(ObjectReference about, String reason) {
+      if (about.apiVersion().startsWith(KueueConstants.GROUP + "/")) {
+        boolean decided = DECISIONS.contains(reason) || PENDING.contains(reason);
+        return about.kind().equals("Workload") && decided
+            ? ADMISSION
+            : "kueue-" + about.kind().toLowerCase(Locale.ROOT) + "-controller";
+      }
+      return JOBS.stream()
+          .filter(kind -> kind.is(about.apiVersion(), about.kind()))
+          .findFirst()
+          .map(kind -> kind.framework() + "-kueue-controller")
+          .orElse(Reporter.UNNAMED);
     }
   }
 }

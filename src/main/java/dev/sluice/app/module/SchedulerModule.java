@@ -3,11 +3,13 @@ package dev.sluice.app.module;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedRequiredChecks;
@@ -16,12 +18,18 @@ import dev.sluice.server.endpoints.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.feed.WorkloadEventFeed;
 import dev.sluice.workload.feed.WorkloadTranslator;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.UnsupportedRequests;
+import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.writing.DecisionExecutor;
 import dev.sluice.workload.writing.FirstNomination;
 import dev.sluice.workload.writing.NewerVersionWaiter;
 import dev.sluice.workload.writing.PendingReasonReporter;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -229,6 +237,54 @@ public final class SchedulerModule implements OperatorModule {
       pendingReasons.close();
     } finally {
       workloads.writer().drain(DRAIN_LIMIT).join();
+    }
+  }
+
+  /** The pending Workloads that the engine is asked about. */
+  private record QueriedWorkloads(SchedulerQueries queries, WorkloadLister workloads)
+      implements PendingGauges.PendingWorkloads {
+
+    @Override
+    public CompletableFuture<Optional<List<PendingPosition>>> in(String clusterQueue) {
+      return queries.pendingInClusterQueue(clusterQueue, 0, Integer.MAX_VALUE);
+    }
+
+    @Override
+    public Optional<CachedWorkload> find(WorkloadId id) {
+      return workloads.get(id.namespace(), id.name());
+    }
+  }
+
+  /**
+   * Tells whether the engine's thread still takes messages. Each check asks the engine a question,
+   * unless an earlier one is still without an answer: one that waits for a minute means that the
+   * thread is busy or blocked in one step. Thread-safe.
+   */
+  static final class EngineWatchdog {
+
+    static final Duration LIMIT = Duration.ofMinutes(1);
+
+    private static final WorkloadId NOBODY = new WorkloadId("", "", "");
+
+    private final SchedulerQueries queries;
+    private final LongSupplier nanoTime;
+    private CompletableFuture<?> question = CompletableFuture.completedFuture(null);
+    private long askedAt;
+
+    /** Over an engine that has started; {@code nanoTime} is monotonic. */
+    EngineWatchdog(SchedulerQueries queries, LongSupplier nanoTime) {
+      this.queries = queries;
+      this.nanoTime = nanoTime;
+    }
+
+    /** Whether no question has waited for longer than {@link #LIMIT}; to be called regularly. */
+    synchronized boolean alive() {
+      long now = nanoTime.getAsLong();
+      if (question.isDone()) {
+        question = queries.pendingReason(NOBODY);
+        askedAt = now;
+      }
+      return now - askedAt < LIMIT.toNanos();
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.app.module;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;

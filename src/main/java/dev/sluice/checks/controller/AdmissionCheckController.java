@@ -1,6 +1,6 @@
 package dev.sluice.checks.controller;
 
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.queues.mapping.CheckControllerDescription;
 import java.util.Optional;
 

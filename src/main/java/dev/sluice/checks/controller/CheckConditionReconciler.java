@@ -2,7 +2,7 @@ package dev.sluice.checks.controller;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.api.v1beta2.AdmissionCheckStatus;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckStatus;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.LeaderAwareReconciler;
 import dev.sluice.kube.controller.ReconcileTrigger;

@@ -2,10 +2,10 @@ package dev.sluice.checks.multikueue;
 
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.MultiKueueCluster.KubeConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
+import dev.sluice.api.v1beta2.MultiKueueConfig.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.sync.ClusterSelector;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.queues.cache.LocalClusters;

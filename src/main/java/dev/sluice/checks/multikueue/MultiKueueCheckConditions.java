@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue;
 
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.checks.controller.ActiveCondition;

@@ -3,10 +3,13 @@ package dev.sluice.checks.multikueue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.api.v1beta2.KubeConfig;
-import dev.sluice.api.v1beta2.LocationType;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.MultiKueueCluster.KubeConfig;
+import dev.sluice.api.v1beta2.MultiKueueCluster.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.checks.controller.ActiveCondition;
+import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckConditionReconciler;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
@@ -30,6 +33,7 @@ import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.mapping.CheckControllerDescription;
 import dev.sluice.workload.writing.FirstNomination;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
@@ -41,6 +45,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -418,6 +423,36 @@ public final class MultiKueueControllers implements AutoCloseable {
         @Nullable JsonNode before,
         @Nullable JsonNode after) {
       multiKueueWorkloadReconciler.enqueue(key);
+    }
+  }
+
+  /**
+   * The controller of MultiKueue checks. The states of its checks come from the placement of
+   * Workloads, which writes them together with the cluster.
+   */
+  private static final class MultiKueueCheckController implements AdmissionCheckController {
+
+    private final MultiKueueCheckConditions conditions;
+    private final BooleanSupplier listed;
+
+    /**
+     * A controller of checks.
+     *
+     * @param listed whether the objects that checks name are listed
+     */
+    MultiKueueCheckController(MultiKueueCheckConditions conditions, BooleanSupplier listed) {
+      this.conditions = conditions;
+      this.listed = listed;
+    }
+
+    @Override
+    public CheckControllerDescription description() {
+      return MultiKueueChecks.DESCRIPTION;
+    }
+
+    @Override
+    public Optional<ActiveCondition> condition(AdmissionCheckSpec check) {
+      return listed.getAsBoolean() ? Optional.of(conditions.of(check)) : Optional.empty();
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestConfigSpec;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.PodSet;

@@ -1,10 +1,10 @@
 package dev.sluice.checks.provisioning;
 
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
-import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestConfigSpec;
 import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

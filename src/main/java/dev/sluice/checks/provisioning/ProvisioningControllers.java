@@ -2,7 +2,10 @@ package dev.sluice.checks.provisioning;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.controller.ActiveCondition;
+import dev.sluice.checks.controller.AdmissionCheckController;
 import dev.sluice.checks.controller.CheckConditionReconciler;
 import dev.sluice.checks.controller.CheckStateWriter;
 import dev.sluice.jobs.policy.FlavorLookup;
@@ -14,6 +17,7 @@ import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.queues.mapping.CheckControllerDescription;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.writing.WorkloadWriter;
@@ -22,6 +26,9 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -192,6 +199,54 @@ public final class ProvisioningControllers implements AutoCloseable {
     @Override
     public void availabilityChanged() {
       reconcileAll();
+    }
+  }
+
+  /**
+   * Says which checks of the controller of ProvisioningRequests can be used. The states of its
+   * checks are written by {@link ProvisioningReconciler}, because they depend on requests.
+   */
+  static final class ProvisioningCheckController implements AdmissionCheckController {
+
+    private final Function<String, Optional<ProvisioningRequestConfig>> configs;
+    private final Supplier<RequestAvailability> availability;
+
+    /**
+     * A controller of checks.
+     *
+     * @param configs finds a ProvisioningRequestConfig by name
+     * @param availability whether the cluster has ProvisioningRequests
+     */
+    ProvisioningCheckController(
+        Function<String, Optional<ProvisioningRequestConfig>> configs,
+        Supplier<RequestAvailability> availability) {
+      this.configs = configs;
+      this.availability = availability;
+    }
+
+    @Override
+    public CheckControllerDescription description() {
+      return ProvisioningChecks.DESCRIPTION;
+    }
+
+    @Override
+    public Optional<ActiveCondition> condition(AdmissionCheckSpec check) {
+      RequestAvailability requests = availability.get();
+      return requests == RequestAvailability.UNKNOWN
+          ? Optional.empty()
+          : Optional.of(
+              of(ParameterResolution.of(check, configs), requests != RequestAvailability.ABSENT));
+    }
+
+    /** The condition of a check with these parameters. */
+    static ActiveCondition of(ParameterResolution parameters, boolean served) {
+      if (parameters.config().isEmpty()) {
+        return new ActiveCondition(false, "BadParametersRef", parameters.problem());
+      }
+      return served
+          ? new ActiveCondition(true, "Active", "The check can be used")
+          : new ActiveCondition(
+              false, "ProvisioningRequestsNotServed", ProvisioningPolicy.NOT_SERVED);
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.sluice.checks.provisioning;
 
 import dev.sluice.api.KubernetesNames;
-import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
-import dev.sluice.api.v1beta2.ProvisioningRequestNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestConfigSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestNodeSelector;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestRetryStrategy;
 import dev.sluice.checks.provisioning.ProvisioningDecision.CreateRequest;
 import dev.sluice.checks.provisioning.ProvisioningDecision.DeleteRequest;
 import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;

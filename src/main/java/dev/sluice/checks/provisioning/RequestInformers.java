@@ -1,16 +1,34 @@
 package dev.sluice.checks.provisioning;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.definitions.ServedDefinitions;
+import dev.sluice.kube.reflect.CachedResource;
 import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.kube.reflect.TolerantDeserializers;
+import dev.sluice.kube.reflect.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.Version;
+import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -218,6 +236,98 @@ final class RequestInformers implements AutoCloseable {
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** The requests by the UID of the Workload that controls them. Readable from any thread. */
+  static final class OwnedRequests {
+
+    private final Map<String, Map<String, CachedRequest>> byOwner = new ConcurrentHashMap<>();
+
+    /** The requests that the Workload of this UID controls. */
+    Collection<CachedRequest> of(String workloadUid) {
+      Map<String, CachedRequest> owned = byOwner.get(workloadUid);
+      return owned == null ? List.of() : List.copyOf(owned.values());
+    }
+
+    /** A request appeared ({@code before} is null), changed, or went ({@code after} is null). */
+    void changed(@Nullable CachedRequest before, @Nullable CachedRequest after) {
+      if (before != null && (after == null || !before.controller().equals(after.controller()))) {
+        byOwner.computeIfPresent(
+            before.controller(),
+            (uid, owned) -> {
+              owned.remove(key(before));
+              return owned.isEmpty() ? null : owned;
+            });
+      }
+      if (after != null && !after.controller().isEmpty()) {
+        byOwner.compute(
+            after.controller(),
+            (uid, owned) -> {
+              Map<String, CachedRequest> result = owned == null ? new ConcurrentHashMap<>() : owned;
+              result.put(key(after), after);
+              return result;
+            });
+      }
+    }
+
+    private static String key(CachedRequest request) {
+      return Cache.namespaceKeyFunc(request.namespace(), request.name());
+    }
+  }
+
+  /**
+   * A PodTemplate in an informer: holds which request controls it. It is read-only and must never
+   * be written back.
+   */
+  @Group("")
+  @Version("v1")
+  @Kind("PodTemplate")
+  @Plural("podtemplates")
+  @JsonDeserialize(using = RequestTemplateResource.Reader.class)
+  public static final class RequestTemplateResource extends CachedResource implements Namespaced {
+
+    private static final long serialVersionUID = 1L;
+
+    private final transient String controller;
+    private final transient String request;
+
+    private RequestTemplateResource(String controller, String request, ObjectMeta metadata) {
+      super(metadata);
+      this.controller = controller;
+      this.request = request;
+    }
+
+    private static RequestTemplateResource of(JsonNode object) {
+      return new RequestTemplateResource(
+          CachedRequest.controllerOf(object, "uid"),
+          CachedRequest.controllerOf(object, "name"),
+          identity(object));
+    }
+
+    /** The name of the object that controls it; empty if none does. */
+    String request() {
+      return request;
+    }
+
+    /** The UID of the object that controls it; empty if none does. */
+    String controller() {
+      return controller;
+    }
+
+    /** Reads a template, and keeps what is needed of it. */
+    static final class Reader extends JsonDeserializer<RequestTemplateResource> {
+
+      @Override
+      public RequestTemplateResource deserialize(JsonParser parser, DeserializationContext context)
+          throws IOException {
+        return TolerantDeserializers.read(
+            parser,
+            context,
+            RequestTemplateResource::of,
+            (JsonNode object, UnreadableMetadata metadata) ->
+                new RequestTemplateResource("", "", metadata));
+      }
     }
   }
 }

@@ -7,8 +7,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.NameHash;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.ProvisioningRequestConfigSpec;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.PodSetMergePolicy;
+import dev.sluice.api.v1beta2.ProvisioningRequestConfig.ProvisioningRequestConfigSpec;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.PodTemplateMerger;
 import dev.sluice.jobs.kind.StartConflictException;
@@ -16,7 +16,9 @@ import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.PodRoleHash;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -270,5 +272,119 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
         .put("name", name)
         .put("uid", uid)
         .put("controller", true);
+  }
+
+  /** Whatever decides where the pods of a template run: templates with equal ones are merged. */
+  private static final class SchedulingRequirements {
+
+    private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
+    private static final String INIT = "initContainers";
+    private static final String RESTART_POLICY = "restartPolicy";
+
+    private SchedulingRequirements() {}
+
+    /** The requirements of a pod's spec, which is left as it is. */
+    static JsonNode of(JsonNode spec) {
+      ObjectNode copy = spec instanceof ObjectNode object ? object.deepCopy() : JSON.objectNode();
+      ObjectNode result = JSON.objectNode();
+      ArrayNode restartPolicies = result.putArray(RESTART_POLICY);
+      requestLimits(copy);
+      for (String field : List.of("containers", INIT)) {
+        for (JsonNode each : copy.path(field)) {
+          if (each instanceof ObjectNode container) {
+            requestLimits(container);
+            retainHostPorts(container);
+          }
+        }
+      }
+      // one that keeps running adds its requests to those of the containers
+      copy.path(INIT).forEach(it -> restartPolicies.add(it.path(RESTART_POLICY).asText("")));
+      return result.set("shape", PodRoleHash.of(copy).hashed());
+    }
+
+    /** A limit is the request where the latter is absent, as for the API server. */
+    private static void requestLimits(ObjectNode holder) {
+      if (holder.path("resources") instanceof ObjectNode resources
+          && resources.path("limits") instanceof ObjectNode limits) {
+        ObjectNode requests =
+            resources.path("requests") instanceof ObjectNode present
+                ? present
+                : resources.putObject("requests");
+        limits
+            .properties()
+            .forEach(
+                limit -> {
+                  if (!requests.hasNonNull(limit.getKey())) {
+                    requests.set(limit.getKey(), limit.getValue());
+                  }
+                });
+      }
+    }
+
+    /** Other ports take none of the node's. */
+    private static void retainHostPorts(ObjectNode container) {
+      if (container.path("ports") instanceof ArrayNode ports) {
+        ports.removeIf(it -> it.path("hostPort").asInt() <= 0);
+      }
+    }
+  }
+
+  /**
+   * Makes a Workload's template one that the API server accepts in a PodTemplate
+   * (docs/provisioning.md#what-is-created). Templates of Workloads may lack what the job's
+   * controller adds to its pods: images of sidecars, or the volumes of claim templates. None of it
+   * decides where pods may run.
+   */
+  static final class AcceptableTemplate {
+
+    /** Nobody pulls it. */
+    static final String IMAGE = "sluice.dev/unknown";
+
+    private static final String MAIN = "containers";
+    private static final String RESTART_POLICY = "restartPolicy";
+
+    private AcceptableTemplate() {}
+
+    /** Changes a template. */
+    static void complete(ObjectNode template) {
+      ObjectNode spec = template.withObjectProperty("spec");
+      spec.remove("ephemeralContainers");
+      if (spec.path(MAIN).isEmpty()) {
+        spec.set(
+            MAIN, JsonNodeFactory.instance.arrayNode().add(JsonNodeFactory.instance.objectNode()));
+      }
+      Set<String> volumes = new HashSet<>();
+      spec.path("volumes").forEach(volume -> volumes.add(volume.path("name").asText()));
+      for (String list : List.of(MAIN, "initContainers")) {
+        int number = 0;
+        for (JsonNode each : spec.path(list)) {
+          number++;
+          if (each instanceof ObjectNode container) {
+            replaceIfEmpty(container, "name", list.equals(MAIN) ? "c" + number : "i" + number);
+            replaceIfEmpty(container, "image", IMAGE);
+            retain(container, "volumeMounts", volumes);
+            retain(container, "volumeDevices", volumes);
+            if (list.equals(MAIN)) {
+              container.remove(List.of(RESTART_POLICY, "restartPolicyRules"));
+            }
+          }
+        }
+      }
+    }
+
+    private static void replaceIfEmpty(ObjectNode container, String field, String value) {
+      if (container.path(field).asText("").isEmpty()) {
+        container.put(field, value);
+      }
+    }
+
+    private static void retain(ObjectNode container, String field, Set<String> volumes) {
+      if (container.path(field) instanceof ArrayNode list) {
+        list.removeIf(it -> !volumes.contains(it.path("name").asText()));
+        if (list.isEmpty()) {
+          container.remove(field);
+        }
+      }
+    }
   }
 }

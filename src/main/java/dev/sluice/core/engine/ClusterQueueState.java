@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.QuotaHolders;

@@ -1,6 +1,6 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.quota.DominantResourceShare;
 import java.util.List;
 import java.util.Optional;

@@ -1,10 +1,10 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;

@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QueueingPolicy;

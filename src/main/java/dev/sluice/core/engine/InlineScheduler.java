@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;

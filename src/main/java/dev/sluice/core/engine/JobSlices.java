@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
+import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.ReplacedSlice;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;

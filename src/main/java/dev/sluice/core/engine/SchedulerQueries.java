@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import java.util.List;

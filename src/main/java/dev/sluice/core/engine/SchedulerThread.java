@@ -2,8 +2,8 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;

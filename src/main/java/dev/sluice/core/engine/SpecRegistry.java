@@ -1,10 +1,10 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.ResourceGroup;

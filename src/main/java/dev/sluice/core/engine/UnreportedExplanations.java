@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;
 import java.util.Iterator;

@@ -1,13 +1,13 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingCount;
 import dev.sluice.core.quota.QuotaNode;

@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;

@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.engine.WorkloadEntry.Stage;
-import dev.sluice.core.model.JobSlice;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;

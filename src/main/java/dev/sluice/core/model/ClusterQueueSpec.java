@@ -1,7 +1,11 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -221,5 +225,53 @@ public record ClusterQueueSpec(
     NONE,
     HOLD,
     HOLD_AND_DRAIN
+  }
+
+  /**
+   * Why a queue is inactive.
+   *
+   * @param reason the API's reason (such as FlavorNotFound)
+   * @param message one sentence that describes the problem
+   */
+  public record InactiveReason(String reason, String message) {}
+
+  /**
+   * When the search for a flavor goes on to the next flavor (API: {@code spec.flavorFungibility}).
+   */
+  public record FlavorFungibility(
+      boolean tryNextWhenBorrowing, boolean tryNextWhenPreempting, boolean preferPreemption) {
+
+    /**
+     * The API's defaults: stop at a flavor where borrowing is enough, go on where preemption would
+     * be needed.
+     */
+    public static final FlavorFungibility DEFAULT = new FlavorFungibility(false, true, false);
+  }
+
+  /** Which Workloads a ClusterQueue's Workloads may preempt (API: {@code spec.preemption}). */
+  public record PreemptionPolicies(
+      WithinClusterQueue withinClusterQueue,
+      ReclaimWithinCohort reclaimWithinCohort,
+      boolean borrowWithinCohort,
+      OptionalInt borrowMaxPriorityThreshold) {
+
+    /** No preemption: the default. */
+    public static final PreemptionPolicies NEVER =
+        new PreemptionPolicies(
+            WithinClusterQueue.NEVER, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
+
+    /** Targets in the same ClusterQueue. */
+    public enum WithinClusterQueue {
+      NEVER,
+      LOWER_PRIORITY,
+      LOWER_OR_NEWER_EQUAL_PRIORITY
+    }
+
+    /** Targets in other ClusterQueues of the cohort that borrow. */
+    public enum ReclaimWithinCohort {
+      NEVER,
+      LOWER_PRIORITY,
+      ANY
+    }
   }
 }

@@ -1,7 +1,9 @@
 package dev.sluice.core.model;
 
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A Workload that may be queued (docs/scheduling-semantics.md#what-is-pending).
@@ -84,4 +86,44 @@ public record PendingWorkload(
         gated,
         evictable);
   }
+
+  /**
+   * Places that a Workload with quota lacks: those that are found later than the quota, and those
+   * instead of lost nodes (docs/topology.md#the-second-pass).
+   *
+   * @param podSets what the pod sets ask for, in the order of the assignments
+   * @param lostNodes names of the nodes whose pods need other places
+   */
+  public record SecondPass(List<PodSetRequest> podSets, Set<String> lostNodes) {
+
+    public SecondPass {
+      podSets = List.copyOf(podSets);
+      lostNodes = Set.copyOf(lostNodes);
+    }
+  }
+
+  /**
+   * The slice that a Workload replaces, with the quota that it still holds.
+   *
+   * @param uid UID of the replaced Workload, which is no preemption target of its replacement
+   * @param podSets what is reserved for its pod sets
+   */
+  public record ReplacedSlice(String uid, List<PodSetAssignment> podSets) {
+
+    public ReplacedSlice {
+      podSets = List.copyOf(podSets);
+    }
+  }
+
+  /**
+   * What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#what-the-engine-charges).
+   * Slices of different jobs never meet, whatever their annotations name.
+   *
+   * @param job UID of the job that controls the Workload; empty for Workloads without an owner,
+   *     whose annotations alone tell which replaces which
+   * @param name name of the Workload
+   * @param replaces name of the slice that the Workload replaces, in the same namespace; empty if
+   *     it replaces none
+   */
+  public record JobSlice(String job, String name, String replaces) {}
 }

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.TreeMap;

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import java.util.List;
 
 /**

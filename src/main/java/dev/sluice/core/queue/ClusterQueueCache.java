@@ -1,8 +1,8 @@
 package dev.sluice.core.queue;
 
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.quota.QuotaNode;

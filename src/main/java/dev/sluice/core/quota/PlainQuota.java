@@ -1,7 +1,7 @@
 package dev.sluice.core.quota;
 
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.util.Arrays;
 
 /**

@@ -1,8 +1,8 @@
 package dev.sluice.core.quota;
 
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;

@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.LocalQueueUsage;

@@ -1,12 +1,12 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;

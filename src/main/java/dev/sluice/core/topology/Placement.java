@@ -1,7 +1,7 @@
 package dev.sluice.core.topology;
 
+import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyShortage;
 import org.jspecify.annotations.Nullable;
 
 /** The result of a search for places. */

@@ -3,7 +3,7 @@ package dev.sluice.jobs.controller;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
+import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.jobs.policy.PriorityLookup;

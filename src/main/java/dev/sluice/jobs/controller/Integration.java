@@ -1,11 +1,27 @@
 package dev.sluice.jobs.controller;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
+import dev.sluice.jobs.kind.JobPatch;
+import dev.sluice.jobs.kind.JobState;
+import dev.sluice.jobs.kind.MultiKueueRules;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.kind.PodSetInfo;
+import dev.sluice.jobs.kind.PodSetTemplate;
+import dev.sluice.jobs.kind.RbacRule;
+import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.kind.WebhookRules;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Duration;
 import java.util.Collection;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -58,5 +74,96 @@ public record Integration(
   /** Whether a configuration with these frameworks and gates turns the kind on. */
   public boolean isEnabled(Collection<String> frameworks, Predicate<FeatureGate> gates) {
     return frameworks.contains(kind().framework()) && gate.filter(gates.negate()).isEmpty();
+  }
+
+  /**
+   * Watches the objects of a kind that another controller queues, so that they are found as owners.
+   */
+  private static final class ExternalOwnerController implements JobKindController {
+
+    private final JobKind kind;
+    private final SharedIndexInformer<JobObject> informer;
+
+    ExternalOwnerController(JobKind kind, JobControllerContext context) {
+      this.kind = kind;
+      JobStore owners = new JobStore(new ExternalOwner(kind), object -> object);
+      informer = JobObject.informer(context.client(), kind, true).itemStore(owners);
+      context.dependencies().informerSupervisor().keep(kind.plural(), informer);
+      context.registry().register(kind, owners::find);
+    }
+
+    @Override
+    public String name() {
+      return kind.plural();
+    }
+
+    @Override
+    public CompletableFuture<Void> start() {
+      return informer.start().toCompletableFuture();
+    }
+
+    @Override
+    public void leadershipStarted() {}
+
+    @Override
+    public void enqueue(ObjectKey object) {}
+
+    @Override
+    public Duration longestHandling() {
+      return Duration.ZERO;
+    }
+
+    @Override
+    public void close() {
+      informer.stop();
+    }
+  }
+
+  /**
+   * A kind of job that another controller of this cluster queues: its objects are read, so that
+   * jobs below them are recognised as their children, and nothing is ever done to them. Their pods
+   * and states are the other controller's business.
+   *
+   * @param kind the kind
+   */
+  record ExternalOwner(JobKind kind) implements JobIntegration {
+
+    @Override
+    public JobState state(JsonNode object) {
+      return new JobState(false, false, false, false, Optional.empty(), false, Map.of());
+    }
+
+    @Override
+    public List<PodSetTemplate> podSets(JsonNode object) {
+      return List.of();
+    }
+
+    @Override
+    public List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts)
+        throws StartConflictException {
+      throw new StartConflictException(
+          "jobs of " + kind.kind() + " are started by their controller");
+    }
+
+    @Override
+    public Optional<JobPatch> nextStopStep(
+        JsonNode object, Optional<List<PodSetTemplate>> original) {
+      return Optional.empty();
+    }
+
+    @Override
+    public Optional<MultiKueueRules> multiKueue() {
+      return Optional.empty();
+    }
+
+    @Override
+    public WebhookRules webhooks() {
+      return WebhookRules.atCreation(new WebhookRules.Review.Unreviewed());
+    }
+
+    @Override
+    public List<RbacRule> roles() {
+      return List.of(new RbacRule(kind.group(), kind.plural(), List.of("get", "list", "watch")));
+    }
   }
 }

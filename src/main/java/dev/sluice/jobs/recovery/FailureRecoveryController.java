@@ -1,5 +1,7 @@
 package dev.sluice.jobs.recovery;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.client.ApiClient;
@@ -12,15 +14,21 @@ import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.reflect.CollectionReflector;
 import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.TolerantDeserializers;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
+import java.util.HashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -223,5 +231,134 @@ public final class FailureRecoveryController implements AutoCloseable {
 
   private static String path(TerminatingPod pod) {
     return "/api/v1/namespaces/%s/pods/%s".formatted(pod.namespace(), pod.name());
+  }
+
+  /**
+   * The names of the nodes that have the taint of unreachable nodes, which the cluster's node
+   * controller sets. Readable from any thread.
+   */
+  static final class UnreachableNodes
+      implements CollectionReflector.Sink<UnreachableNodes.SeenNode> {
+
+    static final String TAINT = "node.kubernetes.io/unreachable";
+
+    private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
+    private final Consumer<String> listener;
+    private final Set<String> names = ConcurrentHashMap.newKeySet();
+    private final Set<String> listed = new HashSet<>();
+
+    /** A node in the watch. */
+    record SeenNode(String name, boolean unreachable) {}
+
+    /**
+     * No nodes.
+     *
+     * @param listener is given the name of each node that became unreachable
+     */
+    UnreachableNodes(Consumer<String> listener) {
+      this.listener = listener;
+    }
+
+    /** Whether the node of this name exists and has the taint. */
+    boolean contains(String node) {
+      return names.contains(node);
+    }
+
+    @Override
+    public SeenNode parse(byte[] bytes, int offset, int length) throws IOException {
+      JsonNode node = mapper.readTree(bytes, offset, length);
+      boolean unreachable = false;
+      for (JsonNode taint : node.path("spec").path("taints")) {
+        unreachable |= taint.path("key").asText().equals(TAINT);
+      }
+      return new SeenNode(node.path("metadata").path("name").asText(), unreachable);
+    }
+
+    @Override
+    public void listingBegins() {
+      listed.clear();
+    }
+
+    @Override
+    public void seen(SeenNode node) {
+      if (!node.unreachable()) {
+        names.remove(node.name());
+        return;
+      }
+      listed.add(node.name());
+      if (names.add(node.name())) {
+        listener.accept(node.name());
+      }
+    }
+
+    @Override
+    public void deleted(SeenNode last) {
+      names.remove(last.name());
+    }
+
+    @Override
+    public void listingEnds() {
+      names.retainAll(listed);
+      listed.clear();
+    }
+  }
+
+  /**
+   * Decides which pods are deleted by force: those that should have ended a minute ago, and whose
+   * node is unreachable. See docs/workload-lifecycle.md#pods-of-unreachable-nodes.
+   */
+  static final class ForcefulDeletionPolicy {
+
+    /** How long the node may take to say that a pod has ended, once its grace period is over. */
+    static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    private final InstantSource clock;
+    private final Predicate<String> unreachable;
+
+    /** What is done with a pod. */
+    sealed interface Decision {
+
+      /** Nothing, until the pod or its node changes. */
+      record Ignore() implements Decision {}
+
+      /** Nothing for so long. */
+      record Wait(Duration delay) implements Decision {}
+
+      /** Its phase is set to Failed, and then it is deleted. */
+      record Fail() implements Decision {}
+
+      /** It is deleted; it ended by itself, or its phase was set before. */
+      record Delete() implements Decision {}
+    }
+
+    /**
+     * A policy by this clock.
+     *
+     * @param unreachable whether a node exists and has the taint of unreachable nodes
+     */
+    ForcefulDeletionPolicy(InstantSource clock, Predicate<String> unreachable) {
+      this.clock = clock;
+      this.unreachable = unreachable;
+    }
+
+    /** The decision about a pod. */
+    Decision of(TerminatingPod pod) {
+      if ((pod.forced() || pod.ended()) && pod.gracePeriod().isZero()) {
+        // The deletion by force was accepted; finalizers may follow.
+        return new Decision.Ignore();
+      }
+      if (pod.forced()) {
+        return new Decision.Delete();
+      }
+      if (!unreachable.test(pod.node())) {
+        return new Decision.Ignore();
+      }
+      Instant due = pod.deletionTime().plus(PATIENCE);
+      Duration left = Duration.between(clock.instant(), due);
+      if (left.isPositive()) {
+        return new Decision.Wait(left);
+      }
+      return pod.ended() ? new Decision.Delete() : new Decision.Fail();
+    }
   }
 }

@@ -277,4 +277,89 @@ public final class Auditor {
         new Violation(
             rule, objectChange.revision(), ObjectReader.name(objectChange.object()), detail));
   }
+
+  /**
+   * What the slices of one elastic job hold, by their names: a slice and the one that it replaces
+   * hold what the larger one needs, in each pair (docs/elastic-jobs.md#what-the-engine-charges).
+   */
+  private static final class SliceLedger {
+
+    private record Slice(String replaces, Map<FlavorResourcePair, BigDecimal> held) {}
+
+    private final Map<String, Slice> slices = new HashMap<>();
+
+    /** Sets what a slice holds; an empty map releases it. */
+    void set(JsonNode workload, Map<FlavorResourcePair, BigDecimal> held) {
+      String name = ObjectReader.name(workload);
+      if (held.isEmpty()) {
+        slices.remove(name);
+      } else {
+        slices.put(name, new Slice(ObjectReader.replacedSlice(workload), held));
+      }
+    }
+
+    /** What all slices of the job hold together. */
+    Map<FlavorResourcePair, BigDecimal> held() {
+      Map<FlavorResourcePair, BigDecimal> sum = new HashMap<>();
+      for (Slice slice : slices.values()) {
+        Slice replaced = slices.get(slice.replaces());
+        slice
+            .held()
+            .forEach(
+                (pair, amount) -> {
+                  BigDecimal shared =
+                      replaced == null
+                          ? BigDecimal.ZERO
+                          : replaced.held().getOrDefault(pair, BigDecimal.ZERO);
+                  sum.merge(pair, amount.subtract(shared).max(BigDecimal.ZERO), BigDecimal::add);
+                });
+      }
+      return sum;
+    }
+  }
+
+  /** Amounts held by each holder, their sums, and the peak of each sum. */
+  private static final class QuotaLedger {
+
+    /** Callback for a sum that increased. */
+    interface Growth {
+      void grew(FlavorResourcePair flavorResourcePair, BigDecimal sum);
+    }
+
+    private final Map<String, Map<FlavorResourcePair, BigDecimal>> byHolder = new HashMap<>();
+    private final Map<FlavorResourcePair, BigDecimal> sums = new HashMap<>();
+    private final Map<FlavorResourcePair, BigDecimal> peaks = new HashMap<>();
+
+    /** Sets the amounts of a holder; an empty map releases them. */
+    void set(String holder, Map<FlavorResourcePair, BigDecimal> held, Growth growth) {
+      Map<FlavorResourcePair, BigDecimal> before =
+          held.isEmpty() ? byHolder.remove(holder) : byHolder.put(holder, held);
+      Map<FlavorResourcePair, BigDecimal> change = new HashMap<>(held);
+      if (before != null) {
+        before.forEach(
+            (flavorResourcePair, amount) ->
+                change.merge(flavorResourcePair, amount.negate(), BigDecimal::add));
+      }
+      change.forEach(
+          (flavorResourcePair, amount) -> {
+            BigDecimal sum = sums.merge(flavorResourcePair, amount, BigDecimal::add);
+            if (amount.signum() > 0) {
+              peaks.merge(flavorResourcePair, sum, BigDecimal::max);
+              growth.grew(flavorResourcePair, sum);
+            }
+          });
+    }
+
+    Map<FlavorResourcePair, BigDecimal> sums() {
+      return Map.copyOf(sums);
+    }
+
+    boolean holds(String holder) {
+      return byHolder.containsKey(holder);
+    }
+
+    Map<FlavorResourcePair, BigDecimal> peaks() {
+      return Map.copyOf(peaks);
+    }
+  }
 }

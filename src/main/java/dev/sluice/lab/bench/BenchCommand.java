@@ -1,5 +1,6 @@
 package dev.sluice.lab.bench;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.month.MonthCommand;
 import dev.sluice.lab.controlplane.BinariesOption;
@@ -7,12 +8,15 @@ import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -291,5 +295,143 @@ public final class BenchCommand implements Callable<Integer> {
         binaries.obtain(),
         chosen.form() == Scenario.Form.JOB,
         new Installation.OperatorOptions(operatorFields, operatorArguments, List.of()));
+  }
+
+  /** Writes figures as JSON. */
+  static final class FiguresJson {
+
+    private FiguresJson() {}
+
+    /** Numbers are rounded to three decimal places. */
+    static ObjectNode of(Figures figures) {
+      ObjectNode root = JsonNodeFactory.instance.objectNode();
+      root.put("scenario", figures.scenario()).put("workloads", figures.workloads());
+      put(root, "wallSeconds", figures.wallSeconds());
+      put(root, "idealSeconds", figures.idealSeconds());
+      put(root, "admissionsPerSecond", figures.admissionsPerSecond());
+      put(root, "quotaUse", figures.quotaUse());
+      put(root, "operatorWritesPerWorkload", figures.operatorWritesPerWorkload());
+      put(root, "operatorCpuMillisPerWorkload", figures.operatorCpuMillisPerWorkload());
+      figures
+          .operatorCpuMillisInLastThird()
+          .ifPresent(millis -> put(root, "operatorCpuMillisInLastThird", millis));
+      put(root, "apiServerCpuMillisPerWorkload", figures.apiServerCpuMillisPerWorkload());
+      put(root, "peakRssMiB", figures.peakRssMiB());
+      put(root, "runnerCpuMillisPerWorkload", figures.runnerCpuMillisPerWorkload());
+      put(root, "creationsLateSeconds", figures.mostLateSeconds());
+      ObjectNode means = root.putObject("timeToAdmissionSeconds");
+      figures.waits().forEach((name, waits) -> put(means, name, waits.mean()));
+      ObjectNode classes = root.putObject("classes");
+      figures.waits().forEach((name, waits) -> waits(classes.putObject(name), waits));
+      writes(root.putObject("operatorWrites"), figures.writes().operator());
+      writes(root.putObject("otherWrites"), figures.writes().others());
+      ObjectNode writers = root.putObject("writers");
+      figures.writes().writers().forEach((name, writes) -> writes(writers.putObject(name), writes));
+      return root;
+    }
+
+    private static void waits(ObjectNode json, Timings.Waits waits) {
+      json.put("count", waits.count());
+      put(json, "timeToAdmissionSeconds", waits.mean());
+      put(json, "medianSeconds", waits.median());
+      put(json, "p99Seconds", waits.p99());
+      put(json, "maxSeconds", waits.max());
+    }
+
+    private static void writes(ObjectNode json, Map<RequestKey, Long> writes) {
+      writes.forEach((key, count) -> json.put(key.text(), json.path(key.text()).asLong(0) + count));
+    }
+
+    private static void put(ObjectNode json, String field, double value) {
+      json.put(field, BigDecimal.valueOf(value).setScale(3, RoundingMode.HALF_UP));
+    }
+  }
+
+  /** Writes figures as text. */
+  static final class FiguresText {
+
+    private FiguresText() {}
+
+    /** A table that ends with a line break, with how many times the floor each cost was. */
+    static String of(Figures figures, FloorRatios floor) {
+      StringBuilder text = new StringBuilder(of(figures));
+      ratio(text, "wall time / floor", figures.wallSeconds() / floor.wallSeconds());
+      ratio(text, "operator writes / floor", figures.operatorWritesPerWorkload() / floor.writes());
+      ratio(
+          text,
+          "API server CPU / floor",
+          figures.apiServerCpuMillisPerWorkload() / floor.apiServerCpuMillis());
+      return text.toString();
+    }
+
+    private static void ratio(StringBuilder text, String name, double value) {
+      line(text, name, "%.2f", value);
+    }
+
+    /** A table that ends with a line break. */
+    static String of(Figures figures) {
+      StringBuilder text = new StringBuilder();
+      line(text, "scenario", "%s, %d workloads", figures.scenario(), figures.workloads());
+      line(
+          text,
+          "wall time",
+          "%.1f s (ideal %.1f s); creation up to %.1f s behind its schedule",
+          figures.wallSeconds(),
+          figures.idealSeconds(),
+          figures.mostLateSeconds());
+      line(text, "admissions", "%.1f /s", figures.admissionsPerSecond());
+      figures
+          .waits()
+          .forEach(
+              (name, waits) ->
+                  line(
+                      text,
+                      "time to admission, " + name,
+                      "mean %.2f s, median %.2f s, p99 %.2f s, max %.2f s",
+                      waits.mean(),
+                      waits.median(),
+                      waits.p99(),
+                      waits.max()));
+      line(text, "quota use", "%.1f %%", figures.quotaUse() * 100);
+      line(text, "operator writes", "%.3f /workload", figures.operatorWritesPerWorkload());
+      writes(text, figures.writes().operator(), figures.workloads());
+      line(text, "operator CPU", "%.2f ms/workload", figures.operatorCpuMillisPerWorkload());
+      figures
+          .operatorCpuMillisInLastThird()
+          .ifPresent(millis -> line(text, "  in the last third", "%.2f ms/workload", millis));
+      line(text, "operator peak RSS", "%.0f MiB", figures.peakRssMiB());
+      line(text, "API server CPU", "%.2f ms/workload", figures.apiServerCpuMillisPerWorkload());
+      line(text, "this runner's CPU", "%.2f ms/workload", figures.runnerCpuMillisPerWorkload());
+      figures
+          .writes()
+          .writers()
+          .forEach(
+              (name, writes) -> {
+                line(text, "writes of", "%s", name);
+                writes(text, writes, figures.workloads());
+              });
+      if (figures.writes().writers().isEmpty() && !figures.writes().others().isEmpty()) {
+        line(text, "others' writes", "of the cluster's own programs");
+        writes(text, figures.writes().others(), figures.workloads());
+      }
+      return text.toString();
+    }
+
+    private static void writes(StringBuilder text, Map<RequestKey, Long> writes, int workloads) {
+      writes.forEach(
+          (key, count) ->
+              line(
+                  text,
+                  "  " + key.text(),
+                  "%d (%.3f /workload)",
+                  count,
+                  (double) count / workloads));
+    }
+
+    private static void line(StringBuilder text, String name, String format, Object... values) {
+      text.append(String.format(Locale.ROOT, "%-36s", name))
+          .append(String.format(Locale.ROOT, format, values))
+          .append('\n');
+    }
   }
 }

@@ -4,9 +4,12 @@ import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Schedule.Creation;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -284,5 +287,47 @@ final class BenchmarkRun implements AutoCloseable {
   public void close() {
     collectionWatch.close();
     thread.shutdownNow();
+  }
+
+  /** Sends requests in order, with limited concurrency. Confined to the thread of its executor. */
+  private static final class BoundedQueue {
+
+    private final int maxConcurrent;
+    private final Executor executor;
+    private final Deque<Supplier<CompletableFuture<?>>> waiting = new ArrayDeque<>();
+    private int inFlight;
+
+    /**
+     * Creates a queue.
+     *
+     * @param maxConcurrent maximum number of concurrent requests
+     * @param executor runs everything else
+     */
+    BoundedQueue(int maxConcurrent, Executor executor) {
+      this.maxConcurrent = maxConcurrent;
+      this.executor = executor;
+    }
+
+    /** Sends the request as soon as the limit permits. */
+    void add(Supplier<CompletableFuture<?>> request) {
+      waiting.add(request);
+      sendWhatMay();
+    }
+
+    private void sendWhatMay() {
+      while (inFlight < maxConcurrent && !waiting.isEmpty()) {
+        inFlight++;
+        var unused =
+            waiting
+                .remove()
+                .get()
+                .whenCompleteAsync(
+                    (answer, failure) -> {
+                      inFlight--;
+                      sendWhatMay();
+                    },
+                    executor);
+      }
+    }
   }
 }

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -334,6 +335,123 @@ final class StartBenchmark implements AutoCloseable {
         controlPlane;
         service) {
       client.close();
+    }
+  }
+
+  /** When each Workload of a run was seen to be admitted first, by a watch. */
+  private static final class AdmissionTimes implements AutoCloseable {
+
+    private final Map<Integer, Long> firstSeen = new ConcurrentHashMap<>();
+    private final Map<Integer, Observation> running = new ConcurrentHashMap<>();
+    private final CollectionWatch watch;
+    private volatile String failure = "";
+
+    /** Begins to watch the Workloads of the run. */
+    AdmissionTimes(BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
+      watch =
+          new CollectionWatch(
+              benchmarkApiClient,
+              benchmarkTarget.namespaced("workloads"),
+              this::seen,
+              e -> failure = String.valueOf(e.getMessage()));
+      watch.start();
+    }
+
+    private void seen(JsonNode object) {
+      Observation observation = Observation.ofWorkload(object);
+      if (observation.admitted() && !observation.finished()) {
+        firstSeen.putIfAbsent(observation.ordinal(), System.nanoTime());
+        running.put(observation.ordinal(), observation);
+      } else {
+        running.remove(observation.ordinal());
+      }
+    }
+
+    /** The earliest first admission after a moment of {@link System#nanoTime}, if there was one. */
+    OptionalLong firstAfter(long nanos) {
+      checkWatch();
+      return firstSeen.values().stream()
+          .mapToLong(Long::longValue)
+          .filter(seen -> seen - nanos >= 0)
+          .min();
+    }
+
+    /** The Workloads that are admitted and haven't ended, as they were seen last. */
+    List<Observation> running() {
+      checkWatch();
+      return List.copyOf(running.values());
+    }
+
+    private void checkWatch() {
+      if (!failure.isEmpty()) {
+        throw new BenchException(failure);
+      }
+    }
+
+    @Override
+    public void close() {
+      watch.close();
+    }
+  }
+
+  /** How long starts and changes of the leader took. */
+  static final class StartFigures {
+
+    private record Row(
+        String what,
+        Optional<Duration> ready,
+        Optional<Duration> cpu,
+        Optional<Duration> decision) {}
+
+    private final List<Row> rows = new ArrayList<>();
+
+    /**
+     * Adds a start of a process.
+     *
+     * @param ready from its start until it said that it was ready
+     * @param cpu its processor time until then
+     * @param decision from its start until the first admission was seen; empty if nothing was
+     *     pending
+     */
+    void start(String what, Duration ready, Duration cpu, Optional<Duration> decision) {
+      rows.add(new Row(what, Optional.of(ready), Optional.of(cpu), decision));
+    }
+
+    /**
+     * Adds a change of the leader.
+     *
+     * @param decision from the end of the old leader's process until the new one's first admission
+     *     was seen
+     */
+    void change(String what, Duration decision) {
+      rows.add(new Row(what, Optional.empty(), Optional.empty(), Optional.of(decision)));
+    }
+
+    /** A table that ends with a line break. */
+    String text() {
+      StringBuilder text = new StringBuilder();
+      text.append(line("", "ready", "its CPU until then", "first decision"));
+      rows.forEach(row -> text.append(line(row)));
+      return text.toString();
+    }
+
+    /** The line of the table that was added last, without a line break. */
+    String last() {
+      return line(rows.getLast()).stripTrailing();
+    }
+
+    private static String line(Row row) {
+      return line(row.what(), seconds(row.ready()), seconds(row.cpu()), seconds(row.decision()));
+    }
+
+    private static String line(String what, String ready, String cpu, String decision) {
+      return String.format(Locale.ROOT, "%-48s%12s%20s%16s%n", what, ready, cpu, decision);
+    }
+
+    private static String seconds(Optional<Duration> duration) {
+      return duration
+          .map(each -> String.format(Locale.ROOT, "%.2f s", each.toMillis() / 1000.0))
+          .orElse("");
     }
   }
 }

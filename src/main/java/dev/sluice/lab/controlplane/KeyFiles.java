@@ -5,6 +5,8 @@ import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.io.IOException;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -14,6 +16,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.Base64;
 import java.util.List;
 
 /**
@@ -115,5 +118,47 @@ final class KeyFiles {
     Files.createFile(
         file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
     Files.writeString(file, content);
+  }
+
+  /** The text of a kubeconfig that refers to no other file. */
+  private static final class Kubeconfig {
+
+    private Kubeconfig() {}
+
+    static String text(
+        URI server, CertificateWithKey authority, String user, CertificateWithKey client)
+        throws GeneralSecurityException {
+      return """
+          apiVersion: v1
+          kind: Config
+          clusters:
+          - name: sluice
+            cluster:
+              server: %s
+              certificate-authority-data: %s
+          users:
+          - name: "%s"
+            user:
+              client-certificate-data: %s
+              client-key-data: %s
+          contexts:
+          - name: sluice
+            context:
+              cluster: sluice
+              user: "%s"
+          current-context: sluice
+          """
+          .formatted(
+              server,
+              base64(authority.certificatePem()),
+              user,
+              base64(client.certificatePem()),
+              base64(client.keyPem()),
+              user);
+    }
+
+    private static String base64(String text) {
+      return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.US_ASCII));
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.lab.demo;
 
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.audit.DuplicateRunDetector;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
@@ -15,6 +16,7 @@ import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -24,6 +26,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -275,6 +278,52 @@ public final class MultiClusterEnvironment implements AutoCloseable {
       each.close();
     } catch (Exception e) {
       throw new IllegalStateException("can't close " + each, e);
+    }
+  }
+
+  /** Whether all workers are connected, according to the manager. */
+  private static final class WorkerConnections {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(90);
+    private static final ResourceDefinitionContext KIND =
+        new ResourceDefinitionContext.Builder()
+            .withGroup("kueue.x-k8s.io")
+            .withVersion("v1beta2")
+            .withKind("MultiKueueCluster")
+            .withPlural("multikueueclusters")
+            .withNamespaced(false)
+            .build();
+
+    private final ScenarioClusters clusters;
+
+    WorkerConnections(ScenarioClusters clusters) {
+      this.clusters = clusters;
+    }
+
+    /**
+     * Waits until all workers are connected.
+     *
+     * @throws ScenarioException when the time limit is exceeded
+     */
+    void await() {
+      boolean connected =
+          clusters
+              .manager()
+              .recorder()
+              .await(CONNECT_TIMEOUT, () -> allConnected() ? Optional.of(true) : Optional.empty())
+              .isPresent();
+      if (!connected) {
+        throw new ScenarioException(
+            "the manager is not connected to its workers after %d s"
+                .formatted(CONNECT_TIMEOUT.toSeconds()));
+      }
+    }
+
+    private boolean allConnected() {
+      return clusters.manager().client().genericKubernetesResources(KIND).list().getItems().stream()
+              .filter(each -> ScenarioClusters.isTrue(JsonMappers.JSON.valueToTree(each), "Active"))
+              .count()
+          == clusters.workers().size();
     }
   }
 }

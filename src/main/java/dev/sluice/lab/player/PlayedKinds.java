@@ -1,10 +1,26 @@
 package dev.sluice.lab.player;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JobFrameworks;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.kind.JobConditions;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ReferencedKind;
+import dev.sluice.jobs.kinds.jobset.JobSet;
+import dev.sluice.jobs.kinds.kubeflow.MpiJob;
+import dev.sluice.jobs.kinds.ray.RayCluster;
+import dev.sluice.jobs.kinds.ray.RayService;
+import dev.sluice.jobs.kinds.trainer.RenderedJobSet;
+import dev.sluice.jobs.kinds.trainer.TrainJob;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** All kinds whose own controllers are played: one line per kind. */
 public final class PlayedKinds implements AutoCloseable {
@@ -54,5 +70,251 @@ public final class PlayedKinds implements AutoCloseable {
   @Override
   public void close() {
     players.forEach(KindPlayer::close);
+  }
+
+  /**
+   * The controller of RayServices: a RayCluster while the service's cluster is not suspended, and
+   * the condition Ready while that cluster is ready.
+   *
+   * <p>The real controller differs: it suspends the RayCluster where this one deletes it, deploys
+   * {@code serveConfigV2} and waits for its applications, makes Services, replaces the cluster by a
+   * new one when its spec changes, and gives it a name with a random end.
+   */
+  public static final class PlayedRayService implements PlayedKind {
+
+    @Override
+    public JobKind kind() {
+      return RayService.KIND;
+    }
+
+    @Override
+    public List<JobKind> childKinds() {
+      return List.of(RayCluster.KIND);
+    }
+
+    @Override
+    public List<ObjectNode> children(JsonNode object) {
+      JsonNode spec = object.path("spec").path("rayClusterConfig");
+      return spec.path("suspend").asBoolean() || !spec.isObject()
+          ? List.of()
+          : List.of(PlayedRayCluster.of(object, cluster(object), spec));
+    }
+
+    private static String cluster(JsonNode object) {
+      return object.path("metadata").path("name").asText() + "-cluster";
+    }
+
+    @Override
+    public ObjectNode status(JsonNode object, List<ObjectNode> children) {
+      boolean ready = children.stream().anyMatch(PlayedRayCluster::isReady);
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      if (!children.isEmpty()) {
+        status
+            .putObject(ready ? "activeServiceStatus" : "pendingServiceStatus")
+            .put("rayClusterName", cluster(object));
+      }
+      status
+          .put("numServeEndpoints", ready ? 1 : 0)
+          .put("serviceStatus", ready ? "Running" : "")
+          .putArray("conditions")
+          .addObject()
+          .put("type", "Ready")
+          .put("status", ready ? "True" : "False")
+          .put("reason", ready ? "NonZeroServeEndpoints" : "ZeroServeEndpoints")
+          .put("message", "");
+      return status;
+    }
+  }
+
+  /**
+   * The MPI operator: a Job for the launcher, which is suspended with the MPIJob, and a pod for
+   * each worker, none while the MPIJob is suspended.
+   *
+   * <p>The real operator differs: it makes a Service, a config map and a secret, by which the
+   * launcher reaches the workers, can wait with the launcher until the workers are ready, and makes
+   * a worker anew that failed. Here the first failed worker fails the MPIJob, and workers are
+   * removed at the end if the clean-up policy isn't {@code None}.
+   */
+  public static final class PlayedMpiJob implements PlayedKind {
+
+    private static final String LAUNCHER = "Launcher";
+    private static final String WORKER = "Worker";
+
+    private final MpiJob integration = new MpiJob();
+
+    @Override
+    public JobKind kind() {
+      return integration.kind();
+    }
+
+    private JsonNode replica(JsonNode object, String type) {
+      return JsonFields.at(object, "spec", integration.replicasField(), type);
+    }
+
+    @Override
+    public List<ObjectNode> children(JsonNode object) {
+      boolean launcherWorks = JsonFields.at(object, "spec", "runLauncherAsWorker").asBoolean();
+      List<ObjectNode> children = new ArrayList<>();
+      if (replica(object, LAUNCHER).isObject()) {
+        children.add(launcher(object));
+      }
+      if (replica(object, WORKER).isObject()
+          && !ReplicaTypes.isSuspended(object)
+          && ReplicaTypes.keepsPods(object)) {
+        children.addAll(
+            ReplicaTypes.pods(object, WORKER, replica(object, WORKER), launcherWorks ? 1 : 0));
+      }
+      return children;
+    }
+
+    private ObjectNode launcher(JsonNode object) {
+      ObjectNode job = JsonNodeFactory.instance.objectNode();
+      job.put("apiVersion", "batch/v1").put("kind", "Job");
+      job.putObject("metadata")
+          .put("name", object.path("metadata").path("name").asText() + "-launcher");
+      ObjectNode template = ReplicaTypes.template(object, LAUNCHER, replica(object, LAUNCHER), 0);
+      if (!template.path("spec").has("restartPolicy")) {
+        template.withObjectProperty("spec").put("restartPolicy", "Never");
+      }
+      job.putObject("spec")
+          .put("suspend", ReplicaTypes.isSuspended(object))
+          .put("backoffLimit", 0)
+          .set("template", template);
+      return job;
+    }
+
+    @Override
+    public ObjectNode status(JsonNode object, List<ObjectNode> children) {
+      if (ReplicaTypes.hasEnded(object) && object.path("status") instanceof ObjectNode last) {
+        return last;
+      }
+      JsonNode launcher =
+          children.stream()
+              .filter(child -> child.path("kind").asText().equals("Job"))
+              .map(JsonNode.class::cast)
+              .findFirst()
+              .orElseGet(MissingNode::getInstance);
+      int workers = replica(object, WORKER).path("replicas").asInt(1);
+      int running = ReplicaTypes.count(children, WORKER, "Running");
+      int failed = ReplicaTypes.count(children, WORKER, "Failed");
+      boolean done = JobConditions.isTrue(launcher, "Complete");
+      boolean broken = failed > 0 || JobConditions.isTrue(launcher, "Failed");
+      boolean ended = done || broken;
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      ObjectNode counts = status.putObject("replicaStatuses");
+      counts
+          .putObject(LAUNCHER)
+          .put("active", ended ? 0 : launcher.path("status").path("active").asInt())
+          .put("succeeded", launcher.path("status").path("succeeded").asInt())
+          .put("failed", launcher.path("status").path("failed").asInt());
+      counts.putObject(WORKER).put("active", ended ? 0 : running).put("failed", failed);
+      ArrayNode conditions = status.putArray("conditions");
+      boolean suspended = ReplicaTypes.isSuspended(object);
+      ReplicaTypes.condition(conditions, object, "Suspended", suspended, "suspended");
+      boolean all = launcher.path("status").path("ready").asInt() > 0 && running == workers;
+      ReplicaTypes.condition(conditions, object, "Running", all && !ended && !suspended, "running");
+      if (broken) {
+        ReplicaTypes.condition(conditions, object, "Failed", true, "failed");
+      } else if (done) {
+        ReplicaTypes.condition(conditions, object, "Succeeded", true, "successfully completed");
+      }
+      return status;
+    }
+  }
+
+  /**
+   * The trainer: a JobSet of the same name, rendered from the TrainJob and its runtime, and
+   * suspended with the TrainJob. The controller of JobSets is played by {@link PlayedJobSet}.
+   *
+   * <p>The real trainer differs: it renders what nodes need to find each other, makes secrets and
+   * config maps for MPI and pod groups, notes the time of each patch, and its webhook forbids
+   * changes while the TrainJob runs. Here a TrainJob without its runtime waits, where the real one
+   * fails.
+   */
+  public static final class PlayedTrainJob implements PlayedKind {
+
+    private final TrainJob integration = new TrainJob();
+
+    @Override
+    public JobKind kind() {
+      return integration.kind();
+    }
+
+    @Override
+    public List<ReferencedKind> reads() {
+      return integration.references();
+    }
+
+    @Override
+    public List<JobKind> childKinds() {
+      return List.of(JobSet.KIND);
+    }
+
+    /** Nothing, because a TrainJob is nothing without its runtime. */
+    @Override
+    public List<ObjectNode> children(JsonNode object) {
+      return List.of();
+    }
+
+    @Override
+    public List<ObjectNode> children(JsonNode object, List<ObjectNode> read) {
+      return runtime(object, read)
+          .map(runtime -> List.of(jobSet(object, runtime)))
+          .orElse(List.of());
+    }
+
+    private Optional<ObjectNode> runtime(JsonNode object, List<ObjectNode> read) {
+      String namespace = object.path("metadata").path("namespace").asText();
+      return integration
+          .reference(object)
+          .flatMap(
+              wanted ->
+                  read.stream()
+                      .filter(it -> it.path("kind").asText().equals(wanted.kind().kind().kind()))
+                      .filter(it -> it.path("metadata").path("name").asText().equals(wanted.name()))
+                      .filter(
+                          it ->
+                              !wanted.kind().namespaced()
+                                  || it.path("metadata")
+                                      .path("namespace")
+                                      .asText()
+                                      .equals(namespace))
+                      .findFirst());
+    }
+
+    private static ObjectNode jobSet(JsonNode object, JsonNode runtime) {
+      ObjectNode jobSet = JsonNodeFactory.instance.objectNode();
+      jobSet.put("apiVersion", JobSet.KIND.apiVersion()).put("kind", JobSet.KIND.kind());
+      jobSet.putObject("metadata").set("name", object.path("metadata").path("name"));
+      ObjectNode spec = RenderedJobSet.spec(object, runtime.path("spec"), manager -> true);
+      jobSet.set("spec", spec.put("suspend", object.path("spec").path("suspend").asBoolean()));
+      return jobSet;
+    }
+
+    @Override
+    public ObjectNode status(JsonNode object, List<ObjectNode> children) {
+      ObjectNode status = JsonNodeFactory.instance.objectNode();
+      ArrayNode conditions = status.putArray("conditions");
+      boolean suspended = object.path("spec").path("suspend").asBoolean();
+      conditions
+          .addObject()
+          .put("type", "Suspended")
+          .put("status", suspended ? "True" : "False")
+          .put("reason", suspended ? "Suspended" : "Resumed")
+          .put("message", suspended ? "TrainJob is suspended" : "TrainJob is resumed");
+      for (ObjectNode jobSet : children) {
+        status.set("jobsStatus", JsonFields.at(jobSet, "status", "replicatedJobsStatus"));
+        end(conditions, jobSet, "Completed", "Complete");
+        end(conditions, jobSet, "Failed", "Failed");
+      }
+      return status;
+    }
+
+    private static void end(ArrayNode conditions, JsonNode jobSet, String from, String to) {
+      JobConditions.whenTrue(jobSet, from)
+          .filter(ObjectNode.class::isInstance)
+          .ifPresent(
+              condition -> conditions.add(((ObjectNode) condition).deepCopy().put("type", to)));
+    }
   }
 }

@@ -1,8 +1,8 @@
 package dev.sluice.queues.cache;
 
 import dev.sluice.api.queueing.QueueAnnotations;
-import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionChecksStrategy;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.workload.lifecycle.QueueStateListener;

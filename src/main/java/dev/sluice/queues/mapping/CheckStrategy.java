@@ -1,8 +1,8 @@
 package dev.sluice.queues.mapping;
 
-import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueueSpec;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

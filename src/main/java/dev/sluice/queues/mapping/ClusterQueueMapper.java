@@ -1,22 +1,22 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.queueing.QueueAnnotations;
-import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
-import dev.sluice.api.v1beta2.AdmissionMode;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FlavorFungibilityPolicy;
-import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionMode;
+import dev.sluice.api.v1beta2.ClusterQueue.BorrowWithinCohortPolicy;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueuePreemption;
+import dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibilityPolicy;
+import dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibilityPreference;
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.FlavorFungibility;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LabelSelector;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -33,7 +33,7 @@ public final class ClusterQueueMapper {
    * of its flavors, and faults that validation did not catch.
    */
   public static ClusterQueueSpec translate(ClusterQueue queue, ReferenceLookup referenceLookup) {
-    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec spec = queue.getSpec();
     String name = queue.getMetadata().getName();
     boolean terminating = queue.getMetadata().getDeletionTimestamp() != null;
     if (spec == null) {
@@ -89,7 +89,7 @@ public final class ClusterQueueMapper {
 
   /** Names of the flavors of a ClusterQueue, in the order of its spec. */
   public static List<String> flavors(ClusterQueue queue) {
-    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec spec = queue.getSpec();
     if (spec == null) {
       return List.of();
     }
@@ -107,7 +107,7 @@ public final class ClusterQueueMapper {
 
   /** The admission checks of a ClusterQueue, with the flavors that they apply to. */
   static List<AdmissionCheckStrategyRule> checkRules(ClusterQueue queue) {
-    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec spec = queue.getSpec();
     return spec == null || spec.admissionChecksStrategy() == null
         ? List.of()
         : spec.admissionChecksStrategy().admissionChecks();
@@ -154,7 +154,7 @@ public final class ClusterQueueMapper {
   }
 
   private static FlavorFungibility fungibility(
-      dev.sluice.api.v1beta2.FlavorFungibility fungibility) {
+      dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibility fungibility) {
     return new FlavorFungibility(
         fungibility.whenCanBorrow() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,
         fungibility.whenCanPreempt() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,

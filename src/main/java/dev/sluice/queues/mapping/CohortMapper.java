@@ -15,7 +15,7 @@ public final class CohortMapper {
 
   /** Maps a Cohort. */
   public static MappingResult<CohortSpec> translate(Cohort cohort) {
-    dev.sluice.api.v1beta2.CohortSpec spec = cohort.getSpec();
+    dev.sluice.api.v1beta2.Cohort.CohortSpec spec = cohort.getSpec();
     String name = cohort.getMetadata().getName();
     QueueAnnotations.OfCohort annotated =
         QueueAnnotations.ofCohort(cohort.getMetadata().getAnnotations());

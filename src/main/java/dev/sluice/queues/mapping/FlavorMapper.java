@@ -2,7 +2,7 @@ package dev.sluice.queues.mapping;
 
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
+import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;

@@ -1,6 +1,6 @@
 package dev.sluice.queues.mapping;
 
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import java.util.Comparator;
 import java.util.List;
 

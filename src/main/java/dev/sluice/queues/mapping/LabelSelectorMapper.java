@@ -1,9 +1,9 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.KubernetesNames;
-import dev.sluice.core.model.LabelRequirement;
-import dev.sluice.core.model.LabelRequirement.Operator;
 import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,7 +2,7 @@ package dev.sluice.queues.mapping;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.queueing.QueueAnnotations;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
+import dev.sluice.api.v1beta2.FairSharing.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LocalQueueId;
@@ -31,7 +31,7 @@ public final class LocalQueueMapper {
 
   /** Maps a LocalQueue. */
   public static LocalQueueSpec translate(LocalQueue queue) {
-    dev.sluice.api.v1beta2.LocalQueueSpec spec = queue.getSpec();
+    dev.sluice.api.v1beta2.LocalQueue.LocalQueueSpec spec = queue.getSpec();
     if (spec == null) {
       return new LocalQueueSpec(id(queue), "", StopPolicy.NONE);
     }

@@ -1,11 +1,11 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.Quantities;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.core.model.Quota;
+import dev.sluice.api.v1beta2.ResourceGroup.FlavorQuotas;
+import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -1,7 +1,7 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.v1beta2.Topology;
-import dev.sluice.api.v1beta2.TopologyLevel;
+import dev.sluice.api.v1beta2.Topology.TopologyLevel;
 import dev.sluice.core.model.TopologySpec;
 import java.util.List;
 import java.util.Objects;

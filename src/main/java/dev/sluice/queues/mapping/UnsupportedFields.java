@@ -1,7 +1,7 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueueSpec;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
 import java.util.ArrayList;
 import java.util.List;
 

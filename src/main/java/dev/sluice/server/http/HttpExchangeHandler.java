@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
@@ -282,5 +284,126 @@ final class HttpExchangeHandler implements AutoCloseable {
   @Override
   public void close() {
     deadlines.shutdownNow();
+  }
+
+  /**
+   * Limits the number and the total memory of concurrent requests; further requests wait in the
+   * order of arrival.
+   */
+  private static final class ConcurrencyLimiter {
+
+    /** Memory is counted in units of this many bytes. */
+    private static final int BYTES_PER_UNIT = 1024;
+
+    private final Semaphore places;
+    private final Semaphore memory;
+    private final int units;
+    private final Duration timeout;
+
+    ConcurrencyLimiter(int places, long bytes, Duration timeout) {
+      this.places = new Semaphore(places, true);
+      this.units = (int) Math.min(Integer.MAX_VALUE, Math.max(1, bytes / BYTES_PER_UNIT));
+      this.memory = new Semaphore(units, true);
+      this.timeout = timeout;
+    }
+
+    /** Permission of one request; closing it admits waiting requests. */
+    interface Pass extends AutoCloseable {
+      @Override
+      void close();
+    }
+
+    /** Whether a request of this size can be admitted at all. */
+    boolean fits(long bytes) {
+      return bytes / BYTES_PER_UNIT <= units;
+    }
+
+    /**
+     * Waits for a place and for memory.
+     *
+     * @param bytes a size that {@link #fits fits}
+     * @throws OverloadException when the wait times out
+     */
+    Pass enter(long bytes) throws OverloadException, InterruptedException {
+      int needed = (int) (bytes / BYTES_PER_UNIT);
+      if (!places.tryAcquire(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw new OverloadException("too many requests at a time");
+      }
+      boolean entered = false;
+      try {
+        entered = memory.tryAcquire(needed, timeout.toNanos(), TimeUnit.NANOSECONDS);
+      } finally {
+        if (!entered) {
+          places.release();
+        }
+      }
+      if (!entered) {
+        throw new OverloadException("too many large requests at a time");
+      }
+      return () -> {
+        memory.release(needed);
+        places.release();
+      };
+    }
+  }
+
+  /** Reads bodies in pieces, each piece only after the budget has room for it. */
+  static final class BodyReader {
+
+    private static final int FIRST_PIECE = 8 * 1024;
+    private static final int PIECE = 64 * 1024;
+
+    private final Duration timeout;
+
+    BodyReader(Duration timeout) {
+      this.timeout = timeout;
+    }
+
+    /** Thrown when a body is larger than allowed. */
+    static final class TooLargeException extends IOException {
+      private static final long serialVersionUID = 1L;
+
+      TooLargeException(int max) {
+        super("body is larger than " + max + " bytes");
+      }
+    }
+
+    /**
+     * Reads the whole body.
+     *
+     * @param declared the declared length in bytes, or -1 if the client does not declare it
+     * @param max the maximum length in bytes
+     * @throws TooLargeException when the body is larger, as soon as that is known
+     * @throws OverloadException when other requests use the budget
+     */
+    RequestBody read(InputStream in, long declared, int max, BodyBudget.Share share)
+        throws IOException {
+      if (declared > max) {
+        throw new TooLargeException(max);
+      }
+      if (declared >= 0) {
+        share.take(declared, timeout);
+      }
+      List<RequestBody.Piece> pieces = new ArrayList<>();
+      long length = 0;
+      while (true) {
+        int piece = pieces.isEmpty() ? FIRST_PIECE : PIECE;
+        int size = declared < 0 ? piece : (int) Math.min(piece, declared - length);
+        if (declared < 0) {
+          share.take(size, timeout);
+        }
+        byte[] bytes = in.readNBytes(size);
+        length += bytes.length;
+        if (length > max) {
+          throw new TooLargeException(max);
+        }
+        if (bytes.length > 0) {
+          pieces.add(new RequestBody.Piece(bytes, bytes.length));
+        }
+        if (bytes.length < size || length == declared) {
+          return RequestBody.of(pieces);
+        }
+      }
+    }
   }
 }

@@ -1,8 +1,33 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ApiReader;
+import dev.sluice.kube.client.ClientApiReader;
+import dev.sluice.kube.client.ClusterAccess;
+import dev.sluice.kube.client.DirectApiReader;
+import dev.sluice.kube.client.KubeconfigOption;
+import dev.sluice.kube.client.PlainKubeconfig;
+import dev.sluice.visibility.explain.ExplainCommand.ExplainTopologyCommand;
+import dev.sluice.visibility.explain.ExplainCommand.ExplainWorkloadCommand;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.security.GeneralSecurityException;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The command {@code sluice explain}, which only groups its subcommands. */
@@ -18,5 +43,168 @@ public final class ExplainCommand implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "Missing command: workload or topology");
+  }
+
+  /** The command {@code sluice explain topology FLAVOR}. */
+  @Command(
+      name = "topology",
+      aliases = {"topologies", "topo"},
+      description = {
+        "Shows the nodes of a ResourceFlavor with a topology as a tree: what each domain has, what is"
+            + " free, which Workloads hold it, and how much of what is free is in one domain.",
+        "Asks the operator, which knows the moment's numbers; you need the permission to get the path"
+            + " /explain/v1 there."
+      },
+      mixinStandardHelpOptions = true,
+      exitCodeListHeading = "%nExit codes:%n",
+      exitCodeList = {
+        "0:it was shown",
+        "1:the operator has no such flavor with a topology, or didn't answer",
+        "2:the command line is wrong",
+        "3:a file can't be read"
+      })
+  public static final class ExplainTopologyCommand implements Callable<Integer> {
+
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    @Parameters(index = "0", paramLabel = "FLAVOR", description = "The ResourceFlavor's name.")
+    private String flavor = "";
+
+    @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
+
+    @Mixin private OperatorOptions operator = new OperatorOptions();
+
+    @Override
+    public Integer call() {
+      if (!operator.isPresent()) {
+        throw new ParameterException(spec.commandLine(), "Missing required option: --operator=URL");
+      }
+      PrintWriter out = spec.commandLine().getOut();
+      PrintWriter err = spec.commandLine().getErr();
+      try {
+        Optional<LiveExplanation> live = operator.client(kubeconfig.config());
+        LiveExplanation.Lines lines = live.orElseThrow().topology(flavor);
+        lines.text().forEach(lines.answered() ? out::println : err::println);
+        out.flush();
+        return lines.answered() ? 0 : 1;
+      } catch (IOException e) {
+        err.println(ApiErrorText.of(e));
+        return 3;
+      }
+    }
+  }
+
+  /** The command {@code sluice explain workload NAME -n NS}. */
+  @Command(
+      name = "workload",
+      aliases = {"workloads", "wl", "kwl", "kueueworkload", "kueueworkloads"},
+      description = {
+        "Says where a Workload stands and, while it waits, why: its position, the flavors that were"
+            + " tried, what each lacked, and who holds it.",
+        "Reads the API server with your own permissions, and says what you may not read; with"
+            + " --operator it asks the operator, too, which knows the moment's numbers."
+      },
+      mixinStandardHelpOptions = true,
+      exitCodeListHeading = "%nExit codes:%n",
+      exitCodeList = {
+        "0:it was explained, as far as you may read",
+        "1:there is no such Workload, or you may not read it",
+        "2:the command line is wrong",
+        "3:the API server can't be reached, or a file can't be read"
+      })
+  public static final class ExplainWorkloadCommand implements Callable<Integer> {
+
+    /** A person waits for the answer. */
+    private static final int RETRIES = 2;
+
+    @Spec private CommandSpec spec = CommandSpec.create();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "The Workload's name.")
+    private String name = "";
+
+    @Option(
+        names = {"-n", "--namespace"},
+        paramLabel = "NS",
+        description = "Its namespace; that of the kubeconfig's context unless given.")
+    private @Nullable String namespace;
+
+    @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
+
+    @Mixin private OperatorOptions operator = new OperatorOptions();
+
+    @Override
+    public Integer call() {
+      PrintWriter out = spec.commandLine().getOut();
+      PrintWriter err = spec.commandLine().getErr();
+      try {
+        Optional<ClusterAccess> plain = PlainKubeconfig.read(kubeconfig.file(), System.getenv());
+        Optional<Config> config = plain.isEmpty() ? Optional.of(config()) : Optional.empty();
+        String in =
+            Optional.ofNullable(namespace)
+                .or(() -> plain.flatMap(ClusterAccess::namespace))
+                .or(() -> config.flatMap(found -> Optional.ofNullable(found.getNamespace())))
+                .orElse("default");
+        Optional<List<String>> objects = objects(plain, config, in);
+        if (objects.isEmpty()) {
+          err.printf("Workload %s/%s does not exist%n", in, name);
+          return 1;
+        }
+        objects.get().forEach(out::println);
+        if (operator.isPresent()) {
+          operator
+              .client(config.isPresent() ? config.get() : config())
+              .ifPresent(live -> live.lines(in, name).forEach(out::println));
+        }
+        out.flush();
+        return 0;
+      } catch (KubernetesClientException e) {
+        err.println(ApiErrorText.of(e));
+        return ApiErrorText.unreachable(e) ? 3 : 1;
+      } catch (IOException e) {
+        err.println(ApiErrorText.of(e));
+        return 3;
+      } catch (UncheckedIOException e) {
+        err.println(ApiErrorText.of(Objects.requireNonNull(e.getCause())));
+        return 3;
+      }
+    }
+
+    private Optional<List<String>> objects(
+        Optional<ClusterAccess> plain, Optional<Config> config, String in) throws IOException {
+      try (ApiReader api = reader(plain, config)) {
+        return new ClusterExplanation(api, InstantSource.system()).lines(in, name);
+      }
+    }
+
+    private ApiReader reader(Optional<ClusterAccess> plain, Optional<Config> config)
+        throws IOException {
+      if (plain.isPresent()) {
+        try {
+          return new DirectApiReader(plain.get(), this::libraryReader);
+        } catch (GeneralSecurityException unusable) {
+          // The client library knows more forms of keys, or says what is wrong with this one.
+          return libraryReader();
+        }
+      }
+      return reader(config.isPresent() ? config.get() : config());
+    }
+
+    private ApiReader libraryReader() {
+      try {
+        return reader(config());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private static ApiReader reader(Config config) {
+      return new ClientApiReader(new KubernetesClientBuilder().withConfig(config).build());
+    }
+
+    private Config config() throws IOException {
+      Config config = kubeconfig.config();
+      config.setRequestRetryBackoffLimit(RETRIES);
+      return config;
+    }
   }
 }

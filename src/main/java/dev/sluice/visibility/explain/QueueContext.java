@@ -1,11 +1,25 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionMode;
+import dev.sluice.api.v1beta2.ClusterQueue.AdmissionScope;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueuePreemption;
+import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
+import dev.sluice.api.v1beta2.ClusterQueue.FlavorFungibility;
+import dev.sluice.api.v1beta2.ClusterQueue.QueueingStrategy;
+import dev.sluice.api.v1beta2.FairSharing;
+import dev.sluice.api.v1beta2.FairSharing.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueFairSharingStatus;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueSpec;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueStatus;
+import dev.sluice.api.v1beta2.StopPolicy;
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, its place in the
@@ -221,5 +236,84 @@ final class QueueContext {
                             ExplanationText.used(earlier.used()))));
     lines.addAll(remarks);
     return lines;
+  }
+
+  /**
+   * Queues with what {@link QueueSnapshot} needs of them. The fields are taken one by one: a mapper
+   * of whole objects would look at all their types first, and a person waits.
+   */
+  private static final class SnapshotObjects {
+
+    private SnapshotObjects() {}
+
+    static ClusterQueue clusterQueue(GenericKubernetesResource object) {
+      ClusterQueue queue = new ClusterQueue();
+      queue.getMetadata().setName(object.getMetadata().getName());
+      AdmissionMode mode =
+          constant(
+              object.get("spec", "admissionScope", "admissionMode"),
+              AdmissionMode.NO_ADMISSION_FAIR_SHARING);
+      queue.setSpec(
+          new ClusterQueueSpec(
+              null,
+              new AdmissionScope(mode),
+              null,
+              null,
+              null,
+              FlavorFungibility.DEFAULT,
+              null,
+              ClusterQueuePreemption.DEFAULT,
+              constant(object.get("spec", "queueingStrategy"), QueueingStrategy.BEST_EFFORT_FIFO),
+              List.of(),
+              constant(object.get("spec", "stopPolicy"), StopPolicy.NONE)));
+      return queue;
+    }
+
+    static LocalQueue localQueue(GenericKubernetesResource object) {
+      LocalQueue queue = new LocalQueue();
+      queue.getMetadata().setNamespace(object.getMetadata().getNamespace());
+      queue.getMetadata().setName(object.getMetadata().getName());
+      Object weight = object.get("spec", "fairSharing", "weight");
+      queue.setSpec(
+          new LocalQueueSpec(
+              JsonPaths.text(object, "spec", "clusterQueue"),
+              weight == null ? null : new FairSharing(new Quantity(weight.toString())),
+              constant(object.get("spec", "stopPolicy"), StopPolicy.NONE)));
+      if (object.get("status", "fairSharing", "admissionFairSharingStatus")
+          instanceof Map<?, ?> past) {
+        queue.setStatus(
+            new LocalQueueStatus(
+                null,
+                List.of(),
+                new LocalQueueFairSharingStatus(0L, past(past)),
+                List.of(),
+                List.of(),
+                null,
+                null));
+      }
+      return queue;
+    }
+
+    private static AdmissionFairSharingStatus past(Map<?, ?> status) {
+      Map<String, Quantity> consumed = new HashMap<>();
+      if (status.get("consumedResources") instanceof Map<?, ?> amounts) {
+        amounts.forEach(
+            (resource, amount) ->
+                consumed.put(resource.toString(), new Quantity(String.valueOf(amount))));
+      }
+      return new AdmissionFairSharingStatus(
+          consumed, JsonPaths.string(status.get("lastUpdate"), ""));
+    }
+
+    /** The constant of this name in the API; the default if the name is absent or unknown. */
+    private static <E extends Enum<E>> E constant(@Nullable Object name, E otherwise) {
+      try {
+        return name == null
+            ? otherwise
+            : JsonMappers.JSON.convertValue(name, otherwise.getDeclaringClass());
+      } catch (IllegalArgumentException unknown) {
+        return otherwise;
+      }
+    }
   }
 }

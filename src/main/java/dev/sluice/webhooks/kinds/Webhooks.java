@@ -1,11 +1,31 @@
 package dev.sluice.webhooks.kinds;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.webhooks.review.AdmissionFunction;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import dev.sluice.webhooks.review.AdmissionResult;
+import dev.sluice.webhooks.review.FieldErrors;
+import dev.sluice.webhooks.review.FieldPath;
+import dev.sluice.webhooks.review.JsonPatch;
 import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.JobMetadata;
+import dev.sluice.webhooks.rules.LabelValidation;
+import dev.sluice.webhooks.rules.NameValidation;
+import dev.sluice.webhooks.rules.QueueAnnotationValidation;
+import dev.sluice.webhooks.rules.ResourceGroupValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 
 /** Assigns the admission functions to paths. */
 public final class Webhooks {
@@ -56,5 +76,136 @@ public final class Webhooks {
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::validate);
+  }
+
+  /**
+   * Rejects changes of the remote-status annotation by users other than the operator: quota is held
+   * and released according to it. Delegates everything else to another function.
+   */
+  private static final class RemoteStatusProtection implements AdmissionFunction {
+
+    private final ClusterLookup cluster;
+    private final AdmissionFunction behind;
+
+    RemoteStatusProtection(ClusterLookup cluster, AdmissionFunction behind) {
+      this.cluster = cluster;
+      this.behind = behind;
+    }
+
+    @Override
+    public AdmissionResult review(AdmissionRequest request) {
+      String now = status(request.object());
+      String before = status(request.oldObject());
+      if (Objects.equals(now, before)
+          || !(request.isCreate() || request.isUpdate())
+          || cluster.isOperator(request.user())) {
+        return behind.review(request);
+      }
+      FieldErrors bad = new FieldErrors();
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS),
+          "is written by the operator alone");
+      return new AdmissionResult.Rejected(bad.errors());
+    }
+
+    private static String status(JsonNode object) {
+      return JsonFields.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS)
+          .toString();
+    }
+  }
+
+  /** Webhook for Cohorts. */
+  static final class CohortWebhook {
+
+    private static final ResourceGroupValidation QUOTAS =
+        new ResourceGroupValidation("parentName", false);
+
+    /** Cohorts nest less deep than this; what is beyond isn't searched for a cycle. */
+    private static final int DEEPEST = 100;
+
+    private final ClusterLookup cluster;
+
+    CohortWebhook(ClusterLookup cluster) {
+      this.cluster = cluster;
+    }
+
+    AdmissionResult validate(AdmissionRequest request) {
+      if (request.isFinalizing()) {
+        return AdmissionResult.allowed();
+      }
+      FieldErrors bad = new FieldErrors();
+      JsonNode spec = JsonFields.at(request.object(), "spec");
+      String parent = JsonFields.text(spec, "parentName");
+      if (!parent.isEmpty()) {
+        bad.invalid(FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
+      }
+      QUOTAS.validate(spec, bad);
+      ResourceGroupValidation.weight(spec, bad);
+      QueueAnnotationValidation.validate(
+          request, annotations -> QueueAnnotations.ofCohort(annotations).faults(), bad);
+      return AdmissionResult.of(bad.errors(), warnings(request.object(), parent));
+    }
+
+    /** A cycle is not refused: it may be the way to another order. Who closes one is warned. */
+    private List<String> warnings(JsonNode cohort, String parent) {
+      String name = JsonFields.text(cohort, "metadata", "name");
+      Set<String> members = new LinkedHashSet<>();
+      String above = parent;
+      while (!above.isEmpty() && !above.equals(name) && members.size() < DEEPEST) {
+        above = members.add(above) ? cluster.parentOfCohort(above) : "";
+      }
+      if (above.isEmpty() || !above.equals(name)) {
+        return List.of();
+      }
+      return List.of(
+          members.isEmpty()
+              ? "as its own parent the Cohort makes the ClusterQueues below it inactive"
+              : "the parents of the Cohort form a cycle, %s → %s → %s, which makes the ClusterQueues below it inactive"
+                  .formatted(name, String.join(" → ", members), name));
+    }
+  }
+
+  /** Webhook for ResourceFlavors. */
+  static final class ResourceFlavorWebhook {
+
+    private static final FieldPath SPEC = FieldPath.of("spec");
+
+    private ResourceFlavorWebhook() {}
+
+    static AdmissionResult mutate(AdmissionRequest request) {
+      JsonPatch patch = new JsonPatch(request.object());
+      if (request.isCreate()) {
+        patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
+      }
+      return AdmissionResult.patched(patch);
+    }
+
+    static AdmissionResult validate(AdmissionRequest request) {
+      if (request.isFinalizing()) {
+        return AdmissionResult.allowed();
+      }
+      FieldErrors bad = new FieldErrors();
+      JsonNode spec = JsonFields.at(request.object(), "spec");
+      LabelValidation.labels(SPEC.child("nodeLabels"), JsonFields.map(spec, "nodeLabels"), bad);
+      taints(JsonFields.list(spec, "nodeTaints"), bad);
+      LabelValidation.tolerationKeys(
+          SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), bad);
+      return AdmissionResult.of(bad.errors());
+    }
+
+    private static void taints(List<JsonNode> taints, FieldErrors bad) {
+      Set<String> seen = new HashSet<>();
+      for (int i = 0; i < taints.size(); i++) {
+        FieldPath path = SPEC.child("nodeTaints").index(i);
+        String key = JsonFields.text(taints.get(i), "key");
+        String value = JsonFields.text(taints.get(i), "value");
+        String effect = JsonFields.text(taints.get(i), "effect");
+        bad.invalid(path.child("key"), key, NameValidation.qualified(key));
+        bad.invalid(path.child("value"), value, NameValidation.labelValue(value));
+        if (!seen.add(key + ":" + effect)) {
+          bad.duplicate(path, key + ":" + effect, "key and effect of a taint must be unique");
+        }
+      }
+    }
   }
 }

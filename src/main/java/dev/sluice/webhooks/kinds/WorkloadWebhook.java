@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.kinds;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
@@ -11,12 +12,14 @@ import dev.sluice.webhooks.review.FieldErrors;
 import dev.sluice.webhooks.review.FieldPath;
 import dev.sluice.webhooks.review.JsonPatch;
 import dev.sluice.webhooks.review.NumberReader;
+import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.webhooks.rules.AdmissionGateValidation;
 import dev.sluice.webhooks.rules.PlacementValidation;
 import dev.sluice.webhooks.rules.PodTemplateValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Webhook for Workloads: defaults and validation of the spec. */
 final class WorkloadWebhook {
@@ -139,6 +142,151 @@ final class WorkloadWebhook {
           FieldPath.of("metadata", "annotations").key(KueueConstants.PRIORITY_BOOST),
           boost,
           "must be a whole number from " + Integer.MIN_VALUE + " to " + Integer.MAX_VALUE);
+    }
+  }
+
+  /** Validates which fields of a Workload may change, and when. */
+  private static final class WorkloadUpdateValidation {
+
+    private static final FieldPath STATUS = FieldPath.of("status");
+    private static final FieldPath POD_SETS = FieldPath.of("spec", "podSets");
+
+    private final WebhookSettings settings;
+
+    WorkloadUpdateValidation(WebhookSettings settings) {
+      this.settings = settings;
+    }
+
+    void validate(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      if (before.hasQuota()) {
+        podSets(now, before, bad);
+      }
+      if (before.hasQuota() && now.hasQuota()) {
+        reclaimable(now, before, bad);
+      }
+      admission(now, before, bad);
+      checks(now, before, bad);
+      clusterName(now, before, bad);
+      if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+        AdmissionGateValidation.validateUpdate(
+            JsonFields.annotations(before.object()), JsonFields.annotations(now.object()), bad);
+      }
+    }
+
+    private void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      List<JsonNode> is = now.podSets();
+      List<JsonNode> was = before.podSets();
+      if (same(is, was)) {
+        return;
+      }
+      if (!settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) || is.size() != was.size()) {
+        bad.immutable(
+            POD_SETS, JsonFields.at(now.object(), "spec", "podSets"), "while quota is reserved");
+        return;
+      }
+      for (int i = 0; i < is.size(); i++) {
+        FieldPath path = POD_SETS.index(i);
+        if (!SemanticEquality.same(without(is.get(i), "count"), without(was.get(i), "count"))) {
+          bad.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
+        } else if (JsonFields.at(is.get(i), "count").asLong(1)
+            > JsonFields.at(was.get(i), "count").asLong(1)) {
+          bad.invalid(
+              path.child("count"),
+              JsonFields.at(is.get(i), "count"),
+              "may only be lowered while quota is reserved, from "
+                  + JsonFields.at(was.get(i), "count").asLong(1));
+        }
+      }
+    }
+
+    private static boolean same(List<JsonNode> one, List<JsonNode> other) {
+      return one.size() == other.size()
+          && IntStream.range(0, one.size())
+              .allMatch(i -> SemanticEquality.same(one.get(i), other.get(i)));
+    }
+
+    private void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      Map<String, Long> is = now.reclaimable();
+      Map<String, Long> counts = now.counts();
+      Map<String, Long> admitted = now.admittedCounts();
+      before
+          .reclaimable()
+          .forEach(
+              (name, was) -> {
+                long count = is.getOrDefault(name, 0L);
+                long pods = counts.getOrDefault(name, 0L);
+                boolean scaledDown =
+                    settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+                        && (pods < before.counts().getOrDefault(name, 0L)
+                            || pods < admitted.getOrDefault(name, 0L));
+                boolean gone = !is.containsKey(name);
+                // An elastic job needs quota again for pods that were reclaimed before it shrinks.
+                if ((count < was || gone) && !now.isElastic() && !scaledDown) {
+                  bad.invalid(
+                      STATUS.child("reclaimablePods").key(name).child("count"),
+                      JsonFields.at(now.status(), "reclaimablePods"),
+                      "cannot be less than " + was + " while quota is reserved");
+                }
+              });
+    }
+
+    private static void admission(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      JsonNode is = JsonFields.at(now.status(), "admission");
+      JsonNode was = JsonFields.at(before.status(), "admission");
+      if (!is.isMissingNode()
+          && !was.isMissingNode()
+          && !SemanticEquality.same(withoutTopology(is), withoutTopology(was))) {
+        bad.immutable(STATUS.child("admission"), is, "once set, it can only be taken away");
+      }
+    }
+
+    private static JsonNode withoutTopology(JsonNode admission) {
+      JsonNode copy = admission.deepCopy();
+      for (JsonNode assignment : JsonFields.list(copy, "podSetAssignments")) {
+        if (assignment instanceof ObjectNode fields) {
+          fields.remove(List.of("topologyAssignment", "delayedTopologyRequest"));
+        }
+      }
+      return copy;
+    }
+
+    private static JsonNode without(JsonNode node, String field) {
+      JsonNode copy = node.deepCopy();
+      if (copy instanceof ObjectNode fields) {
+        fields.remove(field);
+      }
+      return copy;
+    }
+
+    private static void checks(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      Map<String, JsonNode> was = before.checks();
+      List<JsonNode> checks = JsonFields.list(now.status(), "admissionChecks");
+      for (int i = 0; i < checks.size(); i++) {
+        JsonNode old = was.get(WorkloadReview.nameOf(checks.get(i)));
+        if (old != null
+            && JsonFields.text(old, "state").equals("Ready")
+            && JsonFields.text(checks.get(i), "state").equals("Ready")
+            && !same(
+                JsonFields.list(old, "podSetUpdates"),
+                JsonFields.list(checks.get(i), "podSetUpdates"))) {
+          bad.immutable(
+              STATUS.child("admissionChecks").index(i).child("podSetUpdates"),
+              JsonFields.at(checks.get(i), "podSetUpdates"),
+              "while the check is Ready");
+        }
+      }
+    }
+
+    private static void clusterName(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+      String is = JsonFields.text(now.status(), "clusterName");
+      boolean isNew = !is.isEmpty() && JsonFields.text(before.status(), "clusterName").isEmpty();
+      List<String> nominated = JsonFields.texts(before.status(), "nominatedClusterNames");
+      boolean replacesSlice =
+          JsonFields.annotations(now.object())
+              .containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
+      if (isNew && !nominated.contains(is) && !replacesSlice) {
+        bad.notSupported(STATUS.child("clusterName"), is, nominated);
+      }
     }
   }
 }

@@ -1,9 +1,11 @@
 package dev.sluice.webhooks.registration;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Selector;
 import dev.sluice.webhooks.kinds.PodResizeProtection;
 import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
 import dev.sluice.webhooks.kinds.WebhookKind;
+import dev.sluice.webhooks.rules.MisnamedQueueLabels;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
@@ -23,6 +25,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientCon
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Builds the webhook configurations, for {@code --install} and for the shipped manifests. */
@@ -286,5 +289,157 @@ public final class WebhookConfigurations {
         .withResources(resources)
         .withScope("*")
         .build();
+  }
+
+  /**
+   * Match conditions of the webhooks for Workloads. A review costs more than the write itself, and
+   * most writes change only conditions, which the schema of the API validates already. The
+   * expressions skip writes that cannot break a rule and request a review in doubt. No expression
+   * may fail for any object: a failure would reject the write.
+   */
+  private static final class WorkloadMatchConditions {
+
+    /** The only default is the removal of minCount while its feature gate is disabled. */
+    private static final String HAS_MIN_COUNT =
+        "object.?spec.?podSets.orValue([]).exists(p, has(p.minCount))";
+
+    private static final String NEW_SPEC =
+        "oldObject == null || object.?spec != oldObject.?spec"
+            + " || object.metadata.?annotations != oldObject.metadata.?annotations";
+
+    private static final String NEW_STATUS =
+        "['admissionChecks', 'reclaimablePods', 'clusterName'].exists(f,"
+            + " object.?status[?f] != oldObject.?status[?f])";
+
+    private static final String QUOTA_WITHOUT_ADMISSION =
+        "(!object.?status.?admission.hasValue()"
+            + " && object.?status.?conditions.orValue([])"
+            + ".exists(c, c.type == 'QuotaReserved' && c.status == 'True'))";
+
+    /** Known pod sets, and whole amounts that are multiples of the count. */
+    private static final String PLAIN_ASSIGNMENT =
+        "object.?spec.?podSets.orValue([])"
+            + ".exists(p, p.?name.orValue('main') == a.?name.orValue('main'))"
+            + " && a.?resourceUsage.orValue({}).all(r,"
+            + " isQuantity(string(a.resourceUsage[r]))"
+            + " && quantity(string(a.resourceUsage[r])).isInteger()"
+            + " && quantity(string(a.resourceUsage[r])).asInteger() >= 0"
+            + " && (a.?count.orValue(0) <= 0"
+            + " || quantity(string(a.resourceUsage[r])).asInteger() % a.?count.orValue(1) == 0))";
+
+    private static final String UNUSUAL_ADMISSION =
+        "(object.?status.?admission.hasValue()"
+            + " && object.?status.?admission != oldObject.?status.?admission"
+            + " && (oldObject.?status.?admission.hasValue()"
+            + " || !object.status.admission.?podSetAssignments.orValue([]).all(a, "
+            + PLAIN_ASSIGNMENT
+            + ")))";
+
+    private WorkloadMatchConditions() {}
+
+    /** Match conditions of the validating webhook. */
+    static List<MatchCondition> validating() {
+      return List.of(
+          new MatchCondition(
+              String.join(" || ", NEW_SPEC, NEW_STATUS, QUOTA_WITHOUT_ADMISSION, UNUSUAL_ADMISSION),
+              "changes-more-than-conditions"));
+    }
+
+    /** Match conditions of the mutating webhook. */
+    static List<MatchCondition> mutating() {
+      return List.of(new MatchCondition(HAS_MIN_COUNT, "has-min-count"));
+    }
+  }
+
+  /**
+   * Match conditions of the webhooks for jobs. No expression may fail for any object: a failure
+   * would reject the write.
+   */
+  private static final class JobMatchConditions {
+
+    /** Name of the condition that a job requests queueing. */
+    static final String REQUESTS_QUEUEING = "names-a-queue";
+
+    private static final String NAMES_A_QUEUE =
+        hasLabel("object", KueueConstants.QUEUE_NAME)
+            + " || "
+            + hasAnnotation("object", KueueConstants.QUEUE_NAME);
+
+    /** Pods name their gates; pods of a started job carry keys that need no review. */
+    private static final String IS_GATED =
+        hasAnnotation("object", KueueConstants.POD_SUSPENDING_PARENT);
+
+    private static final String SPEAKS_TO_US =
+        "[object, oldObject].exists(o, o != null && ("
+            + "(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('%1$s/')"
+            + " || k in [%2$s]))"
+            + " || (has(o.metadata.annotations)"
+            + " && o.metadata.annotations.exists(k, k.startsWith('%1$s/')))"
+            + " || (has(o.spec) && has(o.spec.template) && has(o.spec.template.metadata)"
+            + " && has(o.spec.template.metadata.annotations)"
+            + " && o.spec.template.metadata.annotations.exists(k, k.startsWith('%1$s/')))))";
+
+    private static final String POD_SPEAKS_TO_US =
+        "[object, oldObject].exists(o, o != null && ("
+            + "(has(o.metadata.labels) && [%s].exists(k, k in o.metadata.labels))"
+            + " || (has(o.metadata.annotations) && [%s].exists(k, k in o.metadata.annotations))))";
+
+    /** A resize of a pod that was started by the operator, or that a Job controls. */
+    private static final String RESIZES =
+        " || (has(request.subResource) && request.subResource == 'resize' && ("
+            + "(has(object.metadata.labels)"
+            + " && object.metadata.labels.exists(k, k.startsWith('%1$s/')))"
+            + " || (has(object.metadata.ownerReferences)"
+            + " && object.metadata.ownerReferences.exists(r, r.kind == 'Job'))))";
+
+    private JobMatchConditions() {}
+
+    /** The expression that an object of this kind requests queueing. */
+    static String requestsQueueing(WebhookKind kind) {
+      return kind.isPod() ? NAMES_A_QUEUE + " || " + IS_GATED : NAMES_A_QUEUE;
+    }
+
+    /**
+     * The expression that an object of this kind has, or had, a label or annotation that is
+     * validated.
+     */
+    static String usesOurKeys(WebhookKind kind) {
+      return kind.isPod()
+          ? POD_SPEAKS_TO_US.formatted(
+                  quoted(
+                      KueueConstants.QUEUE_NAME,
+                      KueueConstants.MANAGED,
+                      KueueConstants.POD_GROUP_NAME,
+                      KueueConstants.PREBUILT_WORKLOAD_NAME,
+                      KueueConstants.MAX_EXEC_TIME_SECONDS),
+                  quoted(
+                      KueueConstants.QUEUE_NAME,
+                      KueueConstants.POD_SUSPENDING_PARENT,
+                      KueueConstants.POD_GROUP_NAME,
+                      KueueConstants.POD_GROUP_TOTAL_COUNT,
+                      KueueConstants.PREBUILT_WORKLOAD_NAME,
+                      KueueConstants.ADMISSION_GATED_BY))
+              + RESIZES.formatted(KueueConstants.GROUP)
+          : SPEAKS_TO_US.formatted(
+              KueueConstants.GROUP,
+              quoted(MisnamedQueueLabels.WITHOUT_PREFIX.toArray(String[]::new)));
+    }
+
+    private static String quoted(String... keys) {
+      return List.of(keys).stream().map(key -> "'" + key + "'").collect(Collectors.joining(", "));
+    }
+
+    private static String hasLabel(String object, String key) {
+      return has(object, "labels", key);
+    }
+
+    private static String hasAnnotation(String object, String key) {
+      return has(object, "annotations", key);
+    }
+
+    private static String has(String object, String map, String key) {
+      return "(has(%1$s.metadata.%2$s) && '%3$s' in %1$s.metadata.%2$s)"
+          .formatted(object, map, key);
+    }
   }
 }

@@ -2,6 +2,9 @@ package dev.sluice.workload.record;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.WorkloadId;
@@ -15,11 +18,15 @@ import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
 import dev.sluice.workload.record.CachedWorkload.Spec;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Parses Workload objects of the API server into compact records, from a stream of tokens; unused
@@ -257,6 +264,140 @@ public final class WorkloadParser {
       parser.skipChildren();
       int to = offset + (int) parser.currentLocation().getByteOffset();
       return templates.of(bytes, from, to);
+    }
+  }
+
+  /** Parses one pod set, except for its template. */
+  private static final class PodSetParser {
+
+    private static final PodTemplate EMPTY = PodTemplateParser.of(MissingNode.getInstance());
+
+    private final JsonTokenReader jsonTokenReader;
+    private String name = "main";
+    private int count = 1;
+    private int minCount;
+    private String group = "";
+    private @Nullable TopologyRequestParser topologyRequest;
+    private PodTemplate template = EMPTY;
+
+    PodSetParser(JsonTokenReader jsonTokenReader) {
+      this.jsonTokenReader = jsonTokenReader;
+    }
+
+    void template(PodTemplate value) {
+      template = value;
+    }
+
+    void read(String field) throws IOException {
+      switch (field) {
+        case "name" -> name = jsonTokenReader.word();
+        case "count" -> count = jsonTokenReader.number(1);
+        case "minCount" -> minCount = jsonTokenReader.number(0);
+        case "topologyRequest" -> readTopologyRequest();
+        default -> {}
+      }
+    }
+
+    private void readTopologyRequest() throws IOException {
+      if (jsonTokenReader.parser().currentToken().isStructStart()) {
+        topologyRequest = TopologyRequestParser.read(jsonTokenReader);
+        group = topologyRequest.group();
+      }
+    }
+
+    PodSet result() {
+      return new PodSet(
+          name,
+          count,
+          minCount,
+          template,
+          group,
+          Optional.ofNullable(topologyRequest).map(TopologyRequestParser::result));
+    }
+  }
+
+  /**
+   * Caches pod templates by their serialized bytes: most Workloads have the same template as
+   * another one, which is not parsed again. Holds some megabytes at most. Usable from any thread.
+   */
+  private static final class TemplateCache {
+
+    private static final int MOST_BYTES = 8 << 20;
+
+    private final WeakInterner<PodTemplate> weakInterner = new WeakInterner<>();
+    private final Map<Raw, PodTemplate> byBytes = new LinkedHashMap<>(64, 0.75f, true);
+    private long bytes;
+
+    /** The template written in {@code json} from {@code from} to {@code to}. */
+    PodTemplate of(byte[] json, int from, int to) throws IOException {
+      Raw raw = Raw.of(json, from, to);
+      PodTemplate known = known(raw);
+      if (known != null) {
+        return known;
+      }
+      JsonNode tree = JsonMappers.JSON.readTree(json, from, to - from);
+      PodTemplate template = weakInterner.of(PodTemplateParser.of(tree));
+      remember(raw.copied(), template);
+      return template;
+    }
+
+    private synchronized @Nullable PodTemplate known(Raw raw) {
+      return byBytes.get(raw);
+    }
+
+    private synchronized void remember(Raw raw, PodTemplate template) {
+      if (byBytes.put(raw, template) == null) {
+        bytes += raw.length();
+      }
+      Iterator<Raw> eldest = byBytes.keySet().iterator();
+      while (bytes > MOST_BYTES && eldest.hasNext()) {
+        bytes -= eldest.next().length();
+        eldest.remove();
+      }
+    }
+
+    /** A range of bytes, equal to ranges with the same content. */
+    private static final class Raw {
+
+      private final byte[] json;
+      private final int from;
+      private final int to;
+      private final int hash;
+
+      private Raw(byte[] json, int from, int to, int hash) {
+        this.json = json;
+        this.from = from;
+        this.to = to;
+        this.hash = hash;
+      }
+
+      static Raw of(byte[] json, int from, int to) {
+        int hash = 1;
+        for (int i = from; i < to; i++) {
+          hash = 31 * hash + json[i];
+        }
+        return new Raw(json, from, to, hash);
+      }
+
+      Raw copied() {
+        return new Raw(Arrays.copyOfRange(json, from, to), 0, to - from, hash);
+      }
+
+      int length() {
+        return to - from;
+      }
+
+      @Override
+      public boolean equals(Object other) {
+        return other instanceof Raw raw
+            && raw.hash == hash
+            && Arrays.equals(json, from, to, raw.json, raw.from, raw.to);
+      }
+
+      @Override
+      public int hashCode() {
+        return hash;
+      }
     }
   }
 }

@@ -1,8 +1,8 @@
 package dev.sluice.workload.status;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.core.model.PodSetTopology;
-import dev.sluice.core.model.PodSetTopology.Delay;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology.Delay;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.TreeMap;
 

@@ -2,7 +2,7 @@ package dev.sluice.workload.status;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
 import java.util.List;

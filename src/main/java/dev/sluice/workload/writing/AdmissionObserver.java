@@ -1,7 +1,7 @@
 package dev.sluice.workload.writing;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.workload.record.CachedWorkload;
 

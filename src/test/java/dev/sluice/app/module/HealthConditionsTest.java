@@ -2,10 +2,11 @@ package dev.sluice.app.module;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.module.SchedulerModule.EngineWatchdog;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;

@@ -11,6 +11,7 @@ import dev.sluice.accounting.PodAccounts;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.app.module.AccountingModule.OwnerLinks;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.controller.BelievedOwners;
 import dev.sluice.jobs.controller.IntegrationRegistry;

@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import dev.sluice.app.module.InstallationModule.RegistrationReadiness;
 import dev.sluice.install.RegistrationRepair.Finding;
 import dev.sluice.kube.leader.LeaseStore;
 import dev.sluice.kube.leader.SharedObjectsGuard;

@@ -7,6 +7,7 @@ import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.app.module.MetricsModule.WorkloadMetricsFactory;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.model.LocalQueueId;

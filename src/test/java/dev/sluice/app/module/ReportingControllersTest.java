@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.app.module.OperatorContext.ReportingControllers;
 import dev.sluice.kube.events.ObjectReference;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

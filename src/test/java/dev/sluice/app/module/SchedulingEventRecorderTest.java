@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventCounter;
 import dev.sluice.kube.events.EventRecorder;

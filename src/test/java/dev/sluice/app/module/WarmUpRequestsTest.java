@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.app.module.CertificateModule.WarmUpRequests;
 import dev.sluice.server.endpoints.WarmUp;
 import dev.sluice.server.endpoints.WebhookEndpoint;
 import dev.sluice.webhooks.kinds.Webhooks;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.app.module.MetricsModule.WorkloadMetricsFactory;
 import org.junit.jupiter.api.Test;
 
 class WorkloadMetricsFactoryTest {

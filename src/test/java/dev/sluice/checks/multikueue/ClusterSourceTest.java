@@ -2,10 +2,10 @@ package dev.sluice.checks.multikueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterSource;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.api.v1beta2.MultiKueueClusterSpec;
+import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterProfileReference;
+import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterSource;
+import dev.sluice.api.v1beta2.MultiKueueCluster.MultiKueueClusterSpec;
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerAccess;

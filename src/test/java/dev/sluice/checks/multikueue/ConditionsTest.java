@@ -2,13 +2,14 @@ package dev.sluice.checks.multikueue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.api.v1beta2.MultiKueueClusterStatus;
+import dev.sluice.api.v1beta2.MultiKueueCluster.MultiKueueClusterStatus;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
+import dev.sluice.api.v1beta2.MultiKueueConfig.MultiKueueConfigSpec;
 import dev.sluice.checks.controller.ActiveCondition;
+import dev.sluice.checks.multikueue.MultiKueueClusterReconciler.ClusterConditions;
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;

@@ -4,7 +4,7 @@ import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.FlavorUsage;
+import dev.sluice.api.v1beta2.ClusterQueue.FlavorUsage;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.checks.provisioning.ProvisioningReconciler.Attempts;
 import org.junit.jupiter.api.Test;
 
 class AttemptsTest {

@@ -4,6 +4,7 @@ import static dev.sluice.checks.provisioning.GivenProvisioning.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.provisioning.RequestInformers.OwnedRequests;
 import org.junit.jupiter.api.Test;
 
 class OwnedRequestsTest {

@@ -2,9 +2,10 @@ package dev.sluice.checks.provisioning;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.provisioning.ProvisioningControllers.ProvisioningCheckController;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -6,6 +6,7 @@ import static dev.sluice.checks.provisioning.ProvisionedQueue.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.checks.provisioning.RequestManifest.AcceptableTemplate;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;

@@ -1,8 +1,9 @@
 package dev.sluice.checks.provisioning;
 
-import dev.sluice.api.v1beta2.AdmissionCheckParametersReference;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
+import dev.sluice.checks.provisioning.RequestInformers.OwnedRequests;
 import dev.sluice.jobs.kind.StartConflictException;
 import java.util.Optional;
 

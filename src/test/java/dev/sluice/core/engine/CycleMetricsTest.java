@@ -3,12 +3,12 @@ package dev.sluice.core.engine;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.CycleStatistics.Recomputation;
 import dev.sluice.core.model.CycleStatistics.Result;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.queue.PendingTotals;
 import java.util.Map;
 import java.util.Objects;

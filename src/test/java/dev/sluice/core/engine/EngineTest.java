@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;

@@ -5,13 +5,13 @@ import static dev.sluice.core.model.FairSharing.Strategy.LESS_THAN_INITIAL_SHARE
 import static dev.sluice.core.model.FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.quota.DominantResourceShare;
 import java.math.BigDecimal;

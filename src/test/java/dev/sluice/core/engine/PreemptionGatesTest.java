@@ -2,14 +2,14 @@ package dev.sluice.core.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.FlavorFungibility;
-import dev.sluice.core.model.PendingExplanation;
+import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 

@@ -3,14 +3,14 @@ package dev.sluice.core.engine;
 import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.SchedulerEvent;
 import java.util.List;

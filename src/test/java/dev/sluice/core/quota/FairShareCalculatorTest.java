@@ -2,9 +2,9 @@ package dev.sluice.core.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Map;

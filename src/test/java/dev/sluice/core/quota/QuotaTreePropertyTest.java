@@ -3,8 +3,8 @@ package dev.sluice.core.quota;
 import static dev.sluice.core.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.math.BigInteger;
 import java.util.HashMap;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Taint;

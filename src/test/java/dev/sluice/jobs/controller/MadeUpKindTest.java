@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.ScriptedApi;
+import dev.sluice.jobs.controller.Integration.ExternalOwner;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kind.RbacRule;

@@ -2,7 +2,8 @@ package dev.sluice.jobs.recovery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.jobs.recovery.ForcefulDeletionPolicy.Decision;
+import dev.sluice.jobs.recovery.FailureRecoveryController.ForcefulDeletionPolicy;
+import dev.sluice.jobs.recovery.FailureRecoveryController.ForcefulDeletionPolicy.Decision;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

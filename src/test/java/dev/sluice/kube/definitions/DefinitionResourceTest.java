@@ -3,6 +3,7 @@ package dev.sluice.kube.definitions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.definitions.ServedDefinitions.DefinitionResource;
 import dev.sluice.kube.reflect.UnreadableMetadata;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;

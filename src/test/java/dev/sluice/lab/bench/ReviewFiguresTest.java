@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.bench.ReviewLoad.ReviewFigures;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;

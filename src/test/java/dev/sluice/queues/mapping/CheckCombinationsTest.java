@@ -3,10 +3,11 @@ package dev.sluice.queues.mapping;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.api.v1beta2.AdmissionCheckSpec;
+import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
+import dev.sluice.queues.mapping.ReferenceLookup.CheckCombinations;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;

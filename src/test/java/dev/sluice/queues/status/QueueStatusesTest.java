@@ -3,7 +3,7 @@ package dev.sluice.queues.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.v1beta2.LocalQueueStatus;
+import dev.sluice.api.v1beta2.LocalQueue.LocalQueueStatus;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueUsageView;
 import dev.sluice.core.engine.LocalQueueView;

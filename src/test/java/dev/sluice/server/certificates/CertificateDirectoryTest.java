@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.server.Fakes;
+import dev.sluice.server.certificates.ServerKeys.CertificateDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -12,6 +12,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.webhooks.EmptyCluster;
 import dev.sluice.webhooks.Reviews;
+import dev.sluice.webhooks.kinds.Webhooks.CohortWebhook;
+import dev.sluice.webhooks.kinds.Webhooks.ResourceFlavorWebhook;
 import dev.sluice.webhooks.review.AdmissionResult;
 import java.util.List;
 import java.util.Map;

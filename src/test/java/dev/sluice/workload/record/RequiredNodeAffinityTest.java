@@ -2,8 +2,8 @@ package dev.sluice.workload.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.LabelRequirement;
-import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.workload.Templates;
 import java.util.List;

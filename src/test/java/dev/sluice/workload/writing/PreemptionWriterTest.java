@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.KnownWorkloads;

@@ -2,10 +2,10 @@ package dev.sluice.checks.multikueue.access;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterSource;
-import dev.sluice.api.v1beta2.KubeConfig;
-import dev.sluice.api.v1beta2.LocationType;
+import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterProfileReference;
+import dev.sluice.api.v1beta2.MultiKueueCluster.ClusterSource;
+import dev.sluice.api.v1beta2.MultiKueueCluster.KubeConfig;
+import dev.sluice.api.v1beta2.MultiKueueCluster.LocationType;
 import io.fabric8.kubernetes.api.model.Secret;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;

@@ -257,4 +257,21 @@ public final class FencingController
     closed = true;
     informer.stop();
   }
+
+  /** Computes when a fenced Workload is deactivated. */
+  static final class FencePolicy {
+
+    private FencePolicy() {}
+
+    /**
+     * The time at which the Workload must be deactivated.
+     *
+     * @param lease the Lease of its manager; empty if this process never saw one
+     * @param made when the Workload was created here, which was after a renewal
+     * @param after the time allowed after the last renewal
+     */
+    static Instant deadline(Optional<LeaseClock> lease, Instant made, Duration after) {
+      return lease.map(LeaseClock::lastRenewal).orElse(made).plus(after);
+    }
+  }
 }

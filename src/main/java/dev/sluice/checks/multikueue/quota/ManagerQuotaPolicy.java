@@ -2,9 +2,9 @@ package dev.sluice.checks.multikueue.quota;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.FlavorQuotas;
 import dev.sluice.api.v1beta2.ResourceGroup;
-import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.api.v1beta2.ResourceGroup.FlavorQuotas;
+import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.core.model.ResourceAmounts;
 import io.fabric8.kubernetes.api.model.Quantity;

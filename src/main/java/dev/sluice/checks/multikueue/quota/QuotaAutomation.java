@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.api.v1beta2.QuotaManagement;
+import dev.sluice.api.v1beta2.MultiKueueConfig.QuotaManagement;
 import dev.sluice.checks.multikueue.quota.ManagerQuotaPolicy.Outcome;
 import dev.sluice.checks.multikueue.remote.ConnectionContext.Delays;
 import dev.sluice.kube.client.ApiClient;

@@ -16,7 +16,9 @@ import dev.sluice.kube.reflect.MetadataFieldReader;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -24,6 +26,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -423,6 +426,31 @@ final class RemoteReflector implements AutoCloseable {
     ResponseStream current = stream;
     if (current != null) {
       current.cut();
+    }
+  }
+
+  /** What a worker sends, read as fast as its budget allows. */
+  private static final class PacedInput extends FilterInputStream {
+
+    private static final int CHUNK = 1 << 16;
+
+    private final RemoteBudget budget;
+
+    PacedInput(InputStream in, RemoteBudget budget) {
+      super(in);
+      this.budget = budget;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) throws IOException {
+      int count = super.read(bytes, offset, Math.min(length, CHUNK));
+      if (count > 0) {
+        Duration pause = budget.read(count);
+        if (!pause.isZero()) {
+          LockSupport.parkNanos(pause.toNanos());
+        }
+      }
+      return count;
     }
   }
 }

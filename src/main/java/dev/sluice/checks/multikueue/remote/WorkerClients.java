@@ -7,10 +7,15 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.OAuthTokenProvider;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Opens sessions with clients that use only the given credentials. */
 public final class WorkerClients implements RemoteSession.Connector {
@@ -101,5 +106,64 @@ public final class WorkerClients implements RemoteSession.Connector {
     }
     Config config = ClientConfigs.withReadableKey(builder.build());
     return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  /**
+   * The token of one connection; runs the login program again shortly before the token expires.
+   * Thread-safe.
+   */
+  static final class ExecCredentialToken implements OAuthTokenProvider {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ExecCredentialToken.class);
+    private static final Duration RENEW_BEFORE_EXPIRY = Duration.ofSeconds(60);
+    private static final Duration RETRY_PAUSE = Duration.ofSeconds(10);
+
+    private final ExecPlugin plugin;
+    private final ExecCredentialProvider logins;
+    private final InstantSource wallClock;
+    private final ReentrantLock lock = new ReentrantLock();
+    private ExecCredentialProvider.Login login;
+    private Instant lastAttempt;
+
+    /** Starts with a token that the program just returned. */
+    ExecCredentialToken(
+        ExecPlugin plugin,
+        ExecCredentialProvider logins,
+        ExecCredentialProvider.Login first,
+        InstantSource wallClock) {
+      this.plugin = plugin;
+      this.logins = logins;
+      this.login = first;
+      this.wallClock = wallClock;
+      this.lastAttempt = wallClock.instant();
+    }
+
+    @Override
+    public String getToken() {
+      lock.lock();
+      try {
+        Instant now = wallClock.instant();
+        boolean old =
+            login.expires().filter(end -> now.isAfter(end.minus(RENEW_BEFORE_EXPIRY))).isPresent();
+        if (old && now.isAfter(lastAttempt.plus(RETRY_PAUSE))) {
+          lastAttempt = now;
+          renew();
+        }
+        return login.token().orElse("");
+      } finally {
+        lock.unlock();
+      }
+    }
+
+    /**
+     * After a failed renewal the old token stays in use; the worker rejects it once it is invalid.
+     */
+    private void renew() {
+      try {
+        login = logins.run(plugin);
+      } catch (IOException e) {
+        LOG.warn("login=failed reason=\"{}\"", e.getMessage());
+      }
+    }
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.FlavorAttempt;
-import dev.sluice.core.model.PodSetTopology;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
-import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 
 /**
  * Preference between flavors, and the end of the search for a flavor

@@ -1,11 +1,11 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.FlavorRejection.TopologyShortage;
+import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.PodSetTopology;
-import dev.sluice.core.model.SecondPass;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyShortage;
+import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.topology.Placement;
 import dev.sluice.core.topology.PlacementRequest;
 import dev.sluice.core.topology.PlacementRequest.Pods;

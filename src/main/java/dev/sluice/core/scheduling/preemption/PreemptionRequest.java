@@ -1,6 +1,6 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.ReplacedSlice;
+import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;

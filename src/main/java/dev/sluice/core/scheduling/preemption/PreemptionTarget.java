@@ -1,6 +1,6 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 

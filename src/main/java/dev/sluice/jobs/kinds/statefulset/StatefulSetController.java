@@ -2,17 +2,31 @@ package dev.sluice.jobs.kinds.statefulset;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.controller.JobControllerContext;
+import dev.sluice.jobs.controller.JobExecutor;
+import dev.sluice.jobs.controller.JobReconciler;
+import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.JobPatch;
+import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.GatedSetController;
 import dev.sluice.jobs.kinds.pod.GatedSetHandler;
+import dev.sluice.jobs.kinds.pod.GroupMembership;
+import dev.sluice.jobs.kinds.pod.GroupedPodWriter;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.kinds.pod.PodResource;
+import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobAction;
+import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.ReconcileContext;
+import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 /**
@@ -85,6 +99,224 @@ public final class StatefulSetController
     @Override
     public void forget(CachedStatefulSet set) {
       reconciler.forget(set);
+    }
+  }
+
+  /**
+   * Reconciles a StatefulSet and its pods: decides from the caches, and carries the decision out.
+   * It may be called by several threads, but for one StatefulSet by one thread at a time.
+   */
+  private static final class StatefulSetReconciler {
+
+    private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
+
+    private final StatefulSetPolicy policy;
+    private final boolean identifierAnnotations;
+    private final JobExecutor executor;
+    private final OwnerChainResolver ownerChainResolver;
+    private final RemoteExecutionCheck remoteExecutionCheck;
+    private final StatefulSetWorkloads workloads;
+    private final JobReconciler.Dependencies dependencies;
+    private final Semaphore writers;
+    private final GroupedPodWriter podWriter;
+
+    /** A reconciler of all StatefulSets. */
+    StatefulSetReconciler(JobControllerContext context) {
+      this.dependencies = context.dependencies();
+      this.policy = new StatefulSetPolicy(context.options());
+      this.identifierAnnotations = context.options().identifierAnnotations();
+      this.executor = new JobExecutor(new StatefulSets(), dependencies);
+      this.ownerChainResolver = context.ownerChainResolver();
+      this.remoteExecutionCheck = context.gatedCheck();
+      this.workloads =
+          new StatefulSetWorkloads(
+              dependencies.workloads().store(), context.options().longestWorkloadName());
+      this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
+      this.podWriter = new GroupedPodWriter(dependencies, writers);
+    }
+
+    /** The name of the Workload of a set. */
+    String workloadOf(CachedStatefulSet set) {
+      String sent = set.isSent() ? set.job().prebuiltWorkload() : "";
+      return sent.isEmpty()
+          ? workloads.nameInUse(
+              set.job().ref().namespace(), set.job().ref().name(), set.uidOfOrigin())
+          : sent;
+    }
+
+    /**
+     * Does what the set and its pods need now.
+     *
+     * @param pods the pods of the set as far as they are managed or gated; pods of others may be
+     *     among them
+     * @param own the Workloads that name the set as their job
+     * @return the delay after which to reconcile again even without an event; empty if an event
+     *     will follow
+     */
+    Optional<Duration> reconcile(
+        CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
+        throws InterruptedException {
+      if (executor.unseen(set.job())) {
+        return Optional.of(UNTIL_SEEN);
+      }
+      List<CachedPod> ofSet = pods.stream().filter(pod -> StatefulSetPods.isOf(set, pod)).toList();
+      List<JobAction> actions = decide(set, ofSet, own);
+      if (!actions.isEmpty()) {
+        Optional<Duration> again = workload(set, ofSet, own, actions);
+        // What the pods are told depends on the Workloads as they were left by the write.
+        if (again.isPresent() || actions.stream().anyMatch(StatefulSetReconciler::isWrite)) {
+          return again.or(() -> Optional.of(UNTIL_SEEN));
+        }
+      }
+      return pods(set, ofSet, own.get());
+    }
+
+    private static boolean isWrite(JobAction action) {
+      return !(action instanceof JobAction.Warn) && !(action instanceof JobAction.Requeue);
+    }
+
+    /** Forgets a set that is deleted. */
+    void forget(CachedStatefulSet set) {
+      executor.forget(set.job().ref());
+    }
+
+    private Optional<Duration> workload(
+        CachedStatefulSet set,
+        List<CachedPod> pods,
+        Supplier<List<CachedWorkload>> own,
+        List<JobAction> decided)
+        throws InterruptedException {
+      writers.acquire();
+      try {
+        List<JobAction> actions = decided;
+        String namespace = set.job().ref().namespace();
+        if (actions.getFirst() instanceof JobAction.DeleteWorkload delete) {
+          String name = workloadOf(set);
+          Futures.forResult(dependencies.workloads().refresh(namespace, name));
+          String deleted = delete.workload().id().name();
+          if (!deleted.equals(name)) {
+            Futures.forResult(dependencies.workloads().refresh(namespace, deleted));
+          }
+          actions = decide(set, pods, own);
+        }
+        if (actions.stream().anyMatch(StatefulSetReconciler::givesBack)
+            && isThere(set, ranges(set, pods, own.get()).end())) {
+          return Optional.of(UNTIL_SEEN);
+        }
+        return executor.execute(set.job(), actions);
+      } finally {
+        writers.release();
+      }
+    }
+
+    private static boolean givesBack(JobAction action) {
+      return action instanceof JobAction.PatchStatus patch
+          && !patch.status().path("reclaimablePods").isEmpty();
+    }
+
+    /**
+     * Whether the API server has a pod of the set beyond its replicas. The caches don't tell for
+     * sure: a pod that has just got its label may be in none of them.
+     */
+    private boolean isThere(CachedStatefulSet set, int end) throws InterruptedException {
+      JobRef ref = set.job().ref();
+      for (int place = set.replicas(); place < end; place++) {
+        String name = ref.name() + "-" + (set.firstIndex() + place);
+        boolean found =
+            Futures.forResult(
+                    dependencies.objects().read(SinglePod.KIND.path(ref.namespace(), name)))
+                .isPresent();
+        if (found) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    private List<JobAction> decide(
+        CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own) {
+      String name = workloadOf(set);
+      ReconcileContext reconcileContext =
+          new ReconcileContext(
+              set.job(),
+              ownerChainResolver.status(set.job()),
+              List.of(),
+              find(set, name),
+              dependencies.flavors(),
+              dependencies.priorities(),
+              dependencies.clock().instant());
+      return policy.decide(set, reconcileContext, name, ranges(set, pods, own.get()));
+    }
+
+    private Optional<CachedWorkload> find(CachedStatefulSet set, String name) {
+      return workloads.store().get(set.job().ref().namespace(), name);
+    }
+
+    private ReplicaRanges ranges(
+        CachedStatefulSet set, List<CachedPod> pods, List<CachedWorkload> own) {
+      Optional<CachedWorkload> base = find(set, workloadOf(set));
+      List<ReplicaRange> list = base.map(it -> workloads.ranges(set, it)).orElse(List.of());
+      List<CachedWorkload> superfluous =
+          own.stream()
+              .filter(it -> StatefulSetWorkloads.isForAddedReplicas(set, it) && !it.deleting())
+              .filter(it -> list.stream().noneMatch(range -> range.workload().id().equals(it.id())))
+              .toList();
+      int end = list.isEmpty() ? 0 : list.getLast().end();
+      return new ReplicaRanges(
+          list,
+          superfluous,
+          workloads.nameFrom(set, end),
+          base.filter(it -> remoteExecutionCheck.runs(set.job(), it)).isPresent(),
+          pods.stream().mapToInt(pod -> set.place(StatefulSetPods.index(pod)) + 1).max().orElse(0));
+    }
+
+    private Optional<Duration> pods(
+        CachedStatefulSet set, List<CachedPod> pods, List<CachedWorkload> own)
+        throws InterruptedException {
+      if (!(ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own)) {
+        return Optional.empty();
+      }
+      ReplicaRanges ranges = ranges(set, pods, own);
+      Optional<Duration> again =
+          ranges.awaitsPods(set) ? Optional.of(UNTIL_SEEN) : Optional.empty();
+      for (CachedPod pod : pods) {
+        again = earliest(again, pod(set, ranges, pod));
+      }
+      return again;
+    }
+
+    /** Adds a gated pod to the group of its Workload. */
+    private Optional<Duration> pod(CachedStatefulSet set, ReplicaRanges ranges, CachedPod pod)
+        throws InterruptedException {
+      int index = StatefulSetPods.index(pod);
+      Optional<CachedWorkload> workload = ranges.find(set.place(index)).map(ReplicaRange::workload);
+      if (!set.wants(index) || (workload.isEmpty() && !ranges.list().isEmpty())) {
+        return Optional.empty();
+      }
+      String name = workload.map(it -> it.id().name()).orElseGet(() -> workloadOf(set));
+      if (GroupMembership.isInAnotherGroup(name, pod)) {
+        return podWriter.delete(set.job().ref(), pod.job());
+      }
+      Optional<JobPatch> patch =
+          StatefulSetPods.needed(
+              set,
+              name,
+              workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
+              workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
+              workload
+                  .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
+                  .isPresent(),
+              identifierAnnotations,
+              pod);
+      return patch.isEmpty()
+          ? Optional.empty()
+          : podWriter.patch(set.job().ref(), pod.job(), patch.get());
+    }
+
+    private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
+      return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
+          ? one
+          : other;
     }
   }
 }

@@ -1,14 +1,14 @@
 package dev.sluice.lab.bench.month;
 
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
-import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.sluice.lab.bench.month;
 
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup.Quota;
 import java.util.List;
 import java.util.Map;
 

@@ -18,6 +18,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.lab.bench.BenchException;
 import dev.sluice.lab.bench.month.SimulatedJob.Phase;
+import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -435,5 +436,21 @@ final class MonthSimulation {
   /** Whether nothing is in use, as the ledger adds it up. */
   boolean nothingInUse() {
     return ledger.isEmpty();
+  }
+
+  /** Measures what the heap holds. */
+  private static final class HeapMeasurement {
+
+    private static final int COLLECTIONS = 3;
+
+    private HeapMeasurement() {}
+
+    /** What the heap holds after collections, in MiB. */
+    static double mebibytes() {
+      for (int i = 0; i < COLLECTIONS; i++) {
+        System.gc();
+      }
+      return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / (1024.0 * 1024);
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.fencing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.checks.multikueue.fencing.FencingController.FencePolicy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

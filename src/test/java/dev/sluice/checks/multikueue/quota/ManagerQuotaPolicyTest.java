@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.checks.multikueue.quota.ManagerQuotaPolicy.Outcome;
 import java.io.IOException;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorRejection;
-import dev.sluice.core.model.LabelRequirement;
-import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;

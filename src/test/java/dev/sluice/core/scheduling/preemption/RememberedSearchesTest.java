@@ -3,10 +3,10 @@ package dev.sluice.core.scheduling.preemption;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;

@@ -15,6 +15,7 @@ import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.kinds.batch.BatchJob.IndexSet;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.WebhookRules;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetController.GroupPlace;
 import dev.sluice.jobs.kinds.pod.CachedPod;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import java.util.Optional;

@@ -8,7 +8,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedJobSet;
-import dev.sluice.lab.player.PlayedTrainJob;
+import dev.sluice.lab.player.PlayedKinds.PlayedTrainJob;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
