@@ -256,7 +256,10 @@ public final class PodAccountant implements AutoCloseable {
     boolean stoppable =
         workloads.isEmpty()
             ? pods.stream().allMatch(PodRecord::isStray)
-                || accounts.beyondReach(account).filter(dependencies.stoppable()).isPresent()
+                || accounts
+                    .beyondReach(account)
+                    .filter(remains -> remains.areStoppable(dependencies.stoppable()))
+                    .isPresent()
             : workloads.stream().allMatch(dependencies.stoppable());
     if (stoppable) {
       int stopped =

@@ -45,14 +45,27 @@ public final class PodAccounts implements WorkloadListener {
    */
   private final Set<Account> unverified = ConcurrentHashMap.newKeySet();
 
-  /** How many Workloads are remembered that ended without quota. */
+  /** How many accounts are remembered that ended without quota. */
   private static final int ENDED_WITHOUT_QUOTA = 1_000;
 
   /**
-   * The last Workloads of accounts whose pods nothing is charged for: their charge ended while pods
-   * of them were on lost nodes, or they were deleted without quota while pods ran.
+   * What is left of an account that nothing is charged for.
+   *
+   * @param last its last Workload; none if its job ended before it had one
    */
-  private final Map<Account, CachedWorkload> beyondReach = new ConcurrentHashMap<>();
+  record Remains(Optional<CachedWorkload> last) {
+
+    /** Whether its pods may be deleted; a job that never had a Workload was never admitted. */
+    boolean areStoppable(Predicate<CachedWorkload> stoppable) {
+      return last.isEmpty() || stoppable.test(last.get());
+    }
+  }
+
+  /**
+   * Accounts whose pods nothing is charged for: their charge ended while pods of them were on lost
+   * nodes, or they ended without quota while pods ran.
+   */
+  private final Map<Account, Remains> beyondReach = new ConcurrentHashMap<>();
 
   private final ReentrantLock lock = new ReentrantLock();
 
@@ -66,14 +79,14 @@ public final class PodAccounts implements WorkloadListener {
   private final Set<String> heldUids = new HashSet<>();
 
   /**
-   * The last Workloads that were deleted without quota: pods of them that the watch doesn't know
-   * yet may run, because somebody started the job.
+   * The last accounts that ended without quota: pods of them that the watch doesn't know yet may
+   * run, because somebody started the job.
    */
-  private final Map<Account, CachedWorkload> endedWithoutQuota =
+  private final Map<Account, Remains> endedWithoutQuota =
       Collections.synchronizedMap(
           new LinkedHashMap<>() {
             @Override
-            protected boolean removeEldestEntry(Map.Entry<Account, CachedWorkload> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<Account, Remains> eldest) {
               return size() > ENDED_WITHOUT_QUOTA;
             }
           });
@@ -448,7 +461,7 @@ public final class PodAccounts implements WorkloadListener {
         held.computeIfAbsent(account, any -> new HashMap<>(2)).put(last.id().uid(), last);
         heldUids.add(last.id().uid());
       } else if (lost) {
-        beyondReach.put(account, last);
+        beyondReach.put(account, new Remains(Optional.of(last)));
       }
     } finally {
       lock.unlock();
@@ -456,26 +469,40 @@ public final class PodAccounts implements WorkloadListener {
   }
 
   /**
-   * The last Workload of an account whose pods are more than what it is charged for: the one that
-   * was charged last when their node was lost, one that was deleted without quota, or one that
-   * stays charged although it was deleted.
+   * What is left of an account whose pods are more than what it is charged for: the Workload that
+   * was charged last when their node was lost, one that was deleted without quota, one that stays
+   * charged although it was deleted, or none of a job that ended before it had one.
    */
-  Optional<CachedWorkload> beyondReach(Account account) {
-    CachedWorkload last = beyondReach.get(account);
-    if (last != null) {
-      return Optional.of(last);
+  Optional<Remains> beyondReach(Account account) {
+    Remains remains = beyondReach.get(account);
+    if (remains != null) {
+      return Optional.of(remains);
     }
     lock.lock();
     try {
-      return held.getOrDefault(account, Map.of()).values().stream().findFirst();
+      return held.getOrDefault(account, Map.of()).values().stream()
+          .findFirst()
+          .map(last -> new Remains(Optional.of(last)));
     } finally {
       lock.unlock();
     }
   }
 
+  /**
+   * A job doesn't exist any more that was to be queued. If it never had a Workload, its pods are
+   * found by this: somebody may have started it, and deleted it without them.
+   */
+  public void jobEnded(Account account) {
+    if (workloadsOf(account).isEmpty()
+        && beyondReach(account).isEmpty()
+        && endedWithoutQuota.putIfAbsent(account, new Remains(Optional.empty())) == null) {
+      listener.accept(account);
+    }
+  }
+
   /** Pods of a Workload that ended without quota are found later, too. */
   private void remember(Account account, CachedWorkload last) {
-    endedWithoutQuota.put(account, last);
+    endedWithoutQuota.put(account, new Remains(Optional.of(last)));
   }
 
   /**
@@ -484,9 +511,9 @@ public final class PodAccounts implements WorkloadListener {
   private void remember(Account account) {
     // Asked first: this is called for each change of a pod, and few accounts are remembered.
     if (endedWithoutQuota.containsKey(account) && !anywhere(account).isEmpty()) {
-      CachedWorkload last = endedWithoutQuota.remove(account);
-      if (last != null) {
-        beyondReach.put(account, last);
+      Remains remains = endedWithoutQuota.remove(account);
+      if (remains != null) {
+        beyondReach.put(account, remains);
       }
     }
   }

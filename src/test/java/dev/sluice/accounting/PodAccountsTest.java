@@ -350,12 +350,38 @@ class PodAccountsTest {
     accounts.nodeChanged("n1");
     assertThat(changed).containsExactly(account);
     assertThat(find().excess()).isEqualTo("pods: 1 of 0");
-    assertThat(accounts.beyondReach(account)).contains(before);
+    assertThat(accounts.beyondReach(account).orElseThrow().last()).contains(before);
 
     accounts.records().gone(uid(1));
     assertThat(accounts.settle(account)).isEmpty();
     assertThat(accounts.beyondReach(account)).isEmpty();
     assertThat(accounts.accountsOf(pod(1))).isEmpty();
+  }
+
+  @Test
+  void podsOfAJobThatEndedBeforeItHadAWorkloadAreKnownForTheirLife() {
+    accounts.records().seen(pod(1));
+    assertThat(accounts.accountsOf(pod(1))).isEmpty();
+
+    accounts.jobEnded(account);
+    assertThat(changed).containsExactly(account);
+    accounts.settle(account);
+    assertThat(find().excess()).isEqualTo("pods: 1 of 0");
+    assertThat(accounts.beyondReach(account).orElseThrow().areStoppable(workload -> false))
+        .isTrue();
+
+    accounts.records().gone(uid(1));
+    assertThat(accounts.settle(account)).isEmpty();
+    assertThat(accounts.beyondReach(account)).isEmpty();
+  }
+
+  @Test
+  void aJobThatHasAWorkloadIsRememberedByThat() {
+    admitted();
+    accounts.records().seen(pod(1));
+    accounts.jobEnded(account);
+    accounts.settle(account);
+    assertThat(accounts.beyondReach(account)).isEmpty();
   }
 
   @Test

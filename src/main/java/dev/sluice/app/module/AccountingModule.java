@@ -21,9 +21,12 @@ import dev.sluice.jobs.controller.BelievedOwners;
 import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kinds.argo.Workflow;
+import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
@@ -199,9 +202,14 @@ public final class AccountingModule implements OperatorModule {
     synced = readers;
   }
 
-  /** From now on it is known which jobs are parts of others. */
-  void follow(IntegrationRegistry jobs, BelievedOwners believed) {
-    jobs.observe((before, after) -> jobChanged(before, after, believed));
+  /**
+   * From now on it is known which jobs are parts of others, and which ended.
+   *
+   * @param resolver knows which jobs are to be queued
+   */
+  void follow(IntegrationRegistry jobs, OwnerChainResolver resolver) {
+    BelievedOwners believed = resolver.believed();
+    jobs.observe((before, after) -> jobChanged(before, after, resolver));
     jobExists =
         workload ->
             workload
@@ -213,15 +221,20 @@ public final class AccountingModule implements OperatorModule {
   }
 
   private void jobChanged(
-      @Nullable CachedJob before, @Nullable CachedJob after, BelievedOwners believed) {
+      @Nullable CachedJob before, @Nullable CachedJob after, OwnerChainResolver resolver) {
     if (after != null) {
       after
           .controller()
-          .flatMap(owner -> believed.of(owner, after.ref().kind().kind(), after.labels()))
+          .flatMap(
+              owner -> resolver.believed().of(owner, after.ref().kind().kind(), after.labels()))
           .filter(owner -> !owner.uid().isEmpty())
           .ifPresent(owner -> accounts.linked(after.ref().uid(), owner.uid()));
     }
     if (before != null && (after == null || !after.ref().uid().equals(before.ref().uid()))) {
+      boolean itself = before.ref().kind().equals(SinglePod.KIND);
+      if (!itself && resolver.status(before) instanceof ManagementStatus.Own) {
+        accounts.jobEnded(new Account(before.ref().namespace(), before.ref().uid()));
+      }
       accounts.records().ownerGone(before.ref().uid());
     }
   }

@@ -109,7 +109,7 @@ public final class JobModule implements OperatorModule {
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::podsGone);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
-    accounting.follow(registry, owners.believed());
+    accounting.follow(registry, owners);
     StatefulSetWorkloads statefulSetWorkloads =
         new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());
     clusterLookup =
