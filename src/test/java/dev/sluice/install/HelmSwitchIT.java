@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorAccount;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.Helm;
@@ -27,6 +28,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,16 +126,19 @@ class HelmSwitchIT {
   }
 
   @Test
+  @Tag(BuildBreadth.NIGHTLY)
   void withAnotherNameAndBack(TestCluster cluster) throws Exception {
     thereAndBack(cluster, "kueue", "sluice", true);
   }
 
   @Test
+  @Tag(BuildBreadth.NIGHTLY)
   void fromAReleaseWhoseNamesAreOthersAndBack(TestCluster cluster) throws Exception {
     thereAndBack(cluster, "queueing", "sluice", false);
   }
 
   @Test
+  @Tag(BuildBreadth.NIGHTLY)
   void withTheCertificatesOfCertManagerLeftAlone(TestCluster cluster) throws Exception {
     installCertManager(cluster);
     installEarlier("kueue", "--set", "enableCertManager=true");
@@ -161,6 +166,7 @@ class HelmSwitchIT {
   }
 
   @Test
+  @Tag(BuildBreadth.NIGHTLY)
   void withTheCertificatesOfCertManagerTakenOver(TestCluster cluster) throws Exception {
     installCertManager(cluster);
     installEarlier("kueue", "--set", "enableCertManager=true");

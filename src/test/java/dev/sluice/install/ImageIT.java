@@ -87,6 +87,7 @@ class ImageIT {
   }
 
   @Test
+  @Tag(BuildBreadth.NIGHTLY)
   void theSameInputsMakeTheSameBytes(@TempDir Path directory) throws Exception {
     Path again = made(directory, "again", "--without-cache");
 

@@ -12,7 +12,6 @@ import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
-import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.QueuedJobs;
@@ -36,6 +35,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -45,6 +45,7 @@ import org.junit.jupiter.api.Test;
  * leader with a standby; the others live through their phases there.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Tag("faults")
 class TopologyRestartsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -101,13 +102,6 @@ class TopologyRestartsIT {
       killed.close();
     }
 
-    /** The same in the nightly build only. */
-    void killNightly() {
-      if (BuildBreadth.full()) {
-        kill();
-      }
-    }
-
     @Override
     public void close() {
       if (running != null) {
@@ -126,7 +120,7 @@ class TopologyRestartsIT {
       JOBS.forEach(name -> racked.job(name, "lq", REQUIRED, PODS, CPUS));
       JOBS.forEach(name -> racked.jobs().workloadOf(RackedCluster.JOB, name));
       assertThat(JOBS).allMatch(name -> racked.assigned(name).isEmpty());
-      operators.killNightly();
+      operators.kill();
       goOn(cluster, racked, allocatable, operators);
     }
   }
@@ -147,7 +141,7 @@ class TopologyRestartsIT {
           () -> assertThat(placed(racked)).as("placed Jobs").hasSize(JOBS.size() - 1));
       List<String> first = placed(racked);
       String left = JOBS.stream().filter(name -> !first.contains(name)).findFirst().orElseThrow();
-      operators.killNightly();
+      operators.kill();
 
       List<HasMetadata> gates = keepGates(cluster);
       operators.begin("before-all-are-ungated");
@@ -162,7 +156,7 @@ class TopologyRestartsIT {
       String rack = racked.rackOf(lost);
       racked.removeNode(lost);
       awaitUnhealthy(racked, first.getFirst(), lost);
-      operators.killNightly();
+      operators.kill();
       racked.addNodes("spare", rack, 1);
       allocatable.putAll(racked.allocatable());
 

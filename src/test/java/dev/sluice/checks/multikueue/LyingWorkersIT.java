@@ -15,6 +15,7 @@ import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.server.certificates.ReloadableKeyManager;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -35,6 +36,7 @@ import java.util.concurrent.Executors;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +45,7 @@ import org.junit.jupiter.api.io.TempDir;
  * docs/operating.md names for this size.
  */
 @ControlPlaneTest(exclusive = true, controllers = false)
+@Tag(BuildBreadth.NIGHTLY)
 class LyingWorkersIT {
 
   private static final long MIB = 1 << 20;
