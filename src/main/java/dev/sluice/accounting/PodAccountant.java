@@ -249,7 +249,11 @@ public final class PodAccountant implements AutoCloseable {
     return Optional.of(AGAIN);
   }
 
-  /** Stops pods that run without an admission, or beyond what a Workload that has ended holds. */
+  /**
+   * Stops pods that run without an admission, or beyond what a Workload that has ended holds. A set
+   * lets pods go for a rollout before it is admitted; but not those that it made before it was in a
+   * queue, which nothing else counts or stops while the rollout waits for quota.
+   */
   private void stop(Account account, List<PodRecord> pods, Finding finding)
       throws InterruptedException {
     List<CachedWorkload> workloads = accounts.workloadsOf(account);
@@ -262,10 +266,14 @@ public final class PodAccountant implements AutoCloseable {
                     .isPresent()
             : workloads.stream().allMatch(dependencies.stoppable());
     if (stoppable) {
+      List<PodRecord> due =
+          workloads.stream().anyMatch(PodAccounts::isOfSet)
+              ? pods.stream().filter(pod -> !pod.eligibility().held()).toList()
+              : pods;
       int stopped =
           dependencies
               .stopper()
-              .stop(pods, "the pod runs without an admitted Workload, " + finding.excess());
+              .stop(due, "the pod runs without an admitted Workload, " + finding.excess());
       if (stopped > 0) {
         dependencies.observer().stopped(stopped);
       }

@@ -217,6 +217,13 @@ public final class PodAccounts implements WorkloadListener {
     return new Account(workload.id().namespace(), root);
   }
 
+  /**
+   * Whether a Workload is that of a set of pods, such as a StatefulSet, which it names as owner.
+   */
+  static boolean isOfSet(CachedWorkload workload) {
+    return !workload.coOwners().stream().allMatch(PodAccounts::isPod);
+  }
+
   private static boolean isPod(Owner owner) {
     return owner.kind().equals("Pod") && owner.apiVersion().equals("v1");
   }

@@ -129,7 +129,9 @@ public final class PodPrevention {
     if (!reserving.isEmpty()) {
       return reserving.stream().allMatch(dependencies.evictable());
     }
-    return accounts.workloadsOf(account).stream().allMatch(dependencies.stoppable());
+    return accounts.workloadsOf(account).stream()
+        .allMatch(
+            workload -> !PodAccounts.isOfSet(workload) && dependencies.stoppable().test(workload));
   }
 
   /**

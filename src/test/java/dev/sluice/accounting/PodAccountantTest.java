@@ -19,12 +19,14 @@ import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadParser;
 import dev.sluice.workload.writing.StatusWriter;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -222,6 +224,37 @@ class PodAccountantTest {
     after(PodAccountant.UNADMITTED);
 
     assertThat(deleted()).containsExactly("p1", "p2");
+  }
+
+  /** Pods of its old revision go on for a rollout; one without label was made before the queue. */
+  @Test
+  void ofASetThatWaitsOnlyPodsAreStoppedThatItMadeBeforeItWasInAQueue() throws Exception {
+    become(
+        new WorkloadParser()
+            .parse(
+                """
+                {"metadata": {"namespace": "team", "name": "w", "uid": "w-uid", "ownerReferences":
+                  [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "set", "uid": "set-uid"}]}}
+                """
+                    .getBytes(StandardCharsets.UTF_8)));
+    for (int i = 1; i <= 2; i++) {
+      String labels = i == 1 ? "" : "'labels': {'kueue.x-k8s.io/managed': 'true'},";
+      String pod =
+          """
+          {'metadata': {'namespace': 'team', 'name': 'p%d', 'uid': '%s', %s 'ownerReferences':
+            [{'apiVersion': 'apps/v1', 'kind': 'StatefulSet', 'name': 'set', 'controller': true,
+              'uid': 'set-uid'}]},
+           'spec': {'nodeName': 'n1', 'containers': [{'name': 'c'}]}}
+          """
+              .formatted(i, new UUID(7, i), labels)
+              .replace('\'', '"');
+      stored.put(new UUID(7, i), pod);
+      accounts.records().seen(parser.of(JSON.readTree(pod)));
+    }
+    accountant.changed(new Account("team", "set-uid"));
+    after(PodAccountant.UNADMITTED);
+
+    assertThat(deleted()).containsExactly("p1");
   }
 
   /** Three pods were admitted. */

@@ -46,6 +46,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -153,18 +154,16 @@ public final class AccountingModule implements OperatorModule {
   }
 
   /**
-   * Whether pods that run before their Workload is admitted may be deleted: not those of sets,
-   * which let pods go for a rollout, not those of jobs that others start, and not the steps of a
-   * Workflow that come before the one that waits. Those of a Workflow that has ended may: it has no
-   * status of its own, so that its users can say so while they run. Nor those of a job that exists
-   * and has no Workload any more: nobody manages it.
+   * Whether pods that run before their Workload is admitted may be deleted: not those of jobs that
+   * others start, and not the steps of a Workflow that come before the one that waits. Those of a
+   * Workflow that has ended may: it has no status of its own, so that its users can say so while
+   * they run. Nor those of a job that exists and has no Workload any more: nobody manages it.
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
         && (workloads.get(workload.id()).isPresent() || !jobExists.test(workload))
         && (!isSummed(workload) || workload.finished())
-        && workload.owner().stream().noneMatch(attended::isExternal)
-        && workload.coOwners().stream().allMatch(owner -> owner.kind().equals("Pod"));
+        && workload.owner().stream().noneMatch(attended::isExternal);
   }
 
   private void changed(Account account) {
@@ -212,11 +211,9 @@ public final class AccountingModule implements OperatorModule {
     jobs.observe((before, after) -> jobChanged(before, after, resolver));
     jobExists =
         workload ->
-            workload
-                .owner()
+            Stream.concat(workload.owner().stream(), workload.coOwners().stream())
                 .map(CachedJob.Controller::of)
-                .flatMap(owner -> jobs.find(workload.id().namespace(), owner))
-                .isPresent();
+                .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
     owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);
   }
 

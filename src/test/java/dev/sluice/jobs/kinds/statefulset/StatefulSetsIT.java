@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.SilentNode;
 import dev.sluice.testing.TestCluster;
 import java.util.List;
 import java.util.Map;
@@ -279,6 +280,56 @@ class StatefulSetsIT {
                   .isEqualTo("2");
             });
     api.awaitUsage("2");
+  }
+
+  /** No pod is ready, or the set could not be put into a queue. */
+  @Test
+  void podsOfASetThatIsPutIntoAQueueLaterDontRunWhileItWaits(TestCluster cluster) {
+    api.givenQueues(1);
+    try (SilentNode node = new SilentNode(cluster, "pool: none")) {
+      cluster.applyText(
+          """
+          apiVersion: apps/v1
+          kind: StatefulSet
+          metadata: {name: web, namespace: "${namespace}"}
+          spec:
+            replicas: 2
+            serviceName: web
+            podManagementPolicy: Parallel
+            selector: {matchLabels: {app: web}}
+            template:
+              metadata: {labels: {app: web}}
+              spec:
+                terminationGracePeriodSeconds: 1
+                nodeSelector: {silent: %1$s}
+                tolerations: [{key: silent, value: %1$s}]
+                containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+          """
+              .formatted(SilentNode.name(cluster)));
+      ServingApi.soon("pods on the node")
+          .untilAsserted(
+              () ->
+                  assertThat(api.all("Pod"))
+                      .hasSize(2)
+                      .allMatch(pod -> !pod.at("/spec/nodeName").asText().isEmpty()));
+      List<String> before = uids();
+
+      api.patch("StatefulSet", "web", "{'metadata':{'labels':{'kueue.x-k8s.io/queue-name':'lq'}}}");
+      api.workload();
+
+      ServingApi.soon("pods of before are stopped")
+          .untilAsserted(() -> assertThat(running()).doesNotContainAnyElementsOf(before));
+      node.endPods();
+      ServingApi.soon("pods that wait")
+          .untilAsserted(() -> assertThat(api.pods()).isEqualTo(Map.of("Gated", 2)));
+    }
+  }
+
+  private List<String> running() {
+    return api.all("Pod").stream()
+        .filter(pod -> !pod.at("/metadata").has("deletionTimestamp"))
+        .map(pod -> pod.at("/metadata/uid").asText())
+        .toList();
   }
 
   @Test
