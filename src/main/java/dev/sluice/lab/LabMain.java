@@ -5,6 +5,7 @@ import dev.sluice.lab.bench.BenchCommand;
 import dev.sluice.lab.bench.TrainCacheCommand;
 import dev.sluice.lab.controlplane.ControlPlaneCommand;
 import dev.sluice.lab.demo.DemoCommand;
+import dev.sluice.lab.demo.TryCommand;
 import picocli.CommandLine;
 
 /**
@@ -23,6 +24,7 @@ public final class LabMain {
   /** The command line with the subcommands of the laboratory. */
   static CommandLine commandLine() {
     return Main.commandLine()
+        .addSubcommand(new TryCommand())
         .addSubcommand(new DemoCommand())
         .addSubcommand(new ControlPlaneCommand())
         .addSubcommand(new BenchCommand())
