@@ -5,9 +5,9 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.PlainCandidate;
+import dev.sluice.core.scheduling.CycleExplanations;
+import dev.sluice.core.scheduling.CycleHeads;
 import dev.sluice.core.scheduling.QueueHead;
-import dev.sluice.core.scheduling.SchedulingCycle;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -212,7 +212,7 @@ final class ActiveQueues {
   }
 
   private void holdClaimOfSkipped(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
-    holdClaim(queue, equivalenceClass.head(), SchedulingCycle.QUOTA_RESERVED_BY_OTHERS);
+    holdClaim(queue, equivalenceClass.head(), CycleExplanations.QUOTA_RESERVED_BY_OTHERS);
     if (skippedClasses.takePart(queue.node().root())) {
       ready.put(queue.name(), queue);
     }
@@ -223,19 +223,19 @@ final class ActiveQueues {
     return skippedClasses.begin(ready.values());
   }
 
-  /**
-   * Ends a cycle.
-   *
-   * @param skipped inadmissible classes that it skipped, and that hold a claim now
-   * @param inVain queues whose skipped classes were found not to fit
-   */
-  void endSkipped(List<PlainCandidate> skipped, List<ClusterQueueCache> inVain) {
-    for (PlainCandidate candidate : skipped) {
-      ready.remove(candidate.queue().name());
-      clear(candidate.queue());
+  /** Ends a cycle, before its outcomes are applied: heads that it skipped hold a claim now. */
+  void endCycle(CycleHeads heads) {
+    for (ClusterQueueCache queue : heads.plainProcessed()) {
+      queue.pending().activateSkipped();
+      unblock(queue);
+    }
+    List<QueueHead> skipped = heads.plainSkippedHeads();
+    for (QueueHead head : skipped) {
+      ready.remove(head.queue().name());
+      clear(head.queue());
     }
     skippedClasses.end(skipped);
-    for (ClusterQueueCache queue : inVain) {
+    for (ClusterQueueCache queue : heads.inVain()) {
       skippedHeads.forget(queue.name());
       if (queue.pending().head() != null) {
         add(queue);

@@ -5,7 +5,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.scheduling.SchedulingCycle;
+import dev.sluice.core.scheduling.CycleExplanations;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +46,7 @@ final class EligibilityCheck {
                 "LocalQueue "
                     + localQueue.id.name()
                     + " has as many workloads with quota as "
-                    + SchedulingCycle.WORKLOAD_LIMIT
+                    + CycleExplanations.WORKLOAD_LIMIT
                     + " allows: "
                     + localQueue.reserving))
         : Optional.empty();

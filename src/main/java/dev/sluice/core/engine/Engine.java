@@ -12,9 +12,10 @@ import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.CycleHeads;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.InadmissibleIndex;
-import dev.sluice.core.scheduling.PlainCandidate;
+import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
@@ -22,6 +23,7 @@ import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.topology.TopologyCache;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -60,8 +62,7 @@ public final class Engine {
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private CycleStatistics statistics = CycleStatistics.NONE;
-  private Set<ClusterQueueCache> evaluatedHeads = Set.of();
-  private InadmissibleIndex.Candidates evaluatedCandidates = InadmissibleIndex.Candidates.NONE;
+  private CycleHeads evaluated = CycleHeads.none();
   private long cycles;
 
   /**
@@ -363,8 +364,22 @@ public final class Engine {
    * @return whether there was a head to evaluate
    */
   public boolean cycle() {
-    evaluatedHeads = Set.of();
-    evaluatedCandidates = InadmissibleIndex.Candidates.NONE;
+    evaluated = heads();
+    if (evaluated.isEmpty()) {
+      return false;
+    }
+    SchedulingCycle cycle = begin();
+    List<NominatedWorkload> nominated = cycle.nominate(evaluated);
+    Iterator<NominatedWorkload> ordered = cycle.order(nominated);
+    List<CycleOutcome> outcomes = cycle.process(evaluated, ordered);
+    statistics = cycle.statistics();
+    Set<QuotaNode> changedTrees = apply(outcomes);
+    requeue(changedTrees);
+    return true;
+  }
+
+  /** The heads that the next cycle evaluates; none while nothing may be decided. */
+  private CycleHeads heads() {
     rebuildIfDirty();
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
@@ -373,56 +388,51 @@ public final class Engine {
       secondPasses.run(now);
     }
     if (!deciding || gate.isClosed()) {
-      return false;
+      return CycleHeads.none();
     }
     inadmissibleIndex.requeueGated(activeQueues::add);
     InadmissibleIndex.Candidates candidates = candidates();
-    Map<ClusterQueueCache, QueuedWorkload> heads = heads(candidates);
-    if (heads.isEmpty() && candidates.plain().isEmpty() && candidates.inVain().isEmpty()) {
-      return false;
-    }
-    evaluatedHeads = heads.keySet();
-    evaluatedCandidates = candidates;
+    return new CycleHeads(heads(candidates), candidates.plain(), candidates.inVain());
+  }
+
+  private SchedulingCycle begin() {
     cycles++;
     activeQueues.beginCycle(cycles);
+    return new SchedulingCycle(
+        policy,
+        specRegistry.flavors,
+        topologyCache,
+        eligibilityCheck::of,
+        cycles,
+        gate.admissions());
+  }
+
+  /** Applies the outcomes; returns the trees in which the next cycle may decide differently. */
+  private Set<QuotaNode> apply(List<CycleOutcome> outcomes) {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
-    SchedulingCycle schedulingCycle =
-        new SchedulingCycle(
-            policy,
-            specRegistry.flavors,
-            topologyCache,
-            eligibilityCheck::of,
-            cycles,
-            gate.admissions());
-    List<CycleOutcome> cycleOutcomes = schedulingCycle.run(heads, candidates.plain());
-    candidates.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
-    for (PlainCandidate candidate : schedulingCycle.notSkipped()) {
-      candidate.queue().pending().activateSkipped();
-      activeQueues.unblock(candidate.queue());
-    }
-    activeQueues.endSkipped(schedulingCycle.skipped(), candidates.inVain());
-    for (CycleOutcome cycleOutcome : cycleOutcomes) {
-      if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
-        changedTrees.add(cycleOutcome.queue().node().root());
+    evaluated.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
+    activeQueues.endCycle(evaluated);
+    for (CycleOutcome outcome : outcomes) {
+      if (outcomeApplier.apply(outcome, cycles, now)) {
+        changedTrees.add(outcome.queue().node().root());
       }
-      if (cycleOutcome instanceof CycleOutcome.Admitted admitted
+      if (outcome instanceof CycleOutcome.Admitted admitted
           && admitted.assignment().places().usage() != null) {
         changedTrees.addAll(specRegistry.topologyTrees);
       }
     }
-    statistics = schedulingCycle.statistics();
+    return changedTrees;
+  }
+
+  /** Requeues what the outcomes of the cycle may help: replaced slices, and claims of the trees. */
+  private void requeue(Set<QuotaNode> changedTrees) {
     workloads.cycleEnded();
     changedTrees.forEach(activeQueues::activate);
-    return true;
   }
 
   /** Names of the ClusterQueues of which the last cycle evaluated a head. */
   Set<String> evaluatedQueues() {
-    Set<String> names = new HashSet<>();
-    evaluatedHeads.forEach(queue -> names.add(queue.name()));
-    evaluatedCandidates.plain().forEach(candidate -> names.add(candidate.queue().name()));
-    evaluatedCandidates.inVain().forEach(queue -> names.add(queue.name()));
-    return names;
+    return evaluated.queues();
   }
 
   /**
@@ -475,7 +485,7 @@ public final class Engine {
     Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
     Map<ClusterQueueCache, QueuedWorkload> behindOthers = new LinkedHashMap<>();
     Set<ClusterQueueCache> others = new HashSet<>(candidates.inVain());
-    candidates.plain().forEach(candidate -> others.add(candidate.queue()));
+    candidates.plain().forEach(head -> others.add(head.queue()));
     for (ClusterQueueCache queue : activeQueues.drain()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
       if (head != null && !others.contains(queue)) {

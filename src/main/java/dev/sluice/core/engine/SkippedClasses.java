@@ -3,7 +3,7 @@ package dev.sluice.core.engine;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.PlainCandidate;
+import dev.sluice.core.scheduling.QueueHead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -104,18 +104,18 @@ final class SkippedClasses {
   /**
    * Ends the evaluation of the skipped classes that took part in a cycle.
    *
-   * @param skipped the classes that this cycle skipped
+   * @param skipped the heads that this cycle skipped without an outcome
    */
-  void end(List<PlainCandidate> skipped) {
+  void end(List<QueueHead> skipped) {
     byTree.keySet().removeAll(evaluated);
     changed.removeAll(evaluated);
     evaluated = Set.of();
-    for (PlainCandidate candidate : skipped) {
-      ClusterQueueCache queue = candidate.queue();
+    for (QueueHead head : skipped) {
+      ClusterQueueCache queue = head.queue();
       Tree tree = byTree.computeIfAbsent(queue.node().root(), root -> new Tree());
       tree.queues.add(queue);
       tree.size++;
-      queue.pending().skip(candidate.equivalenceClass(), queue, listener);
+      queue.pending().skip(head.item().equivalenceClass(), queue, listener);
     }
   }
 

@@ -47,7 +47,7 @@ public final class InadmissibleIndex {
   public record Candidates(
       List<InadmissibleQueue> classes,
       Set<ClusterQueueCache> leftOut,
-      List<PlainCandidate> plain,
+      List<QueueHead> plain,
       List<ClusterQueueCache> inVain) {
 
     /** Nothing to evaluate. */
@@ -225,7 +225,7 @@ public final class InadmissibleIndex {
       for (InadmissibleQueue candidate : requeueable) {
         ClusterQueueInadmissibleIndex index = tree(root).queues.get(candidate.queue);
         if (index != null && isPlain(candidate, index, surrounding.isIneligible)) {
-          found.plain.add(new PlainCandidate(candidate.queue, candidate.equivalenceClass));
+          found.plain.add(new QueueHead(candidate.queue, candidate.equivalenceClass.head()));
         } else {
           found.classes.add(candidate);
         }
@@ -369,7 +369,7 @@ public final class InadmissibleIndex {
       Candidates found) {
     ResourceDemand.Fixed request = skipped.demand(queue).fixed();
     if (request != null && fits(index, request)) {
-      found.plain.add(new PlainCandidate(queue, skipped));
+      found.plain.add(new QueueHead(queue, skipped.head()));
     } else if (request != null
         && index.isInVain(skipped, request, tree.events, preemptionUpperBound)) {
       queue.pending().endSkip();

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param search the origin of the flavor search
  * @param fewestPods the assignment with the fewest pods that the head can start with; null unless
  *     partial admission is allowed and the head fits neither in full nor in part
- * @param plain the inadmissible class whose head needs no outcome if it is skipped; null for others
+ * @param plain whether the head needs no outcome if it is skipped, see {@link CycleHeads}
  */
 public record NominatedWorkload(
     QueuedWorkload item,
@@ -29,7 +29,7 @@ public record NominatedWorkload(
     List<PreemptionTarget> preemptionTargets,
     Search search,
     @Nullable Assignment fewestPods,
-    @Nullable PlainCandidate plain) {
+    boolean plain) {
 
   /** The most consecutive cycles that evaluate a Workload only because flavors are left. */
   private static final int MAX_SEARCH_CYCLES = 32;

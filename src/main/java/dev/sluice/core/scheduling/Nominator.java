@@ -71,16 +71,16 @@ final class Nominator {
   }
 
   /** Nominates a head that fits without a choice. */
-  NominatedWorkload nominatePlain(PlainCandidate candidate) {
-    ResourceDemand demand = candidate.equivalenceClass().demand(candidate.queue());
+  NominatedWorkload nominatePlain(QueueHead head) {
+    ResourceDemand demand = head.item().equivalenceClass().demand(head.queue());
     return new NominatedWorkload(
-        candidate.equivalenceClass().head(),
-        candidate.queue(),
+        head.item(),
+        head.queue(),
         FlavorAssigner.assignPlain(demand, Objects.requireNonNull(demand.fixed())),
         List.of(),
         fromFirstFlavor,
         null,
-        candidate);
+        true);
   }
 
   private NominatedWorkload assign(
@@ -158,7 +158,7 @@ final class Nominator {
         targets.isEmpty() || !queue.topologyAware()
             ? assignment
             : placedWithoutTargets(resourceDemand, assignment, targets);
-    return new NominatedWorkload(head, queue, placed, targets, search, null, null);
+    return new NominatedWorkload(head, queue, placed, targets, search, null, false);
   }
 
   /** Adds the places that are there once the targets are gone. */

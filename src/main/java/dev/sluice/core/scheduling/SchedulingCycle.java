@@ -1,13 +1,10 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
-import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
@@ -24,11 +21,9 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiFunction;
-import java.util.stream.Collectors;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,36 +32,6 @@ import org.jspecify.annotations.Nullable;
  * adds the usage of admitted Workloads to the quota tree, and changes nothing else.
  */
 public final class SchedulingCycle {
-
-  /** The annotation that limits the number of Workloads with quota, named in explanations. */
-  public static final String WORKLOAD_LIMIT = "sluice.dev/max-concurrent-workloads";
-
-  private static final Explanation WAITS_FOR_PREEMPTION =
-      new Explanation(
-          PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS,
-          List.of(),
-          "it waits until the workloads that are preempted for it have stopped");
-
-  /** Why a head waits that was skipped. */
-  public static final Explanation QUOTA_RESERVED_BY_OTHERS =
-      new Explanation(
-          PendingReason.WAITING_FOR_QUOTA,
-          List.of(),
-          "workloads that come before it need the quota");
-
-  private static final Explanation WAITS_FOR_PODS =
-      new Explanation(
-          PendingReason.WAITING_FOR_PODS_READY,
-          List.of(),
-          "it fits, but no workload is admitted until the pods of all admitted workloads are"
-              + " ready");
-
-  private static final Explanation QUEUE_WAITS_FOR_PODS =
-      new Explanation(
-          PendingReason.WAITING_FOR_PODS_READY,
-          List.of(),
-          "the ClusterQueue admits no workload until the pods of all its admitted workloads are"
-              + " ready");
 
   /** How many Workloads a cycle may admit. */
   public enum Admissions {
@@ -78,24 +43,6 @@ public final class SchedulingCycle {
     NONE
   }
 
-  private static final String NO_SUFFICIENT_TARGETS =
-      "preemption does not help: no workload that it may preempt would free enough";
-
-  private static final String NO_TARGETS_FOR_ALL =
-      "preemption does not help: no workloads that it may preempt would free everything it needs at"
-          + " once";
-
-  private static final String NOT_EVICTABLE_LEFT_OUT =
-      " (not counted: workloads of kinds that are not managed here, whose pods nobody would stop)";
-
-  private static final String GATE_CLOSED =
-      "preemption would make room for it, but a preemption gate of the workload is closed";
-
-  private static final String PREEMPTION_OFF = "preemption is off in this ClusterQueue";
-
-  private static final String NO_PREEMPTION =
-      "the preemption policies of this ClusterQueue don't cover what is missing";
-
   private final WorkloadOrdering ordering;
   private final Nominator nominator;
   private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
@@ -104,8 +51,7 @@ public final class SchedulingCycle {
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
   private final boolean recomputesTargets;
-  private List<PlainCandidate> skipped = List.of();
-  private Set<PlainCandidate> notSkipped = Set.of();
+  private final List<CycleOutcome> outcomes = new ArrayList<>();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private Admissions admissions;
@@ -139,77 +85,71 @@ public final class SchedulingCycle {
   }
 
   /**
-   * Processes the heads of queues; returns one outcome for each, in the order of decision.
-   *
-   * @param plain other heads; those of them that are skipped get no outcome
+   * Nominates the heads: finds flavors for each that may be evaluated, and targets if need be. The
+   * others have their outcomes at once.
    */
-  public List<CycleOutcome> run(
-      Map<ClusterQueueCache, QueuedWorkload> heads, List<PlainCandidate> plain) {
-    List<CycleOutcome> cycleOutcomes = new ArrayList<>(heads.size());
-    List<NominatedWorkload> nominated = new ArrayList<>(heads.size() + plain.size());
-    heads.forEach(
-        (queue, head) -> {
-          Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
-          if (ineligibility.isPresent()) {
-            cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, ineligibility.get()));
-          } else if (queue.waitsForPods() || queue.node().atWorkloadLimit() != null) {
-            cycleOutcomes.add(queueBlocked(head, queue));
-          } else {
-            nominated.add(nominator.nominate(head, queue));
-          }
-        });
-    int others = nominated.size();
-    for (PlainCandidate candidate : plain) {
-      nominated.add(nominator.nominatePlain(candidate));
+  public List<NominatedWorkload> nominate(CycleHeads heads) {
+    List<NominatedWorkload> nominated = new ArrayList<>(heads.size());
+    heads
+        .evaluated()
+        .forEach(
+            (queue, head) -> {
+              CycleOutcome outcome = withoutNomination(head, queue);
+              if (outcome == null) {
+                nominated.add(nominator.nominate(head, queue));
+              } else {
+                heads.processed();
+                outcomes.add(outcome);
+              }
+            });
+    for (QueueHead head : heads.plain()) {
+      nominated.add(nominator.nominatePlain(head));
     }
-    PlainHeads plainHeads = new PlainHeads(plain);
-    Iterator<NominatedWorkload> order = ordering.order(nominated);
-    while (others > 0 || plainHeads.mayFit(cycleReservations)) {
-      NominatedWorkload next = order.next();
-      PlainCandidate candidate = next.plain();
-      if (candidate == null) {
-        others--;
-        cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
+    return nominated;
+  }
+
+  /** The outcome of a head that can't be nominated; null if it can be. */
+  private @Nullable CycleOutcome withoutNomination(QueuedWorkload head, ClusterQueueCache queue) {
+    Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
+    if (ineligibility.isPresent()) {
+      return new CycleOutcome.Ineligible(head, queue, ineligibility.get());
+    }
+    return queue.waitsForPods() || queue.node().atWorkloadLimit() != null
+        ? queueBlocked(head, queue)
+        : null;
+  }
+
+  /** The nominated Workloads in the order in which they are to be processed. */
+  public Iterator<NominatedWorkload> order(List<NominatedWorkload> nominated) {
+    return ordering.order(nominated);
+  }
+
+  /**
+   * Admits each nominated Workload that still fits after the ones before it, until no head that is
+   * left needs an outcome.
+   *
+   * @return the outcomes of all heads that need one, in the order of decision
+   */
+  public List<CycleOutcome> process(CycleHeads heads, Iterator<NominatedWorkload> ordered) {
+    BooleanSupplier noTargets = cycleReservations::hasNoTargets;
+    while (heads.mayNeedOutcome(noTargets)) {
+      NominatedWorkload next = ordered.next();
+      if (!next.plain()) {
+        heads.processed();
+        outcomes.add(stopped ? notProcessed(next) : process(next));
       } else if (cycleReservations.mayFitWithoutTargets(next)) {
-        plainHeads.processed(candidate);
-        cycleOutcomes.add(process(next));
+        heads.plainProcessed(next.queue());
+        outcomes.add(process(next));
       } else {
-        plainHeads.skipped();
+        heads.plainSkipped();
       }
     }
-    skipped = plainHeads.withoutOutcome();
-    notSkipped = plainHeads.withOutcome();
     cycleReservations.undo();
-    return cycleOutcomes;
-  }
-
-  /** The plain heads that were skipped without an outcome; to be called after {@link #run}. */
-  public List<PlainCandidate> skipped() {
-    return skipped;
-  }
-
-  /** The plain heads that have an outcome; to be called after {@link #run}. */
-  public Set<PlainCandidate> notSkipped() {
-    return notSkipped;
+    return outcomes;
   }
 
   private static CycleOutcome queueBlocked(QueuedWorkload head, ClusterQueueCache queue) {
-    if (queue.waitsForPods()) {
-      return new CycleOutcome.QueueBlocked(head, queue, QUEUE_WAITS_FOR_PODS);
-    }
-    QuotaNode node = Objects.requireNonNull(queue.node().atWorkloadLimit());
-    return new CycleOutcome.QueueBlocked(
-        head,
-        queue,
-        new Explanation(
-            PendingReason.WAITING_FOR_QUOTA,
-            List.of(),
-            (node == queue.node() ? "ClusterQueue " : "Cohort ")
-                + node.name()
-                + " has as many workloads with quota as "
-                + WORKLOAD_LIMIT
-                + " allows: "
-                + node.workloads()));
+    return new CycleOutcome.QueueBlocked(head, queue, CycleExplanations.queueBlocked(queue));
   }
 
   private CycleOutcome process(NominatedWorkload entry) {
@@ -242,7 +182,7 @@ public final class SchedulingCycle {
         : CycleStatistics.Result.SKIPPED;
   }
 
-  /** What happened to heads that need preemption; to be called after {@link #run}. */
+  /** What happened to heads that need preemption; to be called after {@link #process}. */
   public CycleStatistics statistics() {
     return new CycleStatistics(preemptionSkips, recomputations);
   }
@@ -275,7 +215,8 @@ public final class SchedulingCycle {
     if (admissions == Admissions.NONE) {
       stopped = true;
       restoreProgress(entry);
-      return new CycleOutcome.WaitingForPodsReady(entry.item(), entry.queue(), WAITS_FOR_PODS);
+      return new CycleOutcome.WaitingForPodsReady(
+          entry.item(), entry.queue(), CycleExplanations.WAITS_FOR_PODS);
     }
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;
@@ -295,11 +236,11 @@ public final class SchedulingCycle {
   }
 
   private static CycleOutcome gated(NominatedWorkload entry) {
-    Explanation explanation =
-        new Explanation(
-            PendingReason.WAITING_FOR_QUOTA, entry.assignment().attempts(), GATE_CLOSED, true);
     return new CycleOutcome.PreemptionGated(
-        entry.item(), entry.queue(), explanation, entry.search().began());
+        entry.item(),
+        entry.queue(),
+        CycleExplanations.preemptionGated(entry),
+        entry.search().began());
   }
 
   private static CycleOutcome notProcessed(NominatedWorkload entry) {
@@ -332,7 +273,7 @@ public final class SchedulingCycle {
         entry.item(),
         entry.queue(),
         preemptionTargets,
-        WAITS_FOR_PREEMPTION,
+        CycleExplanations.WAITS_FOR_PREEMPTION,
         entry.search().began());
   }
 
@@ -345,7 +286,7 @@ public final class SchedulingCycle {
     return new CycleOutcome.Skipped(
         entry.item(),
         entry.queue(),
-        QUOTA_RESERVED_BY_OTHERS,
+        CycleExplanations.QUOTA_RESERVED_BY_OTHERS,
         entry.search().from().equals(next),
         next.last(),
         progressBefore(entry));
@@ -366,25 +307,22 @@ public final class SchedulingCycle {
       return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
     Assignment minimum = entry.minimumAssignment();
-    PendingReason reason = minimum.noFit();
-    Explanation explanation =
-        new Explanation(
-            reason != null
-                ? reason
-                : minimum.places().lacking()
-                    ? PendingReason.TOPOLOGY_PLACEMENT_FAILED
-                    : PendingReason.WAITING_FOR_QUOTA,
-            minimum.attempts(),
-            detail(entry));
     return new CycleOutcome.NoFit(
         entry.item(),
         queue,
-        explanation,
+        CycleExplanations.noFit(entry, meetsNotEvictable(entry.item(), queue, minimum)),
         shortages(minimum),
         assignment.competing() || minimum.competing(),
         mayFindTargets(queue, minimum.noFit()),
         reserves,
         entry.search().searchCycles() > 0);
+  }
+
+  private boolean meetsNotEvictable(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+    return queue.mayPreempt()
+        && assignment.needsPreemption()
+        && nominator.meetsNotEvictable(head, queue, assignment);
   }
 
   /** Whether new or changed preemption candidates may make a class fit; false if it never fits. */
@@ -407,54 +345,6 @@ public final class SchedulingCycle {
       reserved.add(new PairAmount(request.pair(), Math.max(0, Math.min(request.amount(), left))));
     }
     return reserved;
-  }
-
-  private String detail(NominatedWorkload entry) {
-    Assignment minimum = entry.minimumAssignment();
-    String preemption = preemption(entry.item(), minimum, entry.queue());
-    if (entry.fewestPods() == null) {
-      return preemption;
-    }
-    boolean ineligibility = preemption.isEmpty() && !mayNeverFit(minimum);
-    return minimumDoesNotFit(entry.item().equivalenceClass().shape())
-        + (ineligibility ? "; " + NO_PREEMPTION : preemption.isEmpty() ? "" : "; " + preemption);
-  }
-
-  private static boolean mayNeverFit(Assignment assignment) {
-    PendingReason reason = assignment.noFit();
-    return reason != null && reason != PendingReason.WAITING_FOR_QUOTA;
-  }
-
-  private static String minimumDoesNotFit(RequestShape shape) {
-    return "it doesn't fit even with the fewest pods it may start with ("
-        + shape.podSets().stream()
-            .filter(podSet -> podSet.spare() > 0)
-            .map(
-                podSet ->
-                    "pod set %s: %d of %d"
-                        .formatted(podSet.name(), podSet.minCount(), podSet.count()))
-            .collect(Collectors.joining(", "))
-        + ")";
-  }
-
-  private String preemption(QueuedWorkload head, Assignment assignment, ClusterQueueCache queue) {
-    if (!queue.mayPreempt()) {
-      return mayNeverFit(assignment) || assignment.places().lacking() ? "" : PREEMPTION_OFF;
-    }
-    if (!assignment.needsPreemption()) {
-      return "";
-    }
-    return (hasTargetsForAny(assignment) ? NO_TARGETS_FOR_ALL : NO_SUFFICIENT_TARGETS)
-        + (nominator.meetsNotEvictable(head, queue, assignment) ? NOT_EVICTABLE_LEFT_OUT : "");
-  }
-
-  private static boolean hasTargetsForAny(Assignment assignment) {
-    for (FlavorAttempt attempt : assignment.attempts()) {
-      if (attempt.mode() == AssignmentMode.PREEMPT || attempt.mode() == AssignmentMode.RECLAIM) {
-        return true;
-      }
-    }
-    return false;
   }
 
   private void recordProgress(NominatedWorkload entry, int searchCycles) {
