@@ -6,7 +6,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.PendingPosition;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.dashboard.ChangeFeed.Audience;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
@@ -203,7 +203,7 @@ public final class DashboardEndpoint implements HttpHandler {
     if (found.isEmpty()) {
       return failure(404, "Workload " + namespace + "/" + name + " does not exist");
     }
-    Optional<Waiting> waiting =
+    Optional<PendingReport> waiting =
         EngineAnswer.await(
             sources.engine().pendingReason(found.get().id()),
             QUERY_TIMEOUT,

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -37,7 +37,8 @@ final class WorkloadDocument {
    * @param waiting what the scheduler says, if the Workload is pending
    * @param namespaces the namespaces whose Workloads may be named
    */
-  ObjectNode of(CachedWorkload workload, Optional<Waiting> waiting, Predicate<String> namespaces) {
+  ObjectNode of(
+      CachedWorkload workload, Optional<PendingReport> waiting, Predicate<String> namespaces) {
     ObjectNode document = JsonMappers.JSON.createObjectNode();
     rows.describe(document, workload);
     document.put("uid", workload.id().uid());
@@ -191,7 +192,8 @@ final class WorkloadDocument {
                     .put("message", moment.message()));
   }
 
-  private static void explain(ObjectNode node, Waiting waiting, Predicate<String> namespaces) {
+  private static void explain(
+      ObjectNode node, PendingReport waiting, Predicate<String> namespaces) {
     node.put("clusterQueue", waiting.clusterQueue())
         .put("positionInClusterQueue", waiting.position().inClusterQueue())
         .put("positionInLocalQueue", waiting.position().inLocalQueue())

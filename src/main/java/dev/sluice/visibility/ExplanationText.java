@@ -4,7 +4,7 @@ import dev.sluice.api.Quantities;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
@@ -193,7 +193,7 @@ public final class ExplanationText {
   }
 
   /** The lines that {@code explain} shows for a pending Workload. */
-  public static List<String> lines(Waiting waiting) {
+  public static List<String> lines(PendingReport waiting) {
     List<String> lines = new ArrayList<>();
     lines.add(position(waiting));
     lines.add(waiting.explanation().map(e -> e.reason().apiReason()).orElse(NOT_EVALUATED));
@@ -219,7 +219,7 @@ public final class ExplanationText {
     return text.length() <= longest ? text : text.substring(0, longest - 1) + "…";
   }
 
-  private static String position(Waiting waiting) {
+  private static String position(PendingReport waiting) {
     PendingPosition position = waiting.position();
     if (position.inClusterQueue() < 0) {
       return "not in a queue at the moment";
@@ -236,7 +236,7 @@ public final class ExplanationText {
         + position.priority();
   }
 
-  private static String earlierLocalQueues(EarlierLocalQueues earlier, Waiting waiting) {
+  private static String earlierLocalQueues(EarlierLocalQueues earlier, PendingReport waiting) {
     return "LocalQueue %s used more than %s: %s, against %s of LocalQueue %s, which comes first"
         .formatted(
             waiting.position().queueName(),

@@ -77,7 +77,7 @@ class QueueDumpTest {
     }
 
     @Override
-    public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+    public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
       throw new AssertionError("asked");
     }
 

@@ -77,6 +77,7 @@ class ArchitectureTest {
                   "model",
                   "quota topology",
                   "queue",
+                  "waiting",
                   "scheduling.flavor scheduling.preemption",
                   "scheduling",
                   "engine")),
@@ -198,6 +199,27 @@ class ArchitectureTest {
     assertThat(files).containsKeys("core.model", "jobs.policy");
     files.values().removeIf(count -> count <= LARGEST_PACKAGE);
     assertThat(files).as("packages of more than %d files", LARGEST_PACKAGE).isEmpty();
+  }
+
+  /** What other rooms can see of waiting Workloads: the owner, and the values that it exchanges. */
+  @Test
+  void waitingWorkloadsHaveOneOwner() {
+    Set<String> visible = new TreeSet<>();
+    for (JavaClass each : CLASSES) {
+      if (each.getPackageName().equals(ROOT + "core.waiting")
+          && each.isTopLevelClass()
+          && each.getModifiers().contains(JavaModifier.PUBLIC)) {
+        visible.add(each.getSimpleName());
+      }
+    }
+    assertThat(visible)
+        .containsExactlyInAnyOrder(
+            "WaitingWorkloads",
+            "Waiting",
+            "CycleHeads",
+            "QueueHead",
+            "AdmissionForecast",
+            "PreemptionUpperBound");
   }
 
   @Test

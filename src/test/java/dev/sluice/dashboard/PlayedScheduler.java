@@ -325,7 +325,7 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
   }
 
   @Override
-  public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+  public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
     CachedWorkload workload = workloads.get(id.namespace() + "/" + id.name());
     if (workload == null || workload.quotaReserved()) {
       return CompletableFuture.completedFuture(Optional.empty());
@@ -333,7 +333,7 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
     FlavorResource gpus = new FlavorResource("a100", "nvidia.com/gpu");
     return CompletableFuture.completedFuture(
         Optional.of(
-            new Waiting(
+            new PendingReport(
                 new PendingPosition(id, workload.spec().queueName(), 10, now, 3, 1, true),
                 workload.spec().queueName(),
                 Optional.of(

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
@@ -95,8 +95,8 @@ class ExplanationTextTest {
 
   @Test
   void atLengthItTellsPositionObstaclesAndHolders() {
-    Waiting waiting =
-        new Waiting(
+    PendingReport waiting =
+        new PendingReport(
             new PendingPosition(
                 new WorkloadId("u", "team", "wl"), "lq", 50, Instant.EPOCH, 3, 1, true),
             "cq",
@@ -138,8 +138,9 @@ class ExplanationTextTest {
                 + " team/idle, which comes first");
   }
 
-  private static Waiting waiting(PendingPosition position, EarlierLocalQueues earlierLocalQueues) {
-    return new Waiting(
+  private static PendingReport waiting(
+      PendingPosition position, EarlierLocalQueues earlierLocalQueues) {
+    return new PendingReport(
         position, "cq", Optional.empty(), List.of(), Optional.of(earlierLocalQueues));
   }
 

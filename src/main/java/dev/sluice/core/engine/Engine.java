@@ -8,23 +8,21 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.CycleHeads;
 import dev.sluice.core.scheduling.CycleOutcome;
-import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.waiting.CycleHeads;
+import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
-import java.util.HashSet;
 import java.util.Iterator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,10 +41,7 @@ public final class Engine {
 
   private final SpecRegistry specRegistry;
   private final DirtySet dirtySet = new DirtySet();
-  private final InadmissibleIndex inadmissibleIndex;
-  private final ActiveQueues activeQueues = new ActiveQueues();
-  private final AttemptPauses attemptPauses = new AttemptPauses();
-  private final PodsReadyGate gate;
+  private final WaitingWorkloads waiting;
   private final Explanations explanations;
   private final UnreportedExplanations unreportedExplanations;
   private final UsageLedger usageLedger;
@@ -63,7 +58,7 @@ public final class Engine {
   private boolean deciding;
   private CycleStatistics statistics = CycleStatistics.NONE;
   private CycleHeads evaluated = CycleHeads.none();
-  private long cycles;
+  private long cycle;
 
   /**
    * An empty engine that doesn't decide yet.
@@ -86,24 +81,26 @@ public final class Engine {
     this.specRegistry = new SpecRegistry(options.topology());
     this.topologyCache = specRegistry.topologies;
     this.eligibilityCheck = new EligibilityCheck(specRegistry);
-    this.gate = new PodsReadyGate(options.blockAdmission());
-    this.explanations = new Explanations(specRegistry, activeQueues, gate);
-    this.unreportedExplanations = new UnreportedExplanations(explanations::of);
     this.policy =
         SchedulingPolicies.of(
             options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
+    this.waiting =
+        new WaitingWorkloads(
+            policy.preemption()::upperBound,
+            policy.forecastOrder(),
+            options.blockAdmission(),
+            new Context());
+    this.explanations = new Explanations(specRegistry, waiting);
+    this.unreportedExplanations = new UnreportedExplanations(explanations::of);
     this.usageLedger =
         new UsageLedger(
             options.admissionFairSharing(),
             specRegistry,
-            activeQueues,
+            waiting,
             dirtySet,
             policy.preemption()::forget);
-    this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
     JobSlices slices = new JobSlices();
-    this.quotaAccounting =
-        new QuotaAccounting(
-            specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate, slices);
+    this.quotaAccounting = new QuotaAccounting(specRegistry, waiting, dirtySet, slices);
     this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, slices, decisions);
     this.workloads =
         new WorkloadTable(
@@ -111,31 +108,55 @@ public final class Engine {
             quotaAccounting,
             dirtySet,
             unreportedExplanations,
-            activeQueues,
-            attemptPauses,
+            waiting,
             usageLedger,
             slices,
             secondPasses);
-    this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, activeQueues, gate);
+    this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, waiting);
     this.outcomeApplier =
         new OutcomeApplier(
             specRegistry,
             workloads,
-            activeQueues,
-            inadmissibleIndex,
-            attemptPauses,
+            waiting,
             dirtySet,
             unreportedExplanations,
             eligibilityCheck,
-            gate,
             options.fairSharing().isPresent(),
             decisions);
+  }
+
+  /** What waiting Workloads depend on: eligibility, and what the specs say. */
+  private final class Context implements WaitingWorkloads.CycleContext {
+
+    @Override
+    public boolean isIneligible(QueueHead head) {
+      return eligibilityCheck.of(head.item(), head.queue()).isPresent()
+          || !FixedFlavor.isEligible(
+              specRegistry.flavors, head.item().equivalenceClass().demand(head.queue()));
+    }
+
+    @Override
+    public boolean maySkip(QuotaNode root) {
+      return skipsPlainly
+          && specRegistry.limitedLocalQueues == 0
+          && !specRegistry.topologyTrees.contains(root);
+    }
+
+    @Override
+    public Set<QuotaNode> topologyTrees() {
+      return specRegistry.topologyTrees;
+    }
+
+    @Override
+    public @Nullable ClusterQueueCache queue(String name) {
+      return specRegistry.cacheOf(name);
+    }
   }
 
   /** Applies an event to the state. */
   public void apply(SchedulerEvent schedulerEvent) {
     if (mayChangeEligibility(schedulerEvent)) {
-      activeQueues.activateSkipped();
+      waiting.eligibilityMayChange();
     }
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
@@ -151,7 +172,7 @@ public final class Engine {
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
-        attemptPauses.end(instant, this::activate);
+        waiting.timePassed(instant);
         usageLedger.timePassed(instant);
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> {
@@ -243,17 +264,10 @@ public final class Engine {
     reconsiderIneligible();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueCache cache = queue.cache;
-      QueuedWorkload head = activeQueues.blockingHead(queue.name);
+      QueuedWorkload head = waiting.blockingHead(queue.name);
       if (cache != null && head != null && head.id().namespace().equals(name)) {
-        activeQueues.unblock(cache);
+        waiting.unblock(cache);
       }
-    }
-  }
-
-  private void activate(String clusterQueue) {
-    ClusterQueueCache cache = specRegistry.cacheOf(clusterQueue);
-    if (cache != null) {
-      activeQueues.add(cache);
     }
   }
 
@@ -265,7 +279,7 @@ public final class Engine {
     boolean isNew = specRegistry.cacheOf(spec.name()) == null;
     specRegistry.declare(spec);
     if (before != null && before.strategy() != spec.strategy()) {
-      attemptPauses.endAll(specRegistry.clusterQueue(spec.name()).pending);
+      waiting.strategyChanged(specRegistry.clusterQueue(spec.name()).pending);
     }
     dirtySet.everything = true;
     if (isNew) {
@@ -283,7 +297,7 @@ public final class Engine {
     }
     ClusterQueueCache cache = queue.cache;
     if (cache != null) {
-      activeQueues.remove(cache);
+      waiting.remove(cache);
     }
     specRegistry.removeClusterQueue(name);
     for (LocalQueueState localQueue : specRegistry.localQueuesOf(name)) {
@@ -312,11 +326,11 @@ public final class Engine {
         continue;
       }
       for (QueuedWorkload item : queue.pending.heldWorkloads()) {
-        if (workloads.entryOf(item).retained == null && !attemptPauses.isPaused(item)) {
+        if (workloads.entryOf(item).retained == null && !waiting.isPaused(item)) {
           reconsider(item, cache);
         }
       }
-      activeQueues.add(cache);
+      waiting.activate(cache);
     }
   }
 
@@ -330,15 +344,15 @@ public final class Engine {
       for (QueuedWorkload item : cache.pending().heldWorkloads()) {
         if (item.localQueue().equals(localQueue.id)
             && workloads.entryOf(item).retained == null
-            && !attemptPauses.isPaused(item)) {
+            && !waiting.isPaused(item)) {
           reconsider(item, cache);
         }
       }
-      QueuedWorkload head = activeQueues.blockingHead(cache.name());
+      QueuedWorkload head = waiting.blockingHead(cache.name());
       if (head != null && head.localQueue().equals(localQueue.id)) {
-        activeQueues.unblock(cache);
+        waiting.unblock(cache);
       }
-      activeQueues.add(cache);
+      waiting.activate(cache);
     }
     specRegistry.freed.clear();
   }
@@ -368,11 +382,11 @@ public final class Engine {
     if (evaluated.isEmpty()) {
       return false;
     }
-    SchedulingCycle cycle = begin();
-    List<NominatedWorkload> nominated = cycle.nominate(evaluated);
-    Iterator<NominatedWorkload> ordered = cycle.order(nominated);
-    List<CycleOutcome> outcomes = cycle.process(evaluated, ordered);
-    statistics = cycle.statistics();
+    SchedulingCycle run = begin();
+    List<NominatedWorkload> nominated = run.nominate(evaluated);
+    Iterator<NominatedWorkload> ordered = run.order(nominated);
+    List<CycleOutcome> outcomes = run.process(evaluated, ordered);
+    statistics = run.statistics();
     Set<QuotaNode> changedTrees = apply(outcomes);
     requeue(changedTrees);
     return true;
@@ -384,36 +398,26 @@ public final class Engine {
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
     }
-    if (deciding) {
-      secondPasses.run(now);
-    }
-    if (!deciding || gate.isClosed()) {
+    if (!deciding) {
       return CycleHeads.none();
     }
-    inadmissibleIndex.requeueGated(activeQueues::add);
-    InadmissibleIndex.Candidates candidates = candidates();
-    return new CycleHeads(heads(candidates), candidates.plain(), candidates.inVain());
+    secondPasses.run(now);
+    return waiting.heads();
   }
 
   private SchedulingCycle begin() {
-    cycles++;
-    activeQueues.beginCycle(cycles);
+    cycle = waiting.beginCycle();
     return new SchedulingCycle(
-        policy,
-        specRegistry.flavors,
-        topologyCache,
-        eligibilityCheck::of,
-        cycles,
-        gate.admissions());
+        policy, specRegistry.flavors, topologyCache, eligibilityCheck::of, cycle);
   }
 
   /** Applies the outcomes; returns the trees in which the next cycle may decide differently. */
   private Set<QuotaNode> apply(List<CycleOutcome> outcomes) {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     evaluated.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
-    activeQueues.endCycle(evaluated);
+    waiting.endCycle(evaluated);
     for (CycleOutcome outcome : outcomes) {
-      if (outcomeApplier.apply(outcome, cycles, now)) {
+      if (outcomeApplier.apply(outcome, cycle, now)) {
         changedTrees.add(outcome.queue().node().root());
       }
       if (outcome instanceof CycleOutcome.Admitted admitted
@@ -427,105 +431,12 @@ public final class Engine {
   /** Requeues what the outcomes of the cycle may help: replaced slices, and claims of the trees. */
   private void requeue(Set<QuotaNode> changedTrees) {
     workloads.cycleEnded();
-    changedTrees.forEach(activeQueues::activate);
+    changedTrees.forEach(waiting::activateClaims);
   }
 
   /** Names of the ClusterQueues of which the last cycle evaluated a head. */
   Set<String> evaluatedQueues() {
     return evaluated.queues();
-  }
-
-  /**
-   * Clears the search progress of a head that tried all flavors without success, if reservations in
-   * its tree have changed since.
-   */
-  private void restartFlavorSearch(ClusterQueueCache queue) {
-    QueuedWorkload head = queue.pending().head();
-    FlavorProgress progress = head == null ? null : head.flavorProgress();
-    if (head != null
-        && progress != null
-        && progress.isWithoutSuccess()
-        && activeQueues.changedSince(queue.node(), progress.cycle())) {
-      head.flavorProgress(null);
-    }
-  }
-
-  /** The inadmissible Workloads that the next cycle evaluates. */
-  private InadmissibleIndex.Candidates candidates() {
-    Set<QuotaNode> skippedTrees = activeQueues.beginSkipped();
-    return inadmissibleIndex.hasReleases() || !skippedTrees.isEmpty()
-        ? inadmissibleIndex.candidates(
-            new InadmissibleIndex.Surrounding(
-                activeQueues.headsByTree(),
-                queueHead ->
-                    eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent()
-                        || !FixedFlavor.isEligible(
-                            specRegistry.flavors,
-                            queueHead.item().equivalenceClass().demand(queueHead.queue())),
-                root ->
-                    skipsPlainly
-                        && specRegistry.limitedLocalQueues == 0
-                        && !specRegistry.topologyTrees.contains(root),
-                skippedTrees))
-        : InadmissibleIndex.Candidates.NONE;
-  }
-
-  /**
-   * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
-   */
-  private Map<ClusterQueueCache, QueuedWorkload> heads(InadmissibleIndex.Candidates candidates) {
-    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
-      if (candidate.queue().queueing().headBlocks()) {
-        inadmissibleIndex.remove(candidate);
-        if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equivalenceClass())) {
-          activeQueues.unblock(candidate.queue());
-        }
-      }
-    }
-    Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
-    Map<ClusterQueueCache, QueuedWorkload> behindOthers = new LinkedHashMap<>();
-    Set<ClusterQueueCache> others = new HashSet<>(candidates.inVain());
-    candidates.plain().forEach(head -> others.add(head.queue()));
-    for (ClusterQueueCache queue : activeQueues.drain()) {
-      QueuedWorkload head = queue.active() ? queue.pending().head() : null;
-      if (head != null && !others.contains(queue)) {
-        restartFlavorSearch(queue);
-        (candidates.leftOut().contains(queue) ? behindOthers : heads).put(queue, head);
-      }
-    }
-    if (heads.isEmpty() && candidates.classes().isEmpty() && others.isEmpty()) {
-      heads.putAll(behindOthers);
-    } else {
-      behindOthers.keySet().forEach(activeQueues::add);
-    }
-    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
-      if (!candidate.queue().queueing().headBlocks()) {
-        heads.put(candidate.queue(), candidate.equivalenceClass().head());
-        // Workloads behind the candidate are evaluated in a later cycle.
-        activeQueues.unblock(candidate.queue());
-      }
-    }
-    addClaimsOnPlaces(heads);
-    return heads;
-  }
-
-  /**
-   * Adds the heads of all trees that hold a claim, if a head of any tree may take places: nodes are
-   * there for all trees.
-   */
-  private void addClaimsOnPlaces(Map<ClusterQueueCache, QueuedWorkload> heads) {
-    if (heads.keySet().stream().noneMatch(ClusterQueueCache::topologyAware)) {
-      return;
-    }
-    for (QuotaNode root : specRegistry.topologyTrees) {
-      for (ClusterQueueCache queue : activeQueues.takeClaims(root)) {
-        QueuedWorkload head = queue.active() ? queue.pending().head() : null;
-        if (head != null && !heads.containsKey(queue)) {
-          restartFlavorSearch(queue);
-          heads.put(queue, head);
-        }
-      }
-    }
   }
 
   /** Rebuilds the quota trees if specs changed, and requeues all inadmissible Workloads. */
@@ -534,8 +445,8 @@ public final class Engine {
       return;
     }
     specRegistry.hierarchy.rebuildIfDirty();
-    inadmissibleIndex.clear();
-    activeQueues.markAllChanged();
+    policy.preemption().forget();
+    waiting.treesRebuilt();
     specRegistry.topologyTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
@@ -552,7 +463,7 @@ public final class Engine {
       }
       cache.advanceQuotaGeneration();
       queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
-      activeQueues.unblock(cache);
+      waiting.unblock(cache);
       if (!queue.active() && !before.equals(queue.problems)) {
         queue
             .pending
@@ -570,7 +481,7 @@ public final class Engine {
     return !dirtySet.everything
         && specRegistry.freed.isEmpty()
         && !secondPasses.isDue(now)
-        && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
+        && waiting.isIdle();
   }
 
   /** Answers queries on the current state. */

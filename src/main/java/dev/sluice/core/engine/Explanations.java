@@ -4,28 +4,19 @@ import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.QueueingPolicy;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Finds out why a Workload is pending (docs/workload-semantics.md#reasons-for-waiting). */
 final class Explanations {
 
-  private static final String PAUSES =
-      "the queue is RoundRobin: it is tried again after a pause, not when quota is released";
-
-  private static final String PAUSES_OR_RELEASE =
-      "the queue is StrictPriority: it is tried again after a pause, or when quota of the queue is"
-          + " released";
-
   private final SpecRegistry specRegistry;
-  private final ActiveQueues activeQueues;
-  private final PodsReadyGate gate;
+  private final WaitingWorkloads waiting;
 
-  Explanations(SpecRegistry specRegistry, ActiveQueues activeQueues, PodsReadyGate gate) {
+  Explanations(SpecRegistry specRegistry, WaitingWorkloads waiting) {
     this.specRegistry = specRegistry;
-    this.activeQueues = activeQueues;
-    this.gate = gate;
+    this.waiting = waiting;
   }
 
   static Explanation misconfigured(String detail) {
@@ -34,16 +25,6 @@ final class Explanations {
 
   private static Explanation suspended(String detail) {
     return new Explanation(PendingReason.SUSPENDED, List.of(), detail);
-  }
-
-  /** The explanation of a Workload that was tried in vain, with what brings it back. */
-  static Explanation paused(Explanation inVain, QueueingPolicy policy) {
-    String detail = policy.releaseEndsPauses() ? PAUSES_OR_RELEASE : PAUSES;
-    return new Explanation(
-        inVain.reason(),
-        inVain.attempts(),
-        inVain.detail().isEmpty() ? detail : inVain.detail() + "; " + detail,
-        inVain.gated());
   }
 
   /**
@@ -70,15 +51,7 @@ final class Explanations {
       return suspended("ClusterQueue " + name + " is inactive: " + messages(queue.problems));
     }
     QueuedWorkload item = entry.item;
-    if (item == null) {
-      return null;
-    }
-    Explanation rejectedByGate = gate.reason(item);
-    if (rejectedByGate != null) {
-      return rejectedByGate;
-    }
-    Explanation blockExplanation = activeQueues.blockExplanation(name, item);
-    return blockExplanation != null ? blockExplanation : item.explanation();
+    return item == null ? null : waiting.explanation(name, item);
   }
 
   private static String messages(List<InactiveReason> problems) {

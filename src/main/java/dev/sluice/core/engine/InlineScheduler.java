@@ -69,7 +69,7 @@ public final class InlineScheduler {
   }
 
   /** Why a Workload is pending; empty if it isn't. */
-  public Optional<SchedulerQueries.Waiting> pendingReason(WorkloadId id) {
+  public Optional<SchedulerQueries.PendingReport> pendingReason(WorkloadId id) {
     return engine.queries().pendingReason(id);
   }
 

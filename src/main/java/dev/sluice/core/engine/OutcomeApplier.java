@@ -1,16 +1,15 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.scheduling.CycleOutcome;
-import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.waiting.Waiting;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,13 +23,10 @@ final class OutcomeApplier {
 
   private final SpecRegistry specRegistry;
   private final WorkloadTable workloads;
-  private final ActiveQueues activeQueues;
-  private final InadmissibleIndex inadmissibleIndex;
-  private final AttemptPauses attemptPauses;
+  private final WaitingWorkloads waiting;
   private final DirtySet dirtySet;
   private final UnreportedExplanations unreportedExplanations;
   private final EligibilityCheck eligibilityCheck;
-  private final PodsReadyGate podsReadyGate;
   private final boolean tournaments;
   private final Consumer<Decision> decisions;
 
@@ -42,24 +38,18 @@ final class OutcomeApplier {
   OutcomeApplier(
       SpecRegistry specRegistry,
       WorkloadTable workloads,
-      ActiveQueues activeQueues,
-      InadmissibleIndex inadmissibleIndex,
-      AttemptPauses attemptPauses,
+      WaitingWorkloads waiting,
       DirtySet dirtySet,
       UnreportedExplanations unreportedExplanations,
       EligibilityCheck eligibilityCheck,
-      PodsReadyGate podsReadyGate,
       boolean tournaments,
       Consumer<Decision> decisions) {
     this.specRegistry = specRegistry;
     this.workloads = workloads;
-    this.activeQueues = activeQueues;
-    this.inadmissibleIndex = inadmissibleIndex;
-    this.attemptPauses = attemptPauses;
+    this.waiting = waiting;
     this.dirtySet = dirtySet;
     this.unreportedExplanations = unreportedExplanations;
     this.eligibilityCheck = eligibilityCheck;
-    this.podsReadyGate = podsReadyGate;
     this.tournaments = tournaments;
     this.decisions = decisions;
   }
@@ -73,7 +63,7 @@ final class OutcomeApplier {
   boolean apply(CycleOutcome cycleOutcome, long cycle, Instant now) {
     dirtySet.touched(cycleOutcome.queue().name(), cycleOutcome.item().localQueue());
     if (endsRound(cycleOutcome)) {
-      activeQueues.notSkipped(cycleOutcome.queue());
+      waiting.notSkipped(cycleOutcome.queue());
     }
     if (staysActive(cycleOutcome)) {
       enqueue(cycleOutcome.queue(), cycleOutcome.item());
@@ -82,40 +72,19 @@ final class OutcomeApplier {
       case CycleOutcome.Admitted admitted -> admit(admitted, now);
       case CycleOutcome.PendingPreemption pendingPreemption -> preempt(pendingPreemption, now);
       case CycleOutcome.Skipped skipped -> skip(skipped);
-      case CycleOutcome.PreemptionGated preemptionGated ->
-          preemptionGated.queue().queueing().backsOff()
-              ? pause(
-                  preemptionGated.item(),
-                  preemptionGated.queue(),
-                  preemptionGated.explanation(),
-                  now)
-              : holdGated(preemptionGated);
+      case CycleOutcome.PreemptionGated gated -> preemptionGated(gated);
       case CycleOutcome.TryNextFlavor tryNextFlavor -> {
-        activeQueues.add(tryNextFlavor.queue());
+        waiting.activate(tryNextFlavor.queue());
         yield true;
       }
-      case CycleOutcome.Ineligible ineligible -> markIneligible(ineligible);
-      case CycleOutcome.NoFit noFit -> {
-        if (noFit.reserving() && !noFit.queue().queueing().headBlocks()) {
-          activeQueues.reservationDropped(noFit.queue().node());
-        }
-        yield noFit.queue().queueing().backsOff()
-            ? pause(noFit.item(), noFit.queue(), noFit.explanation(), now)
-            : markInadmissible(noFit, cycle);
-      }
-      case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> {
-        podsReadyGate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
-        unreportedExplanations.add(workloads.entryOf(waitingForPodsReady.item()));
-        activeQueues.add(waitingForPodsReady.queue());
-        yield false;
-      }
-      case CycleOutcome.QueueBlocked blocked -> {
-        activeQueues.blockByLimit(blocked.queue(), blocked.item(), blocked.explanation());
-        unreportedExplanations.add(workloads.entryOf(blocked.item()));
-        yield false;
-      }
+      case CycleOutcome.Ineligible ineligible -> ineligible(ineligible);
+      case CycleOutcome.NoFit noFit -> noFit(noFit, cycle);
+      case CycleOutcome.WaitingForPodsReady outcome ->
+          await(outcome, new Waiting.ForPodsReady(outcome.explanation()));
+      case CycleOutcome.QueueBlocked outcome ->
+          await(outcome, new Waiting.AtLimit(outcome.explanation()));
       case CycleOutcome.NotProcessed notProcessed -> {
-        activeQueues.add(notProcessed.queue());
+        waiting.activate(notProcessed.queue());
         yield false;
       }
     };
@@ -156,19 +125,29 @@ final class OutcomeApplier {
     if (skipped.repeats()) {
       FlavorProgress progress = item.flavorProgress();
       item.flavorProgress(progress == null ? null : progress.untilQuotaChanges());
-    } else if (activeQueues.skippedAgain(skipped.queue(), item, skipped.resumes())) {
+    } else if (waiting.skippedAgain(skipped.queue(), item, skipped.resumes())) {
       item.flavorProgress(skipped.before());
     } else {
-      activeQueues.add(skipped.queue());
+      waiting.activate(skipped.queue());
       return true;
     }
-    holdClaim(skipped.queue(), item, skipped.explanation());
-    return false;
+    return await(skipped, new Waiting.Claiming(skipped.explanation()));
   }
 
-  private void holdClaim(ClusterQueueCache queue, QueuedWorkload item, Explanation explanation) {
-    activeQueues.holdClaim(queue, item, explanation);
-    unreportedExplanations.add(workloads.entryOf(item));
+  /**
+   * Makes the Workload of an outcome wait.
+   *
+   * @return whether the next Workload of the queue is the head now
+   */
+  private boolean await(CycleOutcome outcome, Waiting what) {
+    waiting.await(outcome.queue(), outcome.item(), what);
+    unreportedExplanations.add(workloads.entryOf(outcome.item()));
+    return switch (what) {
+      case Waiting.Ineligible _, Waiting.Pausing _, Waiting.Gated _ -> true;
+      case Waiting.Inadmissible _ -> !outcome.queue().queueing().headBlocks();
+      case Waiting.Blocking _, Waiting.Claiming _, Waiting.AtLimit _, Waiting.ForPodsReady _ ->
+          false;
+    };
   }
 
   private boolean preempt(CycleOutcome.PendingPreemption pendingPreemption, Instant now) {
@@ -199,46 +178,38 @@ final class OutcomeApplier {
               targets,
               now));
     }
-    holdClaim(queue, item, pendingPreemption.explanation());
+    await(pendingPreemption, new Waiting.Claiming(pendingPreemption.explanation()));
     // A flavor search that began before the last change of reservations, or before one was dropped,
     // starts again from the first flavor.
-    return !targets.isEmpty()
-        || activeQueues.mayFindOthersThan(queue.node(), pendingPreemption.began());
+    return !targets.isEmpty() || waiting.mayFindOthersThan(queue.node(), pendingPreemption.began());
   }
 
   /**
-   * A StrictFIFO head stays the head; a Workload of another queue is held until quota is released
-   * in its tree, or its gates change.
+   * A StrictFIFO head stays the head; a Workload of another queue pauses, or is held until quota is
+   * released in its tree or its gates change.
    */
-  private boolean holdGated(CycleOutcome.PreemptionGated preemptionGated) {
-    QueuedWorkload item = preemptionGated.item();
-    ClusterQueueCache queue = preemptionGated.queue();
-    if (queue.queueing().headBlocks()) {
-      holdClaim(queue, item, preemptionGated.explanation());
-      return activeQueues.mayFindOthersThan(queue.node(), preemptionGated.began());
+  private boolean preemptionGated(CycleOutcome.PreemptionGated gated) {
+    ClusterQueueCache queue = gated.queue();
+    if (queue.queueing().backsOff()) {
+      return await(gated, new Waiting.Pausing(gated.explanation()));
     }
-    queue.pending().hold(item, preemptionGated.explanation());
-    inadmissibleIndex.gated(queue, item);
-    unreportedExplanations.add(workloads.entryOf(item));
-    activeQueues.add(queue);
-    return true;
+    if (queue.queueing().headBlocks()) {
+      await(gated, new Waiting.Claiming(gated.explanation()));
+      return waiting.mayFindOthersThan(queue.node(), gated.began());
+    }
+    return await(gated, new Waiting.Gated(gated.explanation()));
   }
 
   /**
    * Holds the Workload, or blocks its StrictFIFO queue if {@link EligibilityCheck#blocksQueue} says
    * so.
    */
-  private boolean markIneligible(CycleOutcome.Ineligible ineligible) {
-    QueuedWorkload item = ineligible.item();
-    ClusterQueueCache queue = ineligible.queue();
-    unreportedExplanations.add(workloads.entryOf(item));
-    if (eligibilityCheck.blocksQueue(item, queue)) {
-      activeQueues.block(queue, item, ineligible.explanation());
-      return false;
-    }
-    queue.pending().hold(item, ineligible.explanation());
-    activeQueues.add(queue);
-    return true;
+  private boolean ineligible(CycleOutcome.Ineligible ineligible) {
+    return await(
+        ineligible,
+        eligibilityCheck.blocksQueue(ineligible.item(), ineligible.queue())
+            ? new Waiting.Blocking(ineligible.explanation())
+            : new Waiting.Ineligible(ineligible.explanation()));
   }
 
   private boolean admit(CycleOutcome.Admitted admitted, Instant now) {
@@ -258,49 +229,36 @@ final class OutcomeApplier {
             now,
             item.queuedAt(),
             admitted.assignment().attempts()));
-    activeQueues.add(queue);
+    waiting.activate(queue);
     return true;
   }
 
-  /** Holds a Workload for the pause after one more attempt in vain; others of its class go on. */
-  private boolean pause(
-      QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, Instant now) {
-    queue.pending().hold(item, Explanations.paused(explanation, queue.queueing()));
-    attemptPauses.pause(item, queue, now);
-    unreportedExplanations.add(workloads.entryOf(item));
-    activeQueues.add(queue);
-    return true;
-  }
-
-  private boolean markInadmissible(CycleOutcome.NoFit noFit, long cycle) {
-    QueuedWorkload item = noFit.item();
+  private boolean noFit(CycleOutcome.NoFit noFit, long cycle) {
     ClusterQueueCache queue = noFit.queue();
-    EquivalenceClass equivalenceClass = item.equivalenceClass();
-    InadmissibleIndex.InadmissibleQueue inadmissibleQueue =
-        new InadmissibleIndex.InadmissibleQueue(queue, equivalenceClass);
-    if (queue.queueing().headBlocks()) {
-      equivalenceClass.missingQuota(noFit.shortages());
-      if (noFit.searched()) {
-        item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
-      }
-      if (noFit.reserving() || noFit.competing() || noFit.preempts() || holdsBackOthers(queue)) {
-        holdClaim(queue, item, noFit.explanation());
-      } else {
-        activeQueues.block(queue, item, noFit.explanation());
-        unreportedExplanations.add(workloads.entryOf(item));
-        inadmissibleIndex.add(
-            inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
-      }
-      return false;
+    QueuedWorkload item = noFit.item();
+    if (noFit.reserving() && !queue.queueing().headBlocks()) {
+      waiting.reservationDropped(queue.node());
     }
-    queue.pending().markInadmissible(equivalenceClass, noFit.explanation(), noFit.shortages());
-    for (QueuedWorkload member : equivalenceClass.drainUnreported()) {
-      unreportedExplanations.add(workloads.entryOf(member));
+    if (queue.queueing().backsOff()) {
+      return await(noFit, new Waiting.Pausing(noFit.explanation()));
     }
-    activeQueues.add(queue);
-    inadmissibleIndex.add(
-        inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
-    return true;
+    Waiting inadmissible =
+        new Waiting.Inadmissible(
+            noFit.explanation(), noFit.shortages(), noFit.competing(), noFit.preempts());
+    if (!queue.queueing().headBlocks()) {
+      waiting.await(queue, item, inadmissible);
+      for (QueuedWorkload member : item.equivalenceClass().drainUnreported()) {
+        unreportedExplanations.add(workloads.entryOf(member));
+      }
+      return true;
+    }
+    item.equivalenceClass().missingQuota(noFit.shortages());
+    if (noFit.searched()) {
+      item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
+    }
+    boolean claims =
+        noFit.reserving() || noFit.competing() || noFit.preempts() || holdsBackOthers(queue);
+    return await(noFit, claims ? new Waiting.Claiming(noFit.explanation()) : inadmissible);
   }
 
   /**

@@ -2,7 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
@@ -13,6 +13,7 @@ import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.topology.TopologyView;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -38,20 +39,17 @@ public final class QueryHandler {
   private final SpecRegistry specRegistry;
   private final WorkloadTable workloads;
   private final Explanations explanations;
-  private final ActiveQueues activeQueues;
-  private final PodsReadyGate gate;
+  private final WaitingWorkloads waiting;
 
   QueryHandler(
       SpecRegistry specRegistry,
       WorkloadTable workloads,
       Explanations explanations,
-      ActiveQueues activeQueues,
-      PodsReadyGate gate) {
+      WaitingWorkloads waiting) {
     this.specRegistry = specRegistry;
     this.workloads = workloads;
     this.explanations = explanations;
-    this.activeQueues = activeQueues;
-    this.gate = gate;
+    this.waiting = waiting;
   }
 
   /** The pending Workloads of a ClusterQueue in queue order; none if it is unknown. */
@@ -116,7 +114,7 @@ public final class QueryHandler {
   }
 
   /** Why a Workload is pending; empty when it is not pending. */
-  public Optional<Waiting> pendingReason(WorkloadId id) {
+  public Optional<PendingReport> pendingReason(WorkloadId id) {
     WorkloadEntry entry = workloads.find(id.uid());
     if (entry == null || entry.stage != WorkloadEntry.Stage.PENDING) {
       return Optional.empty();
@@ -128,12 +126,16 @@ public final class QueryHandler {
     Optional<Explanation> explanation = Optional.ofNullable(explanations.of(entry));
     if (explanation.isEmpty() && item != null) {
       explanation =
-          Optional.ofNullable(activeQueues.blockingHead(clusterQueue))
+          Optional.ofNullable(waiting.blockingHead(clusterQueue))
               .map(this::blockedBy)
-              .or(() -> gate.isClosed() ? Optional.of(EVALUATION_PAUSED) : Optional.empty());
+              .or(
+                  () ->
+                      waiting.waitsForPodsReady()
+                          ? Optional.of(EVALUATION_PAUSED)
+                          : Optional.empty());
     }
     return Optional.of(
-        new Waiting(
+        new PendingReport(
             position.orElseGet(() -> notQueued(entry)),
             clusterQueue,
             explanation,

@@ -3,8 +3,8 @@ package dev.sluice.core.engine;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.topology.TopologyUsage;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,27 +15,15 @@ import org.jspecify.annotations.Nullable;
 final class QuotaAccounting {
 
   private final SpecRegistry specRegistry;
-  private final InadmissibleIndex inadmissibleIndex;
-  private final ActiveQueues activeQueues;
-  private final AttemptPauses attemptPauses;
+  private final WaitingWorkloads waiting;
   private final DirtySet dirtySet;
-  private final PodsReadyGate gate;
   private final JobSlices slices;
 
   QuotaAccounting(
-      SpecRegistry specRegistry,
-      InadmissibleIndex inadmissibleIndex,
-      ActiveQueues activeQueues,
-      AttemptPauses attemptPauses,
-      DirtySet dirtySet,
-      PodsReadyGate gate,
-      JobSlices slices) {
+      SpecRegistry specRegistry, WaitingWorkloads waiting, DirtySet dirtySet, JobSlices slices) {
     this.specRegistry = specRegistry;
-    this.inadmissibleIndex = inadmissibleIndex;
-    this.activeQueues = activeQueues;
-    this.attemptPauses = attemptPauses;
+    this.waiting = waiting;
     this.dirtySet = dirtySet;
-    this.gate = gate;
     this.slices = slices;
   }
 
@@ -63,7 +51,7 @@ final class QuotaAccounting {
 
   private void change(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
-    gate.setAwaitsPods(entry, reservation != null && reservation.awaitsPods());
+    waiting.setAwaitsPods(entry.id, reservation != null && reservation.awaitsPods());
     if (reservation != null && reservation.awaitsPods()) {
       awaitPods(reservation.clusterQueue(), 1);
     }
@@ -93,7 +81,7 @@ final class QuotaAccounting {
     if (cache != null && cache.spec().rules().blocksUntilReady()) {
       cache.awaitsPods(queue.awaitingPods > 0);
       if (!cache.waitsForPods()) {
-        activeQueues.unblock(cache);
+        waiting.unblock(cache);
       }
     }
   }
@@ -113,10 +101,11 @@ final class QuotaAccounting {
     if (cache == null || before.quotaHolder().sameAs(after.quotaHolder())) {
       return;
     }
-    activeQueues.markChanged(cache.node());
     if (before.quotaHolder().priority() != after.quotaHolder().priority()
         || before.quotaHolder().evictable() != after.quotaHolder().evictable()) {
-      inadmissibleIndex.released(cache.node());
+      waiting.released(cache.node());
+    } else {
+      waiting.changed(cache.node());
     }
   }
 
@@ -144,7 +133,7 @@ final class QuotaAccounting {
       placesTaken();
     }
     if (cache != null) {
-      activeQueues.markChanged(cache.node());
+      waiting.changed(cache.node());
     }
     countAdmitted(entry, reservation, true);
   }
@@ -176,12 +165,7 @@ final class QuotaAccounting {
       if (queue.quotaHolders.isGuaranteed(quotaHolder)) {
         quotaHolder.removeGuaranteedFrom(cache.node());
       }
-      activeQueues.released(cache.node());
-      inadmissibleIndex.released(cache.node());
-      activeQueues.markChanged(cache.node());
-      if (cache.queueing().releaseEndsPauses() && attemptPauses.endAll(cache.pending())) {
-        activeQueues.add(cache);
-      }
+      waiting.released(cache);
     }
   }
 
@@ -191,14 +175,13 @@ final class QuotaAccounting {
    */
   void placesReleased() {
     for (QuotaNode root : specRegistry.topologyTrees) {
-      inadmissibleIndex.released(root);
-      activeQueues.markChanged(root);
+      waiting.released(root);
     }
   }
 
   /** Records that heads of any tree that wait for targets may not find their places any more. */
   void placesTaken() {
-    specRegistry.topologyTrees.forEach(activeQueues::markChanged);
+    specRegistry.topologyTrees.forEach(waiting::changed);
   }
 
   private void countAdmitted(WorkloadEntry entry, Reservation reservation, boolean add) {

@@ -31,7 +31,7 @@ public interface SchedulerQueries {
       LocalQueueId queue, int offset, int limit);
 
   /** Why a Workload is pending; empty when it is not pending. */
-  CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id);
+  CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id);
 
   /** What the nodes of a flavor have, and who uses them; empty if the flavor has no topology. */
   default CompletableFuture<Optional<TopologyView>> topology(String flavor) {
@@ -55,18 +55,18 @@ public interface SchedulerQueries {
    * @param holders Workloads that have the missing quota reserved, largest amount first
    * @param earlierLocalQueues the LocalQueues that come first, with admission fair sharing
    */
-  record Waiting(
+  record PendingReport(
       PendingPosition position,
       String clusterQueue,
       Optional<Explanation> explanation,
       List<Holder> holders,
       Optional<EarlierLocalQueues> earlierLocalQueues) {
-    public Waiting {
+    public PendingReport {
       holders = List.copyOf(holders);
     }
 
     /** A pending Workload whose LocalQueue comes first. */
-    public Waiting(
+    public PendingReport(
         PendingPosition position,
         String clusterQueue,
         Optional<Explanation> explanation,

@@ -253,7 +253,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   @Override
-  public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+  public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
     return submitQuery(state -> state.queries().pendingReason(id));
   }
 

@@ -33,10 +33,10 @@ final class SecondPassQueue {
   private final QuotaAccounting quotaAccounting;
   private final JobSlices slices;
   private final Consumer<Decision> decisions;
-  private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+  private final Map<String, PlaceSearch> waiting = new LinkedHashMap<>();
 
   /** A Workload that lacks places. */
-  private static final class Waiting {
+  private static final class PlaceSearch {
     private final WorkloadEntry entry;
     private Instant due;
     private int failures;
@@ -44,7 +44,7 @@ final class SecondPassQueue {
     /** Whether places are found, and their write has not been reported yet. */
     private boolean placed;
 
-    Waiting(WorkloadEntry entry, Instant due) {
+    PlaceSearch(WorkloadEntry entry, Instant due) {
       this.entry = entry;
       this.due = due;
     }
@@ -75,9 +75,9 @@ final class SecondPassQueue {
     }
     ReservingWorkload before = entry.lacking;
     entry.lacking = workload;
-    Waiting known = waiting.get(entry.id.uid());
+    PlaceSearch known = waiting.get(entry.id.uid());
     if (known == null || before == null || !asksTheSame(before, workload)) {
-      waiting.put(entry.id.uid(), new Waiting(entry, now));
+      waiting.put(entry.id.uid(), new PlaceSearch(entry, now));
     } else {
       known.placed = false;
     }
@@ -101,7 +101,7 @@ final class SecondPassQueue {
 
   /** Records that places were not written: the Workload has those that it had, and tries again. */
   void refused(WorkloadId id, Instant now) {
-    Waiting refused = waiting.get(id.uid());
+    PlaceSearch refused = waiting.get(id.uid());
     ReservingWorkload workload = refused == null ? null : refused.entry.lacking;
     if (refused == null || workload == null) {
       return;
@@ -120,7 +120,7 @@ final class SecondPassQueue {
 
   /** Looks for the places that are due. */
   void run(Instant now) {
-    for (Waiting each : waiting.values()) {
+    for (PlaceSearch each : waiting.values()) {
       ReservingWorkload workload = each.entry.lacking;
       if (workload != null
           && !each.placed
@@ -132,7 +132,7 @@ final class SecondPassQueue {
     }
   }
 
-  private void run(Waiting each, ReservingWorkload workload, SecondPass lacking, Instant now) {
+  private void run(PlaceSearch each, ReservingWorkload workload, SecondPass lacking, Instant now) {
     List<PodSetAssignment> before = workload.podSets();
     Set<String> lost = lacking.lostNodes();
     List<PodSetAssignment> replaced = slices.sharedBy(each.entry);

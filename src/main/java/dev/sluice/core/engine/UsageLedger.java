@@ -8,6 +8,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -32,7 +33,7 @@ final class UsageLedger {
 
   private final @Nullable AdmissionFairSharing parameters;
   private final SpecRegistry specRegistry;
-  private final ActiveQueues activeQueues;
+  private final WaitingWorkloads waiting;
   private final DirtySet dirtySet;
   private final Runnable orderOfTargetsChanged;
   private final PriorityQueue<ScheduledSample> samples = new PriorityQueue<>(ScheduledSample.ORDER);
@@ -42,12 +43,12 @@ final class UsageLedger {
   UsageLedger(
       Optional<AdmissionFairSharing> parameters,
       SpecRegistry specRegistry,
-      ActiveQueues activeQueues,
+      WaitingWorkloads waiting,
       DirtySet dirtySet,
       Runnable orderOfTargetsChanged) {
     this.parameters = parameters.orElse(null);
     this.specRegistry = specRegistry;
-    this.activeQueues = activeQueues;
+    this.waiting = waiting;
     this.dirtySet = dirtySet;
     this.orderOfTargetsChanged = orderOfTargetsChanged;
   }
@@ -229,7 +230,7 @@ final class UsageLedger {
     if (clusterQueue != null && clusterQueue.pending.isOrderedByUsage()) {
       clusterQueue.pending.usageChanged(usage);
       if (clusterQueue.cache != null) {
-        activeQueues.add(clusterQueue.cache);
+        waiting.activate(clusterQueue.cache);
       }
     }
   }

@@ -8,6 +8,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -32,8 +33,7 @@ final class WorkloadTable {
   private final QuotaAccounting quotaAccounting;
   private final DirtySet dirtySet;
   private final UnreportedExplanations unreportedExplanations;
-  private final ActiveQueues activeQueues;
-  private final AttemptPauses attemptPauses;
+  private final WaitingWorkloads waiting;
   private final UsageLedger usageLedger;
   private final JobSlices slices;
   private final SecondPassQueue secondPasses;
@@ -47,8 +47,7 @@ final class WorkloadTable {
       QuotaAccounting quotaAccounting,
       DirtySet dirtySet,
       UnreportedExplanations unreportedExplanations,
-      ActiveQueues activeQueues,
-      AttemptPauses attemptPauses,
+      WaitingWorkloads waiting,
       UsageLedger usageLedger,
       JobSlices slices,
       SecondPassQueue secondPasses) {
@@ -56,8 +55,7 @@ final class WorkloadTable {
     this.quotaAccounting = quotaAccounting;
     this.dirtySet = dirtySet;
     this.unreportedExplanations = unreportedExplanations;
-    this.activeQueues = activeQueues;
-    this.attemptPauses = attemptPauses;
+    this.waiting = waiting;
     this.usageLedger = usageLedger;
     this.slices = slices;
     this.secondPasses = secondPasses;
@@ -200,7 +198,7 @@ final class WorkloadTable {
    */
   void assume(QueuedWorkload item, Reservation reservation) {
     WorkloadEntry entry = entryOf(item);
-    attemptPauses.forget(item);
+    waiting.forget(item);
     item.equivalenceClass().queue().remove(item);
     entry.item = null;
     entry.retained = toPendingWorkload(item, Optional.empty());
@@ -326,7 +324,7 @@ final class WorkloadTable {
       }
     } else {
       unreportedExplanations.add(item, entry);
-      activeQueues.add(queue);
+      waiting.activate(queue);
     }
     if (!specRegistry.clusterQueue(queue.name()).active()) {
       unreportedExplanations.add(entry);
@@ -357,13 +355,13 @@ final class WorkloadTable {
   private void leaveQueue(WorkloadEntry entry) {
     QueuedWorkload item = entry.item;
     if (item != null) {
-      attemptPauses.forget(item);
+      waiting.forget(item);
       item.equivalenceClass().queue().remove(item);
       entry.item = null;
       dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
       ClusterQueueCache queue = specRegistry.cacheOf(entry.localQueue.clusterQueue());
       if (queue != null) {
-        activeQueues.add(queue);
+        waiting.activate(queue);
       }
     }
     entry.localQueue.unqueued.remove(entry);
@@ -394,7 +392,7 @@ final class WorkloadTable {
     }
     dirtySet.clusterQueues.add(former.name);
     if (former.cache != null) {
-      activeQueues.add(former.cache);
+      waiting.activate(former.cache);
     }
   }
 

@@ -24,13 +24,6 @@ public final class CycleExplanations {
           List.of(),
           "it waits until the workloads that are preempted for it have stopped");
 
-  /** Why a head waits that was skipped. */
-  public static final Explanation QUOTA_RESERVED_BY_OTHERS =
-      new Explanation(
-          PendingReason.WAITING_FOR_QUOTA,
-          List.of(),
-          "workloads that come before it need the quota");
-
   static final Explanation WAITS_FOR_PODS =
       new Explanation(
           PendingReason.WAITING_FOR_PODS_READY,

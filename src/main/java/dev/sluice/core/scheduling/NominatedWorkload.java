@@ -5,6 +5,7 @@ import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.waiting.CycleHeads;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -16,6 +16,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionRequest;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyCache;
+import dev.sluice.core.waiting.QueueHead;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;

@@ -16,6 +16,10 @@ import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
+import dev.sluice.core.waiting.CycleHeads;
+import dev.sluice.core.waiting.CycleHeads.Admissions;
+import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.WaitingWorkloads;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -33,16 +37,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SchedulingCycle {
 
-  /** How many Workloads a cycle may admit. */
-  public enum Admissions {
-    /** All that fit. */
-    ANY,
-    /** One; then none until its pods are ready. */
-    ONE,
-    /** None: not all pods of admitted Workloads are ready. */
-    NONE
-  }
-
   private final WorkloadOrdering ordering;
   private final Nominator nominator;
   private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
@@ -54,7 +48,7 @@ public final class SchedulingCycle {
   private final List<CycleOutcome> outcomes = new ArrayList<>();
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
-  private Admissions admissions;
+  private Admissions admissions = Admissions.NONE;
   private boolean stopped;
 
   /**
@@ -65,23 +59,19 @@ public final class SchedulingCycle {
    * @param topologies the topologies of flavors, and what is free in them
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
    * @param number the number of the cycle
-   * @param admissions how many Workloads may be admitted; the cycle ends at the first one that fits
-   *     and may not be admitted
    */
   public SchedulingCycle(
       SchedulingPolicy policy,
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
-      long number,
-      Admissions admissions) {
+      long number) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
     this.nominator = new Nominator(flavors, topologies, policy.preemption(), number);
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;
     this.number = number;
-    this.admissions = admissions;
   }
 
   /**
@@ -131,6 +121,7 @@ public final class SchedulingCycle {
    * @return the outcomes of all heads that need one, in the order of decision
    */
   public List<CycleOutcome> process(CycleHeads heads, Iterator<NominatedWorkload> ordered) {
+    admissions = heads.admissions();
     BooleanSupplier noTargets = cycleReservations::hasNoTargets;
     while (heads.mayNeedOutcome(noTargets)) {
       NominatedWorkload next = ordered.next();
@@ -286,7 +277,7 @@ public final class SchedulingCycle {
     return new CycleOutcome.Skipped(
         entry.item(),
         entry.queue(),
-        CycleExplanations.QUOTA_RESERVED_BY_OTHERS,
+        WaitingWorkloads.QUOTA_RESERVED_BY_OTHERS,
         entry.search().from().equals(next),
         next.last(),
         progressBefore(entry));

@@ -2,6 +2,7 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.HeapIterator;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
@@ -11,6 +12,7 @@ import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.core.scheduling.preemption.ClassicalPreemption;
 import dev.sluice.core.scheduling.preemption.FairPreemption;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
+import dev.sluice.core.waiting.AdmissionForecast;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.Iterator;

@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
+import dev.sluice.core.waiting.AdmissionForecast;
 import java.util.Optional;
 
 /**

@@ -1,6 +1,6 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.lab.demo.PolicyTrial.Waiting;
+import dev.sluice.lab.demo.PolicyTrial.TrialJob;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,7 +39,7 @@ public record PolicyFigures(List<Policy> policies) {
    *
    * @param name as the configuration calls it
    */
-  public record Policy(String name, List<Waiting> jobs) {
+  public record Policy(String name, List<TrialJob> jobs) {
 
     /** Copies the list. */
     public Policy {
@@ -47,17 +47,17 @@ public record PolicyFigures(List<Policy> policies) {
     }
 
     /** The mean wait of some of the Jobs, in seconds; 0 if there are none. */
-    public double mean(Predicate<Waiting> which) {
+    public double mean(Predicate<TrialJob> which) {
       return jobs.stream().filter(which).mapToDouble(PolicyFigures::seconds).average().orElse(0);
     }
 
-    private double longest(Predicate<Waiting> which) {
+    private double longest(Predicate<TrialJob> which) {
       return jobs.stream().filter(which).mapToDouble(PolicyFigures::seconds).max().orElse(0);
     }
 
     /** The seconds from the first Job's creation until the last one's end. */
     public double whole() {
-      Instant first = jobs.stream().map(Waiting::created).min(Comparator.naturalOrder()).get();
+      Instant first = jobs.stream().map(TrialJob::created).min(Comparator.naturalOrder()).get();
       return Duration.between(
                   first,
                   jobs.stream()
@@ -78,7 +78,7 @@ public record PolicyFigures(List<Policy> policies) {
           .sum();
     }
 
-    private static boolean isPassed(Waiting early, Waiting late) {
+    private static boolean isPassed(TrialJob early, TrialJob late) {
       Instant given = late.reserved().orElseThrow();
       boolean before =
           early.priority() > late.priority()
@@ -89,16 +89,16 @@ public record PolicyFigures(List<Policy> policies) {
     }
   }
 
-  private static double seconds(Waiting each) {
+  private static double seconds(TrialJob each) {
     return Duration.between(each.created(), each.reserved().orElseThrow()).toMillis() / 1000.0;
   }
 
   /** Jobs of at least {@link #BIG} CPUs. */
-  public static boolean isBig(Waiting each) {
+  public static boolean isBig(TrialJob each) {
     return each.cpus() >= BIG;
   }
 
-  private static boolean isSmall(Waiting each) {
+  private static boolean isSmall(TrialJob each) {
     return each.cpus() == SMALL;
   }
 
@@ -116,7 +116,7 @@ public record PolicyFigures(List<Policy> policies) {
                 .thenComparing(each -> -each.getLast()))
         .forEach(
             kind -> {
-              Predicate<Waiting> which =
+              Predicate<TrialJob> which =
                   each -> each.cpus() == kind.getFirst() && each.priority() == kind.getLast();
               List<String> cells = new ArrayList<>();
               kind.forEach(each -> cells.add(each.toString()));

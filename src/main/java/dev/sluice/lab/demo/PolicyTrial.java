@@ -17,7 +17,7 @@ import java.util.Optional;
  */
 public final class PolicyTrial {
 
-  private final Map<String, Waiting> byUid = new HashMap<>();
+  private final Map<String, TrialJob> byUid = new HashMap<>();
 
   /**
    * One Workload.
@@ -30,7 +30,7 @@ public final class PolicyTrial {
    * @param reserved when it was seen with quota first
    * @param finished when it was seen at its end
    */
-  public record Waiting(
+  public record TrialJob(
       String namespace,
       int cpus,
       int priority,
@@ -46,10 +46,10 @@ public final class PolicyTrial {
     if (change.kind() != AuditedKind.WORKLOAD || (change.deleted() && !byUid.containsKey(uid))) {
       return;
     }
-    Waiting before = byUid.computeIfAbsent(uid, any -> first(object, now));
+    TrialJob before = byUid.computeIfAbsent(uid, any -> first(object, now));
     byUid.put(
         uid,
-        new Waiting(
+        new TrialJob(
             before.namespace(),
             before.cpus(),
             before.priority(),
@@ -59,8 +59,8 @@ public final class PolicyTrial {
             before.finished().or(() -> isTrue(object, "Finished", now))));
   }
 
-  private static Waiting first(JsonNode workload, Instant now) {
-    return new Waiting(
+  private static TrialJob first(JsonNode workload, Instant now) {
+    return new TrialJob(
         workload.at("/metadata/namespace").asText(),
         workload.at("/spec/podSets/0/template/spec/containers/0/resources/requests/cpu").asInt(),
         workload.at("/spec/priority").asInt(),
@@ -81,9 +81,9 @@ public final class PolicyTrial {
   }
 
   /** The Workloads of a namespace that have quota or had it. */
-  public synchronized List<Waiting> served(String namespace) {
-    List<Waiting> result = new ArrayList<>();
-    for (Waiting each : byUid.values()) {
+  public synchronized List<TrialJob> served(String namespace) {
+    List<TrialJob> result = new ArrayList<>();
+    for (TrialJob each : byUid.values()) {
       if (each.namespace().equals(namespace) && each.reserved().isPresent()) {
         result.add(each);
       }

@@ -6,7 +6,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.kube.client.ApiErrorText;
@@ -183,7 +183,7 @@ public final class ExplainEndpoint implements HttpHandler {
     }
     try {
       WorkloadId id = workload.get().id();
-      Optional<Waiting> waiting =
+      Optional<PendingReport> waiting =
           EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
       ObjectNode body = body(id, waiting.map(all -> shown(all, visible)));
       hidden(body, waiting, visible);
@@ -197,8 +197,8 @@ public final class ExplainEndpoint implements HttpHandler {
     }
   }
 
-  private static Waiting shown(Waiting all, Predicate<String> visible) {
-    return new Waiting(
+  private static PendingReport shown(PendingReport all, Predicate<String> visible) {
+    return new PendingReport(
         all.position(),
         all.clusterQueue(),
         all.explanation(),
@@ -208,7 +208,7 @@ public final class ExplainEndpoint implements HttpHandler {
 
   /** How many holders are not named. */
   private static void hidden(
-      ObjectNode body, Optional<Waiting> waiting, Predicate<String> visible) {
+      ObjectNode body, Optional<PendingReport> waiting, Predicate<String> visible) {
     long others =
         waiting.stream()
             .flatMap(all -> all.holders().stream())
@@ -291,7 +291,7 @@ public final class ExplainEndpoint implements HttpHandler {
     return "explanation of " + id.namespace() + "/" + id.name();
   }
 
-  private ObjectNode body(WorkloadId id, Optional<Waiting> waiting) {
+  private ObjectNode body(WorkloadId id, Optional<PendingReport> waiting) {
     ObjectNode body = JsonMappers.JSON.createObjectNode();
     body.put("namespace", id.namespace()).put("name", id.name()).put("uid", id.uid());
     body.put("pending", waiting.isPresent());
@@ -299,7 +299,7 @@ public final class ExplainEndpoint implements HttpHandler {
     return body;
   }
 
-  private static void describe(ObjectNode body, Waiting waiting) {
+  private static void describe(ObjectNode body, PendingReport waiting) {
     body.put("clusterQueue", waiting.clusterQueue())
         .put("localQueue", waiting.position().queueName())
         .put("priority", waiting.position().priority())

@@ -259,7 +259,7 @@ public final class SharedPositions implements SchedulerQueries {
   }
 
   @Override
-  public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+  public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
     return submit(() -> engine.pendingReason(id));
   }
 

@@ -6,7 +6,7 @@ import dev.sluice.core.engine.Engine;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
-import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -122,7 +122,7 @@ final class QueueSnapshot {
         ahead,
         (int) line.subList(0, index).stream().filter(other -> sameQueue(own, other)).count(),
         (int) line.stream().filter(other -> sameQueue(own, other)).count(),
-        engine.queries().pendingReason(own.id()).flatMap(Waiting::earlierLocalQueues));
+        engine.queries().pendingReason(own.id()).flatMap(PendingReport::earlierLocalQueues));
   }
 
   private static boolean sameQueue(PendingPosition one, PendingPosition other) {

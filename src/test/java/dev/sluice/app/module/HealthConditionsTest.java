@@ -28,10 +28,10 @@ class HealthConditionsTest {
   /** An engine that answers when the test says so. */
   private static final class Questions implements SchedulerQueries {
 
-    private final List<CompletableFuture<Optional<Waiting>>> asked = new ArrayList<>();
+    private final List<CompletableFuture<Optional<PendingReport>>> asked = new ArrayList<>();
 
     @Override
-    public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+    public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
       asked.add(new CompletableFuture<>());
       return asked.getLast();
     }

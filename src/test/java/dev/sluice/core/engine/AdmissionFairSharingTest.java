@@ -586,6 +586,6 @@ class AdmissionFairSharingTest {
         .engine
         .queries()
         .pendingReason(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(SchedulerQueries.Waiting::earlierLocalQueues);
+        .flatMap(SchedulerQueries.PendingReport::earlierLocalQueues);
   }
 }

@@ -69,7 +69,7 @@ public final class EngineProbe {
   }
 
   /** Why a Workload waits. */
-  public Optional<SchedulerQueries.Waiting> whyWaiting(WorkloadId id) {
+  public Optional<SchedulerQueries.PendingReport> whyWaiting(WorkloadId id) {
     return engine.queries().pendingReason(id);
   }
 

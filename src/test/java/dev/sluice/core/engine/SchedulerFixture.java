@@ -456,7 +456,7 @@ final class SchedulerFixture {
     return engine
         .queries()
         .pendingReason(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(SchedulerQueries.Waiting::explanation);
+        .flatMap(SchedulerQueries.PendingReport::explanation);
   }
 
   long nextVersion() {

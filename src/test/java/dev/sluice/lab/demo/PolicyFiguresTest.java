@@ -7,7 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.demo.PolicyFigures.Policy;
-import dev.sluice.lab.demo.PolicyTrial.Waiting;
+import dev.sluice.lab.demo.PolicyTrial.TrialJob;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -18,8 +18,8 @@ class PolicyFiguresTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
-  private static Waiting job(int cpus, int priority, int created, int reserved) {
-    return new Waiting(
+  private static TrialJob job(int cpus, int priority, int created, int reserved) {
+    return new TrialJob(
         "q",
         cpus,
         priority,
@@ -93,7 +93,7 @@ class PolicyFiguresTest {
     assertThat(trial.served("other")).isEmpty();
     assertThat(trial.served("q"))
         .containsExactly(
-            new Waiting(
+            new TrialJob(
                 "q",
                 4,
                 100,

@@ -210,7 +210,7 @@ class ExplainEndpointTest {
     }
 
     @Override
-    public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+    public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
       FlavorAttempt attempt =
           new FlavorAttempt(
               "main",
@@ -222,7 +222,7 @@ class ExplainEndpointTest {
               new WorkloadId("h", "other", "big"), "cq2", new FlavorResource("spot", "cpu"), 7000);
       return CompletableFuture.completedFuture(
           Optional.of(
-              new Waiting(
+              new PendingReport(
                   new PendingPosition(id, "lq", 0, Instant.EPOCH, 3, 1, false),
                   "cq",
                   Optional.of(

@@ -80,7 +80,7 @@ class SharedPositionsTest implements SchedulerQueries, SchedulerViews {
   }
 
   @Override
-  public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+  public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
     return answer(id.name(), Optional.empty());
   }
 
@@ -180,7 +180,7 @@ class SharedPositionsTest implements SchedulerQueries, SchedulerViews {
   @Test
   void oneQuestionIsUnderWayAtATimeAndOnlySoManyWait() {
     holds = true;
-    List<CompletableFuture<Optional<Waiting>>> answers = new ArrayList<>();
+    List<CompletableFuture<Optional<PendingReport>>> answers = new ArrayList<>();
     for (int i = 0; i < 101; i++) {
       answers.add(shared.pendingReason(new WorkloadId("u", "n", "w" + i)));
     }

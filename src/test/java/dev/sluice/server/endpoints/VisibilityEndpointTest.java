@@ -248,7 +248,7 @@ class VisibilityEndpointTest {
     }
 
     @Override
-    public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+    public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
       throw new AssertionError("not asked");
     }
 

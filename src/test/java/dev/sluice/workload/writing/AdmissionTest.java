@@ -445,7 +445,7 @@ class AdmissionTest {
       }
 
       @Override
-      public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+      public CompletableFuture<Optional<PendingReport>> pendingReason(WorkloadId id) {
         throw new AssertionError("not asked");
       }
     }

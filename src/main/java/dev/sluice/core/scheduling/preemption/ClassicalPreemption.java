@@ -9,6 +9,7 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
+import dev.sluice.core.waiting.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -6,6 +6,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQu
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.waiting.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

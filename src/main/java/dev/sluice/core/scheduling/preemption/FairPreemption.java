@@ -14,6 +14,7 @@ import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.quota.ShareRanking;
 import dev.sluice.core.scheduling.preemption.TargetQueueOrdering.TargetQueue;
+import dev.sluice.core.waiting.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

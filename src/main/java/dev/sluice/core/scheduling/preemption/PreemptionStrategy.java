@@ -2,6 +2,7 @@ package dev.sluice.core.scheduling.preemption;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.waiting.PreemptionUpperBound;
 import java.util.List;
 import java.util.Optional;
 

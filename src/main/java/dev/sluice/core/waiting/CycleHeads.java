@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -22,9 +22,20 @@ import java.util.function.BooleanSupplier;
  */
 public final class CycleHeads {
 
+  /** How many Workloads a cycle may admit. */
+  public enum Admissions {
+    /** All that fit. */
+    ANY,
+    /** One; then none until its pods are ready. */
+    ONE,
+    /** None: not all pods of admitted Workloads are ready. */
+    NONE
+  }
+
   private final Map<ClusterQueueCache, QueuedWorkload> evaluated;
   private final List<QueueHead> plain;
   private final List<ClusterQueueCache> inVain;
+  private final Admissions admissions;
   private final Map<QuotaNode, LeastRequests> leastPlainRequests = new HashMap<>();
   private final Set<ClusterQueueCache> processedPlain = new LinkedHashSet<>();
   private int left;
@@ -37,14 +48,17 @@ public final class CycleHeads {
    * @param plain the plain heads, of other queues
    * @param inVain queues whose skipped head is known not to fit any more: this cycle is the turn of
    *     that head, so that nobody else of these queues is evaluated
+   * @param admissions how many of the heads may be admitted
    */
-  public CycleHeads(
+  CycleHeads(
       Map<ClusterQueueCache, QueuedWorkload> evaluated,
       List<QueueHead> plain,
-      List<ClusterQueueCache> inVain) {
+      List<ClusterQueueCache> inVain,
+      Admissions admissions) {
     this.evaluated = evaluated;
     this.plain = plain;
     this.inVain = inVain;
+    this.admissions = admissions;
     this.left = evaluated.size();
     this.plainLeft = plain.size();
     for (QueueHead head : plain) {
@@ -59,7 +73,7 @@ public final class CycleHeads {
 
   /** No heads. */
   public static CycleHeads none() {
-    return new CycleHeads(Map.of(), List.of(), List.of());
+    return new CycleHeads(Map.of(), List.of(), List.of(), Admissions.NONE);
   }
 
   /** Whether there is nothing for a cycle to do. */
@@ -68,23 +82,31 @@ public final class CycleHeads {
   }
 
   /** The number of heads to nominate. */
-  int size() {
+  public int size() {
     return evaluated.size() + plain.size();
   }
 
   /** The heads that get an outcome, by their queues. */
-  Map<ClusterQueueCache, QueuedWorkload> evaluated() {
+  public Map<ClusterQueueCache, QueuedWorkload> evaluated() {
     return evaluated;
   }
 
   /** The plain heads. */
-  List<QueueHead> plain() {
+  public List<QueueHead> plain() {
     return plain;
   }
 
   /** The queues whose skipped head is known not to fit any more. */
   public List<ClusterQueueCache> inVain() {
     return inVain;
+  }
+
+  /**
+   * How many of the heads may be admitted; the cycle ends at the first one that fits and may not be
+   * admitted.
+   */
+  public Admissions admissions() {
+    return admissions;
   }
 
   /** Names of the queues whose turn it is in this cycle. */
@@ -102,7 +124,7 @@ public final class CycleHeads {
    *
    * @param noTargets whether no head of the cycle has targets so far
    */
-  boolean mayNeedOutcome(BooleanSupplier noTargets) {
+  public boolean mayNeedOutcome(BooleanSupplier noTargets) {
     if (left > 0) {
       return true;
     }
@@ -121,28 +143,28 @@ public final class CycleHeads {
   }
 
   /** Records that a head that isn't plain has its outcome. */
-  void processed() {
+  public void processed() {
     left--;
   }
 
   /** Records that the plain head of a queue has an outcome. */
-  void plainProcessed(ClusterQueueCache queue) {
+  public void plainProcessed(ClusterQueueCache queue) {
     plainLeft--;
     processedPlain.add(queue);
   }
 
   /** Records that a plain head is skipped. */
-  void plainSkipped() {
+  public void plainSkipped() {
     plainLeft--;
   }
 
   /** The queues whose plain heads have an outcome; to be called after the cycle. */
-  public Set<ClusterQueueCache> plainProcessed() {
+  Set<ClusterQueueCache> plainProcessed() {
     return processedPlain;
   }
 
   /** The plain heads that were skipped without an outcome; to be called after the cycle. */
-  public List<QueueHead> plainSkippedHeads() {
+  List<QueueHead> plainSkippedHeads() {
     List<QueueHead> rest = new ArrayList<>(plain.size());
     for (QueueHead head : plain) {
       if (processedPlain.isEmpty() || !processedPlain.contains(head.queue())) {

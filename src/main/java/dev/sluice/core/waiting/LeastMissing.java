@@ -1,9 +1,9 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.ClusterQueueInadmissibleIndex.Requirement;
+import dev.sluice.core.waiting.ClusterQueueInadmissibleIndex.Requirement;
 import java.util.Arrays;
 
 /**

@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.Explanation;
@@ -8,7 +8,6 @@ import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;

@@ -1,4 +1,4 @@
-package dev.sluice.core.engine;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.HashMap;

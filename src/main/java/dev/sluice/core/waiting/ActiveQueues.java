@@ -1,13 +1,10 @@
-package dev.sluice.core.engine;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.CycleExplanations;
-import dev.sluice.core.scheduling.CycleHeads;
-import dev.sluice.core.scheduling.QueueHead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -27,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveQueues {
 
-  private record Block(QueuedWorkload head, Explanation explanation) {}
+  private record Block(QueuedWorkload head, Waiting waiting) {}
 
   /** Changes in one tree that may lead to other results for its heads. */
   private static final class Changes {
@@ -81,25 +78,25 @@ final class ActiveQueues {
   /**
    * Blocks a StrictFIFO queue whose head doesn't fit: no Workload behind that head is evaluated.
    */
-  void block(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
+  void block(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
     ready.remove(queue.name());
-    blocked.put(queue.name(), new Block(head, explanation));
+    blocked.put(queue.name(), new Block(head, waiting));
   }
 
   /**
    * Blocks a queue whose head holds a claim on quota: the head takes part in every cycle of its
    * tree, and no Workload behind that head is evaluated.
    */
-  void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
-    block(queue, head, explanation);
+  void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
+    block(queue, head, waiting);
     claims
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
   }
 
   /** Blocks a queue until a Workload of its tree loses quota, or another one becomes the head. */
-  void blockByLimit(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
-    block(queue, head, explanation);
+  void blockByLimit(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
+    block(queue, head, waiting);
     limited
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
@@ -212,7 +209,10 @@ final class ActiveQueues {
   }
 
   private void holdClaimOfSkipped(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
-    holdClaim(queue, equivalenceClass.head(), CycleExplanations.QUOTA_RESERVED_BY_OTHERS);
+    holdClaim(
+        queue,
+        equivalenceClass.head(),
+        new Waiting.Claiming(WaitingWorkloads.QUOTA_RESERVED_BY_OTHERS));
     if (skippedClasses.takePart(queue.node().root())) {
       ready.put(queue.name(), queue);
     }
@@ -260,7 +260,7 @@ final class ActiveQueues {
    */
   @Nullable Explanation blockExplanation(String clusterQueue, QueuedWorkload item) {
     Block block = blocked.get(clusterQueue);
-    return block != null && block.head == item ? block.explanation : null;
+    return block != null && block.head == item ? block.waiting.explanation() : null;
   }
 
   /** The head that blocks this queue; null if the queue is not blocked. */

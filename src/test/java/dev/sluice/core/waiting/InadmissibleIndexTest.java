@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -41,8 +41,9 @@ class InadmissibleIndexTest {
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
+  private final ClassicalPolicy policy = new ClassicalPolicy(OrderingRules.DEFAULT, node -> null);
   private final InadmissibleIndex inadmissibleIndex =
-      new InadmissibleIndex(new ClassicalPolicy(OrderingRules.DEFAULT, node -> null), true);
+      new InadmissibleIndex(policy.preemption()::upperBound, policy.forecastOrder(), true);
   private final PendingQueue pending = new PendingQueue();
   private final ClusterQueueCache queue = fullQueue();
 

@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling.preemption;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 

@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -22,7 +22,6 @@ import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.scheduling.SchedulingPolicies.ClassicalPolicy;
-import dev.sluice.core.scheduling.SchedulingPolicies.ClassicalPolicy.ClassicalOrdering;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Instant;
 import java.util.List;
@@ -34,6 +33,9 @@ import org.junit.jupiter.api.Test;
 
 /** Two queues of one cohort, of 5 cpu each; in each a Workload that asks for 4 or 8 cpu. */
 class AdmissionForecastTest {
+
+  private static final AdmissionForecast.Order CLASSICAL =
+      new ClassicalPolicy(OrderingRules.DEFAULT, node -> null).forecastOrder().orElseThrow();
 
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final CohortHierarchy trees = new CohortHierarchy(pairs);
@@ -99,9 +101,8 @@ class AdmissionForecastTest {
     InadmissibleIndex.InadmissibleQueue older = queueWith("a", 8, 1);
     InadmissibleIndex.InadmissibleQueue newer = queueWith("b", 8, 2);
 
-    assertThat(forecast(ClassicalOrdering::compare, newer, older)).containsExactly(older);
-    assertThat(
-            forecast((one, i, two, j) -> ClassicalOrdering.compare(two, j, one, i), older, newer))
+    assertThat(forecast(CLASSICAL, newer, older)).containsExactly(older);
+    assertThat(forecast((one, i, two, j) -> CLASSICAL.compare(two, j, one, i), older, newer))
         .containsExactly(newer);
   }
 
@@ -109,16 +110,13 @@ class AdmissionForecastTest {
   void theClassicalPolicyPutsThoseFirstThatDoNotBorrow() {
     InadmissibleIndex.InadmissibleQueue borrowing = queueWith("a", 8, 1);
     InadmissibleIndex.InadmissibleQueue own = queueWith("b", 4, 2);
-    AdmissionForecast.Order order =
-        new ClassicalPolicy(OrderingRules.DEFAULT, node -> null).forecastOrder().orElseThrow();
-
-    assertThat(forecast(order, borrowing, own)).containsExactly(own);
+    assertThat(forecast(CLASSICAL, borrowing, own)).containsExactly(own);
   }
 
   @Test
   void theForecastLeavesTheUsageAsItWas() {
     InadmissibleIndex.InadmissibleQueue first = queueWith("a", 4, 1);
-    forecast(ClassicalOrdering::compare, first);
+    forecast(CLASSICAL, first);
     assertThat(first.queue().node().usage(pairs.number("f", "cpu"))).isZero();
   }
 }

@@ -1,9 +1,9 @@
-package dev.sluice.core.engine;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.scheduling.SchedulingCycle.Admissions;
-import java.util.LinkedHashSet;
+import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 final class PodsReadyGate {
 
   private final boolean required;
-  private final Set<WorkloadEntry> unready = new LinkedHashSet<>();
+
+  /** UIDs of admitted Workloads whose pods are not ready. */
+  private final Set<String> unready = new HashSet<>();
+
   private @Nullable QueuedWorkload rejected;
   private @Nullable Explanation reason;
 
@@ -29,14 +32,14 @@ final class PodsReadyGate {
   }
 
   /** Records whether pods of an admitted Workload are not ready. */
-  void setAwaitsPods(WorkloadEntry entry, boolean awaitsPods) {
+  void setAwaitsPods(WorkloadId admitted, boolean awaitsPods) {
     if (!required) {
       return;
     }
     if (awaitsPods) {
-      unready.add(entry);
+      unready.add(admitted.uid());
     } else {
-      unready.remove(entry);
+      unready.remove(admitted.uid());
     }
     if (unready.isEmpty()) {
       rejected = null;
@@ -45,11 +48,11 @@ final class PodsReadyGate {
   }
 
   /** How many Workloads a cycle may admit. */
-  Admissions admissions() {
+  CycleHeads.Admissions admissions() {
     if (!required) {
-      return Admissions.ANY;
+      return CycleHeads.Admissions.ANY;
     }
-    return unready.isEmpty() ? Admissions.ONE : Admissions.NONE;
+    return unready.isEmpty() ? CycleHeads.Admissions.ONE : CycleHeads.Admissions.NONE;
   }
 
   /** Closes the gate, because this Workload fits and was rejected. */

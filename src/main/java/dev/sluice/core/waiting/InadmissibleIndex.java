@@ -1,12 +1,10 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
-import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -28,10 +26,10 @@ import org.jspecify.annotations.Nullable;
  * preemption targets hold enough; until then it can't fit, whatever else happens. Confined to the
  * scheduler thread.
  */
-public final class InadmissibleIndex {
+final class InadmissibleIndex {
 
   /** An inadmissible class, and its queue. */
-  public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {}
+  record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {}
 
   /**
    * What the next cycle has to evaluate after releases of quota.
@@ -44,14 +42,14 @@ public final class InadmissibleIndex {
    * @param inVain queues whose skipped classes don't fit any more, and find no targets: this cycle
    *     is their turn, so that nobody else of these queues is evaluated
    */
-  public record Candidates(
+  record Candidates(
       List<InadmissibleQueue> classes,
       Set<ClusterQueueCache> leftOut,
       List<QueueHead> plain,
       List<ClusterQueueCache> inVain) {
 
     /** Nothing to evaluate. */
-    public static final Candidates NONE = new Candidates(List.of(), Set.of(), List.of(), List.of());
+    static final Candidates NONE = new Candidates(List.of(), Set.of(), List.of(), List.of());
   }
 
   /**
@@ -63,7 +61,7 @@ public final class InadmissibleIndex {
    * @param maySkip whether heads of a tree may be skipped without an outcome
    * @param skippedTrees the roots of trees whose skipped classes take part in the cycle
    */
-  public record Surrounding(
+  record Surrounding(
       Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
       Predicate<QueueHead> isIneligible,
       Predicate<QuotaNode> maySkip,
@@ -94,7 +92,7 @@ public final class InadmissibleIndex {
 
   private static final int LOOKS_IN_VAIN = 64;
 
-  private final PreemptionStrategy preemption;
+  private final Function<QuotaNode, PreemptionUpperBound> upperBounds;
   private final AdmissionForecast.@Nullable Order forecastOrder;
   private final boolean admitsAllThatFit;
   private final Map<QuotaNode, Tree> trees = new HashMap<>();
@@ -111,13 +109,17 @@ public final class InadmissibleIndex {
   /**
    * Creates an empty index.
    *
-   * @param policy bounds what preemption can free, and orders the forecast
+   * @param upperBounds bounds what preemption can free in the tree with a root
+   * @param forecastOrder the order of the policy where it can be forecast
    * @param admitsAllThatFit whether a cycle admits all Workloads that fit, one after the other
    */
-  public InadmissibleIndex(SchedulingPolicy policy, boolean admitsAllThatFit) {
-    this.preemption = policy.preemption();
+  InadmissibleIndex(
+      Function<QuotaNode, PreemptionUpperBound> upperBounds,
+      Optional<AdmissionForecast.Order> forecastOrder,
+      boolean admitsAllThatFit) {
+    this.upperBounds = upperBounds;
     this.admitsAllThatFit = admitsAllThatFit;
-    this.forecastOrder = admitsAllThatFit ? policy.forecastOrder().orElse(null) : null;
+    this.forecastOrder = admitsAllThatFit ? forecastOrder.orElse(null) : null;
   }
 
   /**
@@ -127,7 +129,7 @@ public final class InadmissibleIndex {
    *     quota, so that a release may change their flavors
    * @param preempts whether new preemption targets may make the class fit
    */
-  public void add(
+  void add(
       InadmissibleQueue inadmissibleQueue,
       List<EquivalenceClass.Shortage> shortages,
       boolean competing,
@@ -147,7 +149,7 @@ public final class InadmissibleIndex {
   }
 
   /** Records that quota was released in a tree, or that more Workloads there can be preempted. */
-  public void released(QuotaNode node) {
+  void released(QuotaNode node) {
     tree(node).events++;
     treesWithEvents.add(node.root());
     Map<QueuedWorkload, ClusterQueueCache> items = gated.remove(node.root());
@@ -157,12 +159,12 @@ public final class InadmissibleIndex {
   }
 
   /** Adds a gated Workload, which is requeued after any release of quota in its tree. */
-  public void gated(ClusterQueueCache queue, QueuedWorkload item) {
+  void gated(ClusterQueueCache queue, QueuedWorkload item) {
     gated.computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>()).put(item, queue);
   }
 
   /** Requeues gated Workloads in whose trees quota was released; called before each cycle. */
-  public void requeueGated(Consumer<ClusterQueueCache> onRequeued) {
+  void requeueGated(Consumer<ClusterQueueCache> onRequeued) {
     ungated.forEach(
         (item, queue) -> {
           if (queue.pending().isHeld(item)) {
@@ -178,7 +180,7 @@ public final class InadmissibleIndex {
    * each queue, unless an active Workload comes before it. The classes stay inadmissible until
    * then, because the free quota may be used by others.
    */
-  public Candidates candidates(Surrounding surrounding) {
+  Candidates candidates(Surrounding surrounding) {
     if (treesWithEvents.isEmpty() && surrounding.skippedTrees.isEmpty()) {
       return Candidates.NONE;
     }
@@ -316,7 +318,7 @@ public final class InadmissibleIndex {
       return false;
     }
     boolean any = false;
-    PreemptionUpperBound preemptionUpperBound = preemption.upperBound(root);
+    PreemptionUpperBound preemptionUpperBound = upperBounds.apply(root);
     for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry :
         tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
@@ -349,7 +351,7 @@ public final class InadmissibleIndex {
     if (tree == null) {
       return;
     }
-    PreemptionUpperBound preemptionUpperBound = preemption.upperBound(root);
+    PreemptionUpperBound preemptionUpperBound = upperBounds.apply(root);
     tree.queues.forEach(
         (queue, index) -> {
           EquivalenceClass skipped = queue.pending().skipped();
@@ -380,7 +382,7 @@ public final class InadmissibleIndex {
   }
 
   /** Removes a class. */
-  public void remove(InadmissibleQueue inadmissibleQueue) {
+  void remove(InadmissibleQueue inadmissibleQueue) {
     Tree tree = trees.get(inadmissibleQueue.queue.node().root());
     ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex =
         tree == null ? null : tree.queues.get(inadmissibleQueue.queue);
@@ -390,13 +392,12 @@ public final class InadmissibleIndex {
   }
 
   /** Whether quota was released after which a class may still fit. */
-  public boolean hasReleases() {
+  boolean hasReleases() {
     return !treesWithEvents.isEmpty() || !ungated.isEmpty();
   }
 
   /** Removes all classes, before the trees are rebuilt. */
-  public void clear() {
-    preemption.forget();
+  void clear() {
     trees.clear();
     treesWithEvents.clear();
     gated.clear();

@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.queue;
 
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -7,18 +7,19 @@ import java.util.List;
 import java.util.NoSuchElementException;
 
 /** Returns elements in order, and sorts no more of them than are asked for. */
-final class HeapIterator<T> implements Iterator<T> {
+public final class HeapIterator<T> implements Iterator<T> {
 
   private final Comparator<T> order;
   private final List<T> elements = new ArrayList<>();
   private boolean isHeap;
 
-  HeapIterator(Comparator<T> order) {
+  /** An iterator without elements so far. */
+  public HeapIterator(Comparator<T> order) {
     this.order = order;
   }
 
   /** Adds an element; all are added before the first one is asked for. */
-  void add(T element) {
+  public void add(T element) {
     elements.add(element);
   }
 

@@ -1,8 +1,10 @@
-package dev.sluice.core.engine;
+package dev.sluice.core.waiting;
 
+import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QueueingPolicy;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,6 +20,13 @@ import org.jspecify.annotations.Nullable;
  * the Workload leaves its queue. Empty while no queue backs off.
  */
 final class AttemptPauses {
+
+  private static final String PAUSES =
+      "the queue is RoundRobin: it is tried again after a pause, not when quota is released";
+
+  private static final String PAUSES_OR_RELEASE =
+      "the queue is StrictPriority: it is tried again after a pause, or when quota of the queue is"
+          + " released";
 
   private static final class Attempts implements Comparable<Attempts> {
     private final QueuedWorkload item;
@@ -52,6 +61,16 @@ final class AttemptPauses {
     known.count++;
     known.until = now.plus(queue.spec().rules().attemptBackoff().after(known.count));
     paused.add(known);
+  }
+
+  /** The explanation of a Workload that was tried in vain, with what brings it back. */
+  static Explanation explanation(Explanation inVain, QueueingPolicy policy) {
+    String detail = policy.releaseEndsPauses() ? PAUSES_OR_RELEASE : PAUSES;
+    return new Explanation(
+        inVain.reason(),
+        inVain.attempts(),
+        inVain.detail().isEmpty() ? detail : inVain.detail() + "; " + detail,
+        inVain.gated());
   }
 
   /** Whether a held Workload is held for its pause. */

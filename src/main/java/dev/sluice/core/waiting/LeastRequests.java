@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ResourceDemand;

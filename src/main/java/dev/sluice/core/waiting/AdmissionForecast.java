@@ -1,6 +1,7 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.HeapIterator;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;

@@ -1,9 +1,8 @@
-package dev.sluice.core.engine;
+package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.QueueHead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;

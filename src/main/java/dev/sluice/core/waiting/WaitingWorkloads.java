@@ -1,0 +1,378 @@
+package dev.sluice.core.waiting;
+
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.FlavorProgress;
+import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.quota.QuotaNode;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The owner of what decides which queued Workload is evaluated next: the queues that are active,
+ * the Workloads that block their queues or hold claims on quota, the inadmissible classes, and the
+ * Workloads that pause. It is told what changes ({@link #released}, {@link #changed}, {@link
+ * #activate}) and what a cycle found ({@link #await}), and gives each cycle its {@link #heads}.
+ * Confined to the scheduler thread.
+ */
+public final class WaitingWorkloads {
+
+  /** Why a head waits that was skipped. */
+  public static final Explanation QUOTA_RESERVED_BY_OTHERS =
+      new Explanation(
+          PendingReason.WAITING_FOR_QUOTA,
+          List.of(),
+          "workloads that come before it need the quota");
+
+  /** What a cycle depends on besides waiting Workloads. */
+  public interface CycleContext {
+
+    /** Whether a Workload can't get quota, however much is free. */
+    boolean isIneligible(QueueHead head);
+
+    /** Whether heads of the tree with this root may be skipped without an outcome. */
+    boolean maySkip(QuotaNode root);
+
+    /** The roots of the trees with queues whose Workloads are assigned to nodes. */
+    Set<QuotaNode> topologyTrees();
+
+    /** The queue of this name; null if it was deleted. */
+    @Nullable ClusterQueueCache queue(String name);
+  }
+
+  private final ActiveQueues activeQueues = new ActiveQueues();
+  private final InadmissibleIndex inadmissibleIndex;
+  private final AttemptPauses attemptPauses = new AttemptPauses();
+  private final PodsReadyGate podsReadyGate;
+  private final CycleContext context;
+  private Instant now = Instant.EPOCH;
+  private long cycle;
+
+  /**
+   * No waiting Workloads so far.
+   *
+   * @param upperBounds bounds what preemption can free in the tree with a root
+   * @param forecastOrder the order of the policy where it can be forecast
+   * @param blockAdmission whether no Workload is admitted until the pods of all admitted Workloads
+   *     are ready
+   * @param context what a cycle depends on
+   */
+  public WaitingWorkloads(
+      Function<QuotaNode, PreemptionUpperBound> upperBounds,
+      Optional<AdmissionForecast.Order> forecastOrder,
+      boolean blockAdmission,
+      CycleContext context) {
+    this.inadmissibleIndex = new InadmissibleIndex(upperBounds, forecastOrder, !blockAdmission);
+    this.podsReadyGate = new PodsReadyGate(blockAdmission);
+    this.context = context;
+  }
+
+  // What changes.
+
+  /** Activates a queue whose head may have changed, unless that head blocks the queue. */
+  public void activate(ClusterQueueCache queue) {
+    activeQueues.add(queue);
+  }
+
+  /** Activates a queue, whether its head blocks it or not. */
+  public void unblock(ClusterQueueCache queue) {
+    activeQueues.unblock(queue);
+  }
+
+  /** Activates the Workloads that hold a claim in the tree with this root. */
+  public void activateClaims(QuotaNode root) {
+    activeQueues.activate(root);
+  }
+
+  /** Forgets a queue that is deleted. */
+  public void remove(ClusterQueueCache queue) {
+    activeQueues.remove(queue);
+  }
+
+  /** Forgets a Workload that leaves its queue; to be called before it does. */
+  public void forget(QueuedWorkload item) {
+    attemptPauses.forget(item);
+  }
+
+  /** Sets the time, and returns Workloads to their queues whose pauses have ended. */
+  public void timePassed(Instant instant) {
+    now = instant;
+    attemptPauses.end(
+        instant,
+        name -> {
+          ClusterQueueCache queue = context.queue(name);
+          if (queue != null) {
+            activeQueues.add(queue);
+          }
+        });
+  }
+
+  /** Ends the pauses of a queue whose strategy changes. */
+  public void strategyChanged(PendingQueue queue) {
+    attemptPauses.endAll(queue);
+  }
+
+  /** Records that a Workload lost its quota in a queue. */
+  public void released(ClusterQueueCache queue) {
+    activeQueues.released(queue.node());
+    released(queue.node());
+    if (queue.queueing().releaseEndsPauses() && attemptPauses.endAll(queue.pending())) {
+      activeQueues.add(queue);
+    }
+  }
+
+  /** Records that quota or places became free in a tree, or more Workloads can be preempted. */
+  public void released(QuotaNode node) {
+    inadmissibleIndex.released(node);
+    activeQueues.markChanged(node);
+  }
+
+  /** Records that reservations in a tree changed, without a release. */
+  public void changed(QuotaNode node) {
+    activeQueues.markChanged(node);
+  }
+
+  /** Records that an event may change more than Workloads, their reservations and the time. */
+  public void eligibilityMayChange() {
+    activeQueues.activateSkipped();
+  }
+
+  /** Records that the trees are rebuilt: their roots, shapes and quotas may be others. */
+  public void treesRebuilt() {
+    inadmissibleIndex.clear();
+    activeQueues.markAllChanged();
+  }
+
+  /** Records whether pods of an admitted Workload are not ready. */
+  public void setAwaitsPods(WorkloadId admitted, boolean awaitsPods) {
+    podsReadyGate.setAwaitsPods(admitted, awaitsPods);
+  }
+
+  // Cycles.
+
+  /** The heads of the next cycle; none while pods have to become ready first. */
+  public CycleHeads heads() {
+    if (podsReadyGate.isClosed()) {
+      return CycleHeads.none();
+    }
+    inadmissibleIndex.requeueGated(activeQueues::add);
+    InadmissibleIndex.Candidates candidates = candidates();
+    return new CycleHeads(
+        heads(candidates), candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
+  }
+
+  /** Begins the next cycle; returns its number. */
+  public long beginCycle() {
+    activeQueues.beginCycle(++cycle);
+    return cycle;
+  }
+
+  /** Ends the cycle, before its outcomes are applied: heads that it skipped hold a claim now. */
+  public void endCycle(CycleHeads heads) {
+    activeQueues.endCycle(heads);
+  }
+
+  /** Whether the next cycle has nothing to evaluate, as far as is known without running it. */
+  public boolean isIdle() {
+    return podsReadyGate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases());
+  }
+
+  /** The inadmissible Workloads that the next cycle evaluates. */
+  private InadmissibleIndex.Candidates candidates() {
+    Set<QuotaNode> skippedTrees = activeQueues.beginSkipped();
+    return inadmissibleIndex.hasReleases() || !skippedTrees.isEmpty()
+        ? inadmissibleIndex.candidates(
+            new InadmissibleIndex.Surrounding(
+                activeQueues.headsByTree(), context::isIneligible, context::maySkip, skippedTrees))
+        : InadmissibleIndex.Candidates.NONE;
+  }
+
+  /**
+   * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
+   */
+  private Map<ClusterQueueCache, QueuedWorkload> heads(InadmissibleIndex.Candidates candidates) {
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
+      if (candidate.queue().queueing().headBlocks()) {
+        inadmissibleIndex.remove(candidate);
+        if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equivalenceClass())) {
+          activeQueues.unblock(candidate.queue());
+        }
+      }
+    }
+    Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
+    Map<ClusterQueueCache, QueuedWorkload> behindOthers = new LinkedHashMap<>();
+    Set<ClusterQueueCache> others = new HashSet<>(candidates.inVain());
+    candidates.plain().forEach(head -> others.add(head.queue()));
+    for (ClusterQueueCache queue : activeQueues.drain()) {
+      QueuedWorkload head = queue.active() ? queue.pending().head() : null;
+      if (head != null && !others.contains(queue)) {
+        restartFlavorSearch(queue, head);
+        (candidates.leftOut().contains(queue) ? behindOthers : heads).put(queue, head);
+      }
+    }
+    if (heads.isEmpty() && candidates.classes().isEmpty() && others.isEmpty()) {
+      heads.putAll(behindOthers);
+    } else {
+      behindOthers.keySet().forEach(activeQueues::add);
+    }
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates.classes()) {
+      if (!candidate.queue().queueing().headBlocks()) {
+        heads.put(candidate.queue(), candidate.equivalenceClass().head());
+        // Workloads behind the candidate are evaluated in a later cycle.
+        activeQueues.unblock(candidate.queue());
+      }
+    }
+    addClaimsOnPlaces(heads);
+    return heads;
+  }
+
+  /**
+   * Adds the heads of all trees that hold a claim, if a head of any tree may take places: nodes are
+   * there for all trees.
+   */
+  private void addClaimsOnPlaces(Map<ClusterQueueCache, QueuedWorkload> heads) {
+    if (heads.keySet().stream().noneMatch(ClusterQueueCache::topologyAware)) {
+      return;
+    }
+    for (QuotaNode root : context.topologyTrees()) {
+      for (ClusterQueueCache queue : activeQueues.takeClaims(root)) {
+        QueuedWorkload head = queue.active() ? queue.pending().head() : null;
+        if (head != null && !heads.containsKey(queue)) {
+          restartFlavorSearch(queue, head);
+          heads.put(queue, head);
+        }
+      }
+    }
+  }
+
+  /**
+   * Clears the search progress of a head that tried all flavors without success, if reservations in
+   * its tree have changed since.
+   */
+  private void restartFlavorSearch(ClusterQueueCache queue, QueuedWorkload head) {
+    FlavorProgress progress = head.flavorProgress();
+    if (progress != null
+        && progress.isWithoutSuccess()
+        && activeQueues.changedSince(queue.node(), progress.cycle())) {
+      head.flavorProgress(null);
+    }
+  }
+
+  // What a cycle found.
+
+  /** Makes a Workload wait that the cycle evaluated and didn't admit. */
+  public void await(ClusterQueueCache queue, QueuedWorkload item, Waiting waiting) {
+    switch (waiting) {
+      case Waiting.Blocking _ -> activeQueues.block(queue, item, waiting);
+      case Waiting.Claiming _ -> activeQueues.holdClaim(queue, item, waiting);
+      case Waiting.AtLimit _ -> activeQueues.blockByLimit(queue, item, waiting);
+      case Waiting.Ineligible _ -> hold(queue, item, waiting.explanation());
+      case Waiting.Gated _ -> {
+        hold(queue, item, waiting.explanation());
+        inadmissibleIndex.gated(queue, item);
+      }
+      case Waiting.Pausing _ -> {
+        hold(queue, item, AttemptPauses.explanation(waiting.explanation(), queue.queueing()));
+        attemptPauses.pause(item, queue, now);
+      }
+      case Waiting.Inadmissible inadmissible -> markInadmissible(queue, item, inadmissible);
+      case Waiting.ForPodsReady _ -> {
+        podsReadyGate.close(item, waiting.explanation());
+        activeQueues.add(queue);
+      }
+    }
+  }
+
+  private void hold(ClusterQueueCache queue, QueuedWorkload item, Explanation explanation) {
+    queue.pending().hold(item, explanation);
+    activeQueues.add(queue);
+  }
+
+  private void markInadmissible(
+      ClusterQueueCache queue, QueuedWorkload item, Waiting.Inadmissible waiting) {
+    if (queue.queueing().headBlocks()) {
+      activeQueues.block(queue, item, waiting);
+    } else {
+      queue
+          .pending()
+          .markInadmissible(item.equivalenceClass(), waiting.explanation(), waiting.shortages());
+      activeQueues.add(queue);
+    }
+    inadmissibleIndex.add(
+        new InadmissibleIndex.InadmissibleQueue(queue, item.equivalenceClass()),
+        waiting.shortages(),
+        waiting.competing(),
+        waiting.preempts());
+  }
+
+  /**
+   * Records that a head was skipped because of heads before it.
+   *
+   * @param resumes the flavors after which its search resumes in the next cycle
+   * @return whether further cycles repeat the same results, until something in the tree changes
+   */
+  public boolean skippedAgain(ClusterQueueCache queue, QueuedWorkload head, List<Integer> resumes) {
+    return activeQueues.skippedAgain(queue, head, resumes);
+  }
+
+  /** Records that the head of a queue was not skipped. */
+  public void notSkipped(ClusterQueueCache queue) {
+    activeQueues.notSkipped(queue);
+  }
+
+  /**
+   * Records that a head reserved quota in this cycle and won't in the next one: a head that was
+   * skipped because of it may fit then.
+   */
+  public void reservationDropped(QuotaNode node) {
+    activeQueues.reservationDropped(node);
+  }
+
+  /**
+   * Whether a flavor search that began in an earlier cycle may have another result if it starts
+   * again: reservations in the tree changed since then, or were dropped.
+   */
+  public boolean mayFindOthersThan(QuotaNode node, long began) {
+    return activeQueues.mayFindOthersThan(node, began);
+  }
+
+  // Questions.
+
+  /**
+   * Why a Workload of a queue is pending, if known: what it waits for itself, or what its class
+   * waits for.
+   */
+  public @Nullable Explanation explanation(String clusterQueue, QueuedWorkload item) {
+    Explanation rejected = podsReadyGate.reason(item);
+    if (rejected != null) {
+      return rejected;
+    }
+    Explanation blocking = activeQueues.blockExplanation(clusterQueue, item);
+    return blocking != null ? blocking : item.explanation();
+  }
+
+  /** The head that blocks this queue; null if the queue is not blocked. */
+  public @Nullable QueuedWorkload blockingHead(String clusterQueue) {
+    return activeQueues.blockingHead(clusterQueue);
+  }
+
+  /** Whether a held Workload is held for its pause. */
+  public boolean isPaused(QueuedWorkload item) {
+    return attemptPauses.isPaused(item);
+  }
+
+  /** Whether no cycle runs until the pods of all admitted Workloads are ready. */
+  public boolean waitsForPodsReady() {
+    return podsReadyGate.isClosed();
+  }
+}
