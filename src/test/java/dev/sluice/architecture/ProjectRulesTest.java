@@ -60,6 +60,86 @@ class ProjectRulesTest {
           "QuotaAutomation.Progress",
           "ConversionWebhook.Text");
 
+  /**
+   * What takes more values by position than the rule allows today. The list may only shrink: an
+   * entry that is no longer needed fails the test, too.
+   */
+  private static final List<String> WIDE =
+      """
+      constructor ActionExecutor 13
+      constructor Assignment 10
+      constructor CachedWorkload 12
+      constructor CachedWorkload.Status 9
+      constructor ClusterQueueReconciler 9
+      constructor ClusterQueueSpec 11
+      constructor ClusterQueueSpec 13
+      constructor ClusterQueueView 9
+      constructor DecisionExecutor 10
+      constructor DecisionExecutor 9
+      constructor JobControllerContext 9
+      constructor JobOptions 12
+      constructor JobOptions 14
+      constructor ManagerState 9
+      constructor MultiKueueClusterReconciler 9
+      constructor ObjectAdapter 10
+      constructor OutcomeApplier 11
+      constructor PendingReasonReporter 9
+      constructor PendingWorkload 10
+      constructor QuotaHolder 11
+      constructor QuotaHolder 9
+      constructor ReservingWorkload 11
+      constructor ReservingWorkload 12
+      constructor ReservingWorkload 14
+      constructor TranslationOptions 10
+      constructor WorkloadLifecycle 9
+      constructor WorkloadTable 9
+      method AdmissionPatches.waiting 7
+      method Conditions.with 7
+      method ImportPlanner.take 8
+      method OperatorProcess.launch 7
+      method OperatorProcess.start 7
+      method Replacement.replace 8
+      method StatefulSetPods.needed 7
+      record AdmissionRequest 11
+      record Assignment 11
+      record CachedJob 13
+      record CachedRequest 13
+      record CachedWorkload 13
+      record CachedWorkload.Status 10
+      record ClusterQueue.ClusterQueueSpec 11
+      record ClusterQueueSpec 16
+      record ClusterQueueView 10
+      record Configuration 25
+      record FailedNodeController.Dependencies 9
+      record FencingController.Dependencies 10
+      record Figures 15
+      record FlavorRejection.TopologyShortage 12
+      record InformerCaches 10
+      record JobControllerContext 10
+      record JobOptions 19
+      record JobReconciler.Dependencies 10
+      record KubeQueue 12
+      record LocalQueueView 9
+      record ManagerState 10
+      record MultiKueueControllers.Dependencies 15
+      record MultiKueueWorkloadReconciler.Options 14
+      record OperatorSettings 10
+      record PendingWorkload 12
+      record PodTemplate 10
+      record ProvisioningControllers.Dependencies 13
+      record ProvisioningReconciler.Dependencies 10
+      record QueueControllers.Dependencies 10
+      record QuotaDeclaration 9
+      record ReservingWorkload 15
+      record TerminatingPod 9
+      record TopologyOptions 10
+      record TopologyPod 12
+      record TranslationOptions 13
+      record WebhookRegistration 9
+      """
+          .lines()
+          .toList();
+
   private static final List<Source> MAIN = sources("src/main/java", ".java");
   private static final List<Source> PAGES = pages();
 
@@ -78,6 +158,11 @@ class ProjectRulesTest {
   void noTypeIsNamedAfterAPicture() {
     assertThat(ProjectRules.typesNamed(MAIN, PICTURES)).isEmpty();
     assertThat(ProjectRules.pagesNaming(PAGES, PICTURES)).isEmpty();
+  }
+
+  @Test
+  void fewValuesAreTakenByPosition() {
+    assertThat(ParameterCounts.beyondLimits(MAIN)).containsExactlyInAnyOrderElementsOf(WIDE);
   }
 
   @Test
@@ -153,6 +238,35 @@ class ProjectRulesTest {
         List.of(new Source("docs/a.md", "A desk and a Desk.\n`engine.EngineLoop` runs.\n"));
     assertThat(ProjectRules.pagesNaming(page, PICTURES))
         .containsExactly("docs/a.md names the type EngineLoop");
+  }
+
+  @Test
+  void tooManyValuesByPositionAreFound() {
+    String eight = "int a, int b, int c, int d, int e, int f, int g, int h";
+    String bad =
+        """
+        record Narrow(%1$s) { static final int MOST = 1; }
+        record Wide(%1$s, int i) {
+          Wide { i = 2; }
+          Wide(%1$s) { this(a, b, c, d, e, f, g, h, 1); }
+          record Inner(%1$s, int i, int j) {}
+        }
+        final class Pod {
+          Pod(%1$s) {}
+          Pod(%1$s, int i) {}
+          <T> void wide(int a, int b, T c, int d, int e, int f, int... g) {}
+          void narrow(int a, int b, int c, int d, int e, int f) {}
+          interface Part { void wide(%1$s); }
+        }
+        """
+            .formatted(eight);
+    assertThat(ParameterCounts.beyondLimits(List.of(new Source("src/main/java/a/Pod.java", bad))))
+        .containsExactly(
+            "constructor Pod 9",
+            "method Pod.Part.wide 8",
+            "method Pod.wide 7",
+            "record Wide 9",
+            "record Wide.Inner 10");
   }
 
   @Test
