@@ -77,8 +77,6 @@ class ProjectRulesTest {
       constructor DecisionExecutor 10
       constructor DecisionExecutor 9
       constructor JobControllerContext 9
-      constructor JobOptions 12
-      constructor JobOptions 14
       constructor ManagerState 9
       constructor MultiKueueClusterReconciler 9
       constructor ObjectAdapter 10
@@ -90,7 +88,6 @@ class ProjectRulesTest {
       constructor ReservingWorkload 11
       constructor ReservingWorkload 12
       constructor ReservingWorkload 14
-      constructor TranslationOptions 10
       constructor WorkloadLifecycle 9
       constructor WorkloadTable 9
       method AdmissionPatches.waiting 7
@@ -116,7 +113,6 @@ class ProjectRulesTest {
       record FlavorRejection.TopologyShortage 12
       record InformerCaches 10
       record JobControllerContext 10
-      record JobOptions 19
       record JobReconciler.Dependencies 10
       record KubeQueue 12
       record LocalQueueView 9
@@ -134,7 +130,6 @@ class ProjectRulesTest {
       record TerminatingPod 9
       record TopologyOptions 10
       record TopologyPod 12
-      record TranslationOptions 13
       record WebhookRegistration 9
       """
           .lines()

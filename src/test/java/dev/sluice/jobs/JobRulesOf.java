@@ -1,7 +1,10 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.FeatureGates;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.List;
@@ -14,28 +17,31 @@ public final class JobRulesOf {
 
   /** Pods that are done keep their quota (gate ReclaimablePods is off). */
   public static JobOptions withoutReclaiming() {
-    return options(false, Optional.empty(), false);
+    return options(Readiness.NOT_AWAITED, Optional.empty())
+        .with(FeatureGate.RECLAIMABLE_PODS, false);
   }
 
   /** Somebody waits for pods to be ready, and deactivated jobs are kept so long. */
   public static JobOptions readiness(Optional<Duration> afterDeactivated) {
-    return options(true, afterDeactivated, true);
+    return options(new Readiness(true, Duration.ZERO), afterDeactivated);
   }
 
-  private static JobOptions options(
-      boolean podsReady, Optional<Duration> afterDeactivated, boolean reclaimablePods) {
+  /**
+   * Somebody waits for pods to be ready, but for none in particular until so long after admission.
+   */
+  public static JobOptions readiness(Duration quickStart) {
+    return options(new Readiness(true, quickStart), Optional.empty());
+  }
+
+  private static JobOptions options(Readiness readiness, Optional<Duration> afterDeactivated) {
     return new JobOptions(
+        FeatureGates.DEFAULT,
         false,
         namespace -> true,
         List.of(),
-        WorkloadNames.LONGEST,
-        true,
-        true,
-        podsReady,
+        readiness,
         afterDeactivated,
-        true,
-        reclaimablePods,
-        true,
-        AdmittedRequests.PLAIN);
+        AdmittedRequests.PLAIN,
+        ClusterState.NONE);
   }
 }

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Which feature gates are on: what was asked for, else the API's default as far as it works today.
@@ -17,6 +18,13 @@ import java.util.Set;
  * @param on the gates that are on
  */
 public record FeatureGates(Set<FeatureGate> on) {
+
+  /** The gates of a configuration that says nothing. */
+  public static final FeatureGates DEFAULT =
+      new FeatureGates(
+          Arrays.stream(FeatureGate.values())
+              .filter(FeatureGate::valueToday)
+              .collect(Collectors.toSet()));
 
   /** Keeps a copy of the gates. */
   public FeatureGates {
@@ -26,6 +34,12 @@ public record FeatureGates(Set<FeatureGate> on) {
   /** Whether the gate is on. */
   public boolean enabled(FeatureGate gate) {
     return on.contains(gate);
+  }
+
+  /** Whether preemption gates exist, and block preemption while they are closed. */
+  public boolean preemptionGates() {
+    return enabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
+        || enabled(FeatureGate.CONCURRENT_ADMISSION);
   }
 
   /** Every gate with its value, as a file says it. */

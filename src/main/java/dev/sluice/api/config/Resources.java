@@ -21,6 +21,9 @@ public record Resources(
     List<Transformation> transformations,
     Map<String, Map<String, Long>> injectedContainers) {
 
+  /** Every request counts as it is, and none is known to be added. */
+  public static final Resources PLAIN = new Resources(true, List.of(), List.of(), Map.of());
+
   /** Keeps a copy of what containers may request. */
   public Resources {
     injectedContainers = Map.copyOf(injectedContainers);

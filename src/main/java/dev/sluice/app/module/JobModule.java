@@ -23,6 +23,7 @@ import dev.sluice.jobs.kinds.statefulset.StatefulSetWorkloads;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.controller.WorkQueueSettings;
@@ -103,9 +104,11 @@ public final class JobModule implements OperatorModule {
         context
             .options()
             .jobs(this::namespaceLabels)
-            .withQueueRules(
-                new CachedStartRules(informers.caches()), new CachedCheckLabels(informers.caches()))
-            .withPods(job -> accounting.running(job.namespace(), job.uid()));
+            .with(
+                new ClusterState(
+                    new CachedStartRules(informers.caches()),
+                    new CachedCheckLabels(informers.caches()),
+                    job -> accounting.running(job.namespace(), job.uid())));
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::podsGone);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());

@@ -6,7 +6,8 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.jobs.policy.JobOptions;
-import dev.sluice.jobs.policy.WorkloadNames;
+import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.feed.TranslationOptions;
@@ -30,22 +31,10 @@ public record OptionsMapper(Configuration configuration) {
   /** How Workloads are translated for the engine. */
   TranslationOptions translation() {
     return new TranslationOptions(
-        configuration.resources().excludeResourcePrefixes(),
-        configuration.resources().transformations(),
-        on(FeatureGate.PRIORITY_BOOST) || configuration.kubeQueue().enabled(),
-        configuration
-            .waitForPodsReady()
-            .map(Configuration.WaitForPodsReady::requeueByEviction)
-            .orElse(true),
-        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
-        on(FeatureGate.PARTIAL_ADMISSION),
-        blocksAdmission(),
-        preemptionGates(),
-        on(FeatureGate.RECLAIMABLE_PODS),
-        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
-        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-        on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
+        configuration.featureGates(),
+        configuration.resources(),
+        configuration.waitForPodsReady(),
+        configuration.kubeQueue().enabled());
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -57,7 +46,7 @@ public record OptionsMapper(Configuration configuration) {
   EngineOptions engine() {
     return new EngineOptions(
         configuration.fairSharing(),
-        blocksAdmission(),
+        translation().blocksAdmission(),
         configuration
             .admissionFairSharing()
             .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
@@ -83,18 +72,6 @@ public record OptionsMapper(Configuration configuration) {
         on(FeatureGate.TAS_PARTIAL_SLICES));
   }
 
-  private boolean preemptionGates() {
-    return on(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
-        || on(FeatureGate.CONCURRENT_ADMISSION);
-  }
-
-  private boolean blocksAdmission() {
-    return configuration
-        .waitForPodsReady()
-        .filter(Configuration.WaitForPodsReady::blockAdmission)
-        .isPresent();
-  }
-
   /** How Workloads live. */
   LifecycleOptions lifecycle() {
     return new LifecycleOptions(
@@ -102,7 +79,7 @@ public record OptionsMapper(Configuration configuration) {
         configuration.objectRetention().afterFinished(),
         on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
         on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
-        preemptionGates());
+        configuration.featureGates().preemptionGates());
   }
 
   /** What quota counts of a pod. */
@@ -117,25 +94,15 @@ public record OptionsMapper(Configuration configuration) {
   /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
   JobOptions jobs(Function<String, Map<String, String>> namespaceLabels) {
     return new JobOptions(
-            configuration.manageJobsWithoutQueueName(),
-            namespace ->
-                configuration
-                    .managedJobsNamespaceSelector()
-                    .matches(namespaceLabels.apply(namespace)),
-            configuration.integrations().labelKeysToCopy(),
-            on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
-            on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
-            on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-            readiness(),
-            configuration.objectRetention().afterDeactivated(),
-            on(FeatureGate.PARTIAL_ADMISSION),
-            on(FeatureGate.RECLAIMABLE_PODS),
-            on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
-            admittedRequests(),
-            on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP),
-            on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES))
-        .withQuickStart(quickStart())
-        .withPodWorkloadsRequeued(!on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
+        configuration.featureGates(),
+        configuration.manageJobsWithoutQueueName(),
+        namespace ->
+            configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
+        configuration.integrations().labelKeysToCopy(),
+        new Readiness(readiness(), quickStart()),
+        configuration.objectRetention().afterDeactivated(),
+        admittedRequests(),
+        ClusterState.NONE);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ObjectKey;
@@ -56,7 +57,7 @@ public final class JobController implements JobKindController, WorkloadListener 
             integration,
             context.client(),
             context.dependencies().informerSupervisor(),
-            context.options().identifierAnnotations());
+            context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS));
     JobReconciler.Dependencies dependencies =
         context.dependencies().with(referenced.resolving(context.dependencies().objects()));
     this.kind = integration.kind();

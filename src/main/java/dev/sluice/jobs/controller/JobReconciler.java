@@ -215,7 +215,7 @@ public final class JobReconciler {
   /** Pods that run say more than a status that its controller may not have written yet. */
   private ReconcileContext context(CachedJob said) {
     CachedJob job =
-        rules.runningPods().applyAsInt(said.ref()) > 0
+        rules.clusterState().runningPods().applyAsInt(said.ref()) > 0
             ? said.withState(said.state().running())
             : said;
     List<CachedWorkload> owned =

@@ -2,6 +2,7 @@ package dev.sluice.jobs.policy;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobState;
@@ -118,7 +119,8 @@ public final class JobPolicy {
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
-    if (rules.quotaForCleanup() && job.state().handling().cleansUp()) {
+    if (rules.on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP)
+        && job.state().handling().cleansUp()) {
       return List.of();
     }
     Optional<CachedWorkload> sentBack =
@@ -316,7 +318,7 @@ public final class JobPolicy {
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
     boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
-    if (!rules.reclaimablePods() || !more || stopped || !workload.admitted()) {
+    if (!rules.on(FeatureGate.RECLAIMABLE_PODS) || !more || stopped || !workload.admitted()) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
@@ -364,7 +366,9 @@ public final class JobPolicy {
   private PatchStatus evictedForGood(ReconcileContext context, CachedWorkload workload) {
     ObjectNode status =
         WorkloadStatuses.reservationDroppedForGood(
-            workload, rules.requeuesPodWorkloads(), context.now());
+            workload,
+            !rules.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS),
+            context.now());
     return new PatchStatus(workload, status, "reservation dropped and finished");
   }
 

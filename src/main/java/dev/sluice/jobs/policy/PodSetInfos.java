@@ -3,6 +3,7 @@ package dev.sluice.jobs.policy;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.workload.record.CachedWorkload;
@@ -112,12 +113,13 @@ public final class PodSetInfos {
       nodeSelector.putAll(flavor.get().nodeLabels());
       tolerations.addAll(flavor.get().tolerations());
     }
-    boolean elastic = rules.elasticJobs() && workload.elastic();
+    boolean elastic = rules.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) && workload.elastic();
     Map<String, String> annotations = new LinkedHashMap<>();
-    if (rules.workloadAnnotationOnPods()) {
+    if (rules.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       annotations.put(KueueConstants.WORKLOAD, workload.id().name());
     }
-    boolean placed = rules.workloadAnnotationOnPods() && assignment.topology().isPresent();
+    boolean placed =
+        rules.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING) && assignment.topology().isPresent();
     if (placed && !requestsTopology(workload, assignment.name())) {
       annotations.put(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY, "true");
     }
@@ -156,7 +158,7 @@ public final class PodSetInfos {
     if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
       labels.put(KueueConstants.MULTIKUEUE_WORKER_POD, "true");
     }
-    if (rules.queueLabelsOnPods()) {
+    if (rules.on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS)) {
       if (workload.spec().queueName().length() <= LONGEST_LABEL) {
         labels.put(KueueConstants.LOCAL_QUEUE_NAME, workload.spec().queueName());
       }

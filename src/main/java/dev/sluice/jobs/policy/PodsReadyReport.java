@@ -82,8 +82,8 @@ final class PodsReadyReport {
             .status()
             .condition("Admitted")
             .map(Condition::lastTransitionTime)
-            .filter(admitted -> now.isBefore(admitted.plus(rules.quickStart())))
+            .filter(admitted -> now.isBefore(admitted.plus(rules.readiness().quickStart())))
             .isPresent();
-    return firstTime && early && !rules.startRules().apply(workload).awaitPods();
+    return firstTime && early && !rules.clusterState().startRules().apply(workload).awaitPods();
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.jobs.policy;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobState;
@@ -63,7 +64,9 @@ public final class SlicePolicy {
 
   /** Whether the pods of a job wait for its gate to be opened. */
   private boolean hasGatedPods(CachedJob job) {
-    return options.elasticJobs() && integration.canBeElastic() && job.isElastic();
+    return options.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
+        && integration.canBeElastic()
+        && job.isElastic();
   }
 
   /** What has to be done for the slices of a job; nothing for a job that is not elastic. */
@@ -303,7 +306,7 @@ public final class SlicePolicy {
     }
     if (isWithin(wanted, has)) {
       int left = wanted.values().stream().mapToInt(Integer::intValue).sum();
-      if (options.runningPods().applyAsInt(context.job().ref()) > left) {
+      if (options.clusterState().runningPods().applyAsInt(context.job().ref()) > left) {
         // Quota is given back when the pods are gone.
         return List.of(new JobAction.Requeue(UNTIL_GONE));
       }

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.policy;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -69,7 +70,7 @@ final class WorkloadEquivalence {
       CachedJob.PodSet ours = job.podSets().get(i);
       CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
       if (ours.count() != theirs.count()
-          || (rules.partialAdmission() ? ours.minCount() : 0) != theirs.minCount()
+          || (rules.on(FeatureGate.PARTIAL_ADMISSION) ? ours.minCount() : 0) != theirs.minCount()
           || !sameTemplate(ours, theirs, withTolerations)) {
         return false;
       }

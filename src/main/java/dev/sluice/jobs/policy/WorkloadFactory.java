@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.jobs.kind.JobKind;
@@ -96,7 +97,7 @@ public final class WorkloadFactory {
     ArrayNode podSets = spec.putArray("podSets");
     for (PodSetTemplate podSet : templates) {
       ObjectNode item = podSets.addObject().put("name", podSet.name()).put("count", podSet.count());
-      if (podSet.minCount() > 0 && rules.partialAdmission()) {
+      if (podSet.minCount() > 0 && rules.on(FeatureGate.PARTIAL_ADMISSION)) {
         item.put("minCount", podSet.minCount());
       }
       podSet.topologyRequest().ifPresent(request -> item.set("topologyRequest", request));
@@ -161,7 +162,7 @@ public final class WorkloadFactory {
 
   private void labels(CachedJob job, ObjectNode labels) {
     Set<String> keys = new LinkedHashSet<>(rules.copiedLabels());
-    keys.addAll(rules.selectedLabels().get());
+    keys.addAll(rules.clusterState().selectedLabels().get());
     for (String key : keys) {
       if (job.labels().containsKey(key)) {
         labels.put(key, job.labels().get(key));

@@ -2,6 +2,7 @@ package dev.sluice.workload.feed;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.api.queueing.StartRules;
@@ -130,7 +131,9 @@ public final class WorkloadTranslator {
     this.attended = attended;
     this.context = context;
     this.options = rules;
-    this.transformer = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
+    this.transformer =
+        new ResourceTransformer(
+            rules.resources().excludeResourcePrefixes(), rules.resources().transformations());
   }
 
   /** Creates a translator for queues that say nothing about starts. */
@@ -206,7 +209,7 @@ public final class WorkloadTranslator {
         isFalse(workload, "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
         resolvedShape.defect().or(() -> unsupported.of(workload)),
-        options.preemptionGates() && !workload.closedGates().isEmpty(),
+        options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
         attended.test(workload));
   }
 
@@ -242,7 +245,7 @@ public final class WorkloadTranslator {
             && startRules.apply(workload).timeout().isEmpty())) {
       return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
     }
-    if (!options.prioritySortingWithinCohort()) {
+    if (!options.on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT)) {
       return trueCondition(workload, "Preempted")
           .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
           .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
@@ -271,7 +274,11 @@ public final class WorkloadTranslator {
       return known;
     }
     Optional<String> defect =
-        ResourceValidation.of(podSets, ofNamespace, options.refusesResourceClaims(), context);
+        ResourceValidation.of(
+            podSets,
+            ofNamespace,
+            options.on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
+            context);
     ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
     resolvedShapes.put(shapeKey, resolvedShape);
     return resolvedShape;
@@ -300,11 +307,13 @@ public final class WorkloadTranslator {
           new PodSetRequest(
               podSet.name(),
               count,
-              options.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
+              options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
               transformer.of(requested),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group(),
-              options.topology() ? podSet.topology() : TopologyRequest.NONE,
+              options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
+                  ? podSet.topology()
+                  : TopologyRequest.NONE,
               onNode));
     }
     return new RequestShape(requests, shapeKey.guaranteed());
@@ -344,7 +353,9 @@ public final class WorkloadTranslator {
   }
 
   private Map<String, Integer> reclaimablePods(CachedWorkload workload) {
-    return options.reclaimablePods() ? workload.status().reclaimablePods() : Map.of();
+    return options.on(FeatureGate.RECLAIMABLE_PODS)
+        ? workload.status().reclaimablePods()
+        : Map.of();
   }
 
   private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {
@@ -381,7 +392,7 @@ public final class WorkloadTranslator {
         queuedAt(workload),
         workload.status().isTrue("Evicted"),
         workload.admitted(),
-        !(options.podsReadyCount() || startRules.apply(workload).blocksUntilReady())
+        !(options.blocksAdmission() || startRules.apply(workload).blocksUntilReady())
             || workload.status().isTrue("PodsReady")
             || !attended.test(workload),
         trueCondition(workload, "QuotaReserved")
@@ -390,15 +401,17 @@ public final class WorkloadTranslator {
         attended.test(workload),
         PreemptibleLabels.isGuaranteed(workload.labels()),
         slice(workload),
-        options.topology()
+        options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
             ? SecondPasses.of(
-                workload, resolve(workload).shape().podSets(), options.keepsPlacesOfPods())
+                workload,
+                resolve(workload).shape().podSets(),
+                options.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS))
             : Optional.empty());
   }
 
   /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */
   private Optional<JobSlice> slice(CachedWorkload workload) {
-    if (!options.elasticJobs() || !workload.elastic()) {
+    if (!options.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) || !workload.elastic()) {
       return Optional.empty();
     }
     return Optional.of(
@@ -432,7 +445,8 @@ public final class WorkloadTranslator {
 
   private PodSetTopology topology(CachedWorkload workload, Assignment assignment) {
     Delay delay = DelayedTopology.of(assignment.delayedTopology());
-    if (!options.topology() || (assignment.topology().isEmpty() && delay == Delay.NONE)) {
+    if (!options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
+        || (assignment.topology().isEmpty() && delay == Delay.NONE)) {
       return PodSetTopology.NONE;
     }
     SortedMap<String, Long> perPod =

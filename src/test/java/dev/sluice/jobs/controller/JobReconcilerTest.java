@@ -14,7 +14,6 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.writing.WorkloadWriter;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -85,8 +84,7 @@ class JobReconcilerTest {
   /** Readiness that comes after it was lost is not told as older than the loss. */
   @Test
   void readinessThatIsLostWhileItsWriteIsPostponedIsPostponedAnew() throws InterruptedException {
-    JobReconciler telling =
-        reconciler(JobRulesOf.readiness(Optional.empty()).withQuickStart(Duration.ofSeconds(30)));
+    JobReconciler telling = reconciler(JobRulesOf.readiness(Duration.ofSeconds(30)));
     GivenJob unready = job().running(3);
     GivenJob ready = job().running(3).status("ready", "3");
     CachedWorkload admitted =

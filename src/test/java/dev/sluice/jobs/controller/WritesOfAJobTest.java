@@ -30,7 +30,7 @@ class WritesOfAJobTest {
   private JobReconciler reconciler = reconciler(EARLY);
 
   private JobReconciler reconciler(Duration quickStart) {
-    JobOptions options = JobRulesOf.readiness(Optional.empty()).withQuickStart(quickStart);
+    JobOptions options = JobRulesOf.readiness(quickStart);
     return new JobReconciler(
         new BatchJob(),
         options,

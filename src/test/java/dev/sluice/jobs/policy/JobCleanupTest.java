@@ -5,11 +5,11 @@ import static dev.sluice.jobs.GivenObject.yaml;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kinds.ray.RayService;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
-import dev.sluice.workload.feed.AdmittedRequests;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -18,23 +18,9 @@ import org.junit.jupiter.api.Test;
 class JobCleanupTest {
 
   private static List<JobAction> decide(String finalizers, boolean quotaForCleanup) {
-    JobOptions some = JobOptions.defaults("kueue-system");
     JobOptions options =
-        new JobOptions(
-            false,
-            some.managedNamespaces(),
-            List.of(),
-            some.longestWorkloadName(),
-            true,
-            true,
-            false,
-            Optional.empty(),
-            true,
-            true,
-            true,
-            AdmittedRequests.PLAIN,
-            quotaForCleanup,
-            true);
+        JobOptions.defaults("kueue-system")
+            .with(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP, quotaForCleanup);
     CachedJob service =
         CachedJobParser.of(
             new RayService(),

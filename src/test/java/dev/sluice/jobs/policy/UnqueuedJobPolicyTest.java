@@ -13,7 +13,6 @@ import dev.sluice.jobs.policy.JobAction.DeleteWorkload;
 import dev.sluice.jobs.policy.JobAction.FinishWorkload;
 import dev.sluice.jobs.policy.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.policy.JobAction.Stop;
-import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
 import java.util.Arrays;
 import java.util.List;
@@ -88,18 +87,14 @@ class UnqueuedJobPolicyTest {
   void whereNoJobIsHandledAreLeftAlone() {
     rules =
         new JobOptions(
+            rules.gates(),
             false,
             namespace -> false,
             rules.labelKeysToCopy(),
-            rules.longestWorkloadName(),
-            true,
-            true,
-            false,
-            Optional.empty(),
-            true,
-            true,
-            true,
-            AdmittedRequests.PLAIN);
+            rules.readiness(),
+            rules.afterDeactivated(),
+            rules.admittedRequests(),
+            rules.clusterState());
     assertThat(decide(job(), workloadOf(job()).admitted("spot").get())).isEmpty();
   }
 }

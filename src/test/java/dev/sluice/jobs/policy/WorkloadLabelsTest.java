@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.queueing.StartRules;
+import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -18,7 +19,9 @@ class WorkloadLabelsTest {
     WorkloadFactory factory =
         new WorkloadFactory(
             JobOptions.defaults("kueue-system")
-                .withQueueRules(workload -> StartRules.NONE, () -> Set.of("tier", "absent")));
+                .with(
+                    new ClusterState(
+                        workload -> StartRules.NONE, () -> Set.of("tier", "absent"), job -> 0)));
 
     assertThat(
             JsonFields.labels(

@@ -3,9 +3,9 @@ package dev.sluice.workload.feed;
 import static dev.sluice.workload.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.Templates;
-import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResourceClaimsTest {
 
   private static final TranslationOptions CLAIMS_PASS =
-      new TranslationOptions(
-          List.of(), List.of(), false, true, true, true, false, false, true, false);
+      TranslationOptions.DEFAULT.with(
+          FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED, false);
 
   private static Optional<String> defect(TranslationOptions rules, String... podSpecs) {
     StringBuilder podSets = new StringBuilder();

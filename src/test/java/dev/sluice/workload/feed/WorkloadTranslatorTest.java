@@ -3,6 +3,10 @@ package dev.sluice.workload.feed;
 import static dev.sluice.workload.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.FeatureGates;
+import dev.sluice.api.config.Resources;
 import dev.sluice.api.config.Resources.Transformation;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.queueing.StartRules;
@@ -20,9 +24,11 @@ import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
 import dev.sluice.workload.record.UnsupportedRequests;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -170,15 +176,7 @@ class WorkloadTranslatorTest {
   void boostsCountWithTheirGateAndDoNotOverflow() {
     WorkloadTranslator boosted =
         new WorkloadTranslator(
-            context,
-            new TranslationOptions(
-                TranslationOptions.DEFAULT.excludedPrefixes(),
-                TranslationOptions.DEFAULT.transformations(),
-                true,
-                true,
-                true,
-                true,
-                false));
+            context, TranslationOptions.DEFAULT.with(FeatureGate.PRIORITY_BOOST, true));
     String highest =
         PENDING.replace("priority: 10", "priority: 2147483647").replace("\"5\"", "\"2147483647\"");
     assertThat(
@@ -201,9 +199,7 @@ class WorkloadTranslatorTest {
   void reclaimablePodsKeepTheirQuotaWithoutTheGate() {
     WorkloadTranslator keeping =
         new WorkloadTranslator(
-            context,
-            new TranslationOptions(
-                List.of(), List.of(), false, true, true, true, false, false, false, true));
+            context, TranslationOptions.DEFAULT.with(FeatureGate.RECLAIMABLE_PODS, false));
     String done = PENDING + "status: {reclaimablePods: [{name: main, count: 2}]}\n";
 
     assertThat(
@@ -443,7 +439,19 @@ class WorkloadTranslatorTest {
   @Test
   void nobodyWaitsForThePodsOfAWorkloadThatNobodyAttendsTo() {
     TranslationOptions waiting =
-        new TranslationOptions(List.of(), List.of(), false, true, true, true, true);
+        new TranslationOptions(
+            FeatureGates.DEFAULT,
+            Resources.PLAIN,
+            Optional.of(
+                new WaitForPodsReady(
+                    Duration.ofMinutes(5),
+                    true,
+                    Duration.ZERO,
+                    true,
+                    Optional.empty(),
+                    Duration.ZERO,
+                    Duration.ZERO)),
+            false);
     for (boolean attended : List.of(true, false)) {
       WorkloadTranslator translator =
           new WorkloadTranslator(
@@ -587,9 +595,8 @@ class WorkloadTranslatorTest {
     WorkloadTranslator moving =
         new WorkloadTranslator(
             context,
-            new TranslationOptions(
-                List.of(), List.of(), false, true, true, true, false, false, true, true, true, true,
-                false));
+            TranslationOptions.DEFAULT.with(
+                FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS, false));
 
     assertThat(reserving(pod.formatted("Pod")).secondPass()).isEmpty();
     assertThat(reserving(pod.formatted("ReplicationController")).secondPass()).isPresent();
@@ -636,17 +643,18 @@ class WorkloadTranslatorTest {
         new WorkloadTranslator(
             context,
             new TranslationOptions(
-                List.of("example.com/license"),
-                List.of(
-                    new Transformation(
-                        "example.com/gpu",
-                        true,
-                        "",
-                        Map.of("example.com/credits", BigDecimal.valueOf(10)))),
-                false,
-                true,
-                true,
-                true,
+                FeatureGates.DEFAULT,
+                new Resources(
+                    true,
+                    List.of("example.com/license"),
+                    List.of(
+                        new Transformation(
+                            "example.com/gpu",
+                            true,
+                            "",
+                            Map.of("example.com/credits", BigDecimal.valueOf(10)))),
+                    Map.of()),
+                Optional.empty(),
                 false));
     String template =
         PENDING.replace(

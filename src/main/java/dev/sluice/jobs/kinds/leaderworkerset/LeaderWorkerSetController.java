@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.leaderworkerset;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobExecutor;
@@ -119,7 +120,8 @@ public final class LeaderWorkerSetController
     LeaderWorkerSetReconciler(JobControllerContext context) {
       this.dependencies = context.dependencies();
       this.policy = new LeaderWorkerSetPolicy(context.options());
-      this.identifierAnnotations = context.options().identifierAnnotations();
+      this.identifierAnnotations =
+          context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
       this.executor = new JobExecutor(new LeaderWorkerSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.remoteExecutionCheck = context.gatedCheck();

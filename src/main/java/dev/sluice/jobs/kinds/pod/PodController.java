@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kinds.pod;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.AdmissionCheckEvents;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobExecutor;
@@ -67,7 +68,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   public PodController(PodIndex index, JobControllerContext context) {
     JobReconciler.Dependencies dependencies = context.dependencies();
     this.index = index;
-    this.identifierAnnotations = context.options().identifierAnnotations();
+    this.identifierAnnotations = context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
     this.singles =
         new JobReconciler(
             new SinglePod(),
@@ -90,7 +91,10 @@ public final class PodController implements JobKindController, WorkloadListener 
     dependencies.informerSupervisor().keep(SinglePod.KIND.plural(), informer);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
     this.finalizer =
-        new PodWorkloadFinalizer(index, dependencies, context.options().requeuesPodWorkloads());
+        new PodWorkloadFinalizer(
+            index,
+            dependencies,
+            !context.options().on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
     this.finalizing =
         new WorkQueue<>(
             workload -> mayAct() ? finalizer.handle(workload) : Optional.empty(), context.queue());

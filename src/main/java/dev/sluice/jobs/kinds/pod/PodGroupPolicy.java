@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kinds.pod;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
@@ -227,7 +228,7 @@ final class PodGroupPolicy {
     boolean more =
         reclaimable.entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (rules.reclaimablePods() && more && workload.admitted()) {
+    if (rules.on(FeatureGate.RECLAIMABLE_PODS) && more && workload.admitted()) {
       ObjectNode status = WorkloadStatuses.reclaimable(workload, reclaimable);
       return status(job, workload, status, "reclaimable pods");
     }

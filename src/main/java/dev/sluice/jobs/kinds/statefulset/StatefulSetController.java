@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kinds.statefulset;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobReconciler;
@@ -124,7 +125,8 @@ public final class StatefulSetController
     StatefulSetReconciler(JobControllerContext context) {
       this.dependencies = context.dependencies();
       this.policy = new StatefulSetPolicy(context.options());
-      this.identifierAnnotations = context.options().identifierAnnotations();
+      this.identifierAnnotations =
+          context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
       this.executor = new JobExecutor(new StatefulSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.remoteExecutionCheck = context.gatedCheck();

@@ -2,6 +2,7 @@ package dev.sluice.jobs.kinds.statefulset;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.GroupWorkloads;
 import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.policy.CachedJob;
@@ -204,7 +205,7 @@ final class StatefulSetPolicy {
    */
   private List<JobAction> giveBack(CachedStatefulSet set, ReplicaRange last, ReplicaRanges ranges) {
     List<CachedWorkload.PodSet> podSets = last.workload().spec().podSets();
-    if (!rules.reclaimablePods() || ranges.remote() || podSets.size() != 1) {
+    if (!rules.on(FeatureGate.RECLAIMABLE_PODS) || ranges.remote() || podSets.size() != 1) {
       return List.of(new DeleteWorkload(last.workload(), OTHER_NUMBER));
     }
     if (ranges.awaitsPods(set)) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGates;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.AddOwners;
@@ -22,8 +23,9 @@ import dev.sluice.jobs.policy.JobAction.Stop;
 import dev.sluice.jobs.policy.JobAction.StopReason;
 import dev.sluice.jobs.policy.JobAction.Warn;
 import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.jobs.policy.JobOptions.ClusterState;
+import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.jobs.policy.ManagementStatus;
-import dev.sluice.jobs.policy.WorkloadNames;
 import dev.sluice.workload.feed.AdmittedRequests;
 import java.time.Duration;
 import java.util.Arrays;
@@ -49,18 +51,14 @@ class PodGroupPolicyTest {
 
   private static JobOptions rules(boolean podsReady) {
     return new JobOptions(
+        FeatureGates.DEFAULT,
         false,
         namespace -> true,
         List.of("team"),
-        WorkloadNames.LONGEST,
-        true,
-        true,
-        podsReady,
+        new Readiness(podsReady, Duration.ZERO),
         Optional.of(Duration.ofMinutes(10)),
-        true,
-        true,
-        true,
-        AdmittedRequests.PLAIN);
+        AdmittedRequests.PLAIN,
+        ClusterState.NONE);
   }
 
   @Nested

@@ -5,6 +5,7 @@ import static dev.sluice.jobs.kinds.pod.GivenPod.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
@@ -118,7 +119,7 @@ class SinglePodDecisionsTest {
   @CsvSource({"Preempted, true, True", "PodsReadyTimeout, true, False", "Preempted, false, False"})
   void oneThatShouldBeGoneGivesItsQuotaBackAndIsFinished(
       String reason, boolean requeues, String requeued) {
-    rules = rules.withPodWorkloadsRequeued(requeues);
+    rules = rules.with(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS, !requeues);
     PatchStatus status =
         only(
             PatchStatus.class,
