@@ -55,7 +55,7 @@ public final class CachedJobIntake implements JobIntake {
   public CachedJobIntake(KubeQueue configuration, InformerCaches caches, ApiClient client) {
     this.caches = caches;
     this.client = client;
-    this.unsuspended = configuration.intake() == KubeQueue.Intake.ALL;
+    this.unsuspended = configuration.jobs().intake() == KubeQueue.Intake.ALL;
     caches.localQueues().observe(this::localQueueChanged);
     caches.clusterQueues().observe(this::clusterQueueChanged);
     caches.namespaces().observe(this::namespaceChanged);

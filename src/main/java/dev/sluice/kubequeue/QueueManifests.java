@@ -92,13 +92,13 @@ final class QueueManifests {
     if (policy == Policy.ROUND) {
       result.put(
           QueueAnnotations.ATTEMPT_BACKOFF,
-          GoDuration.format(settings.attemptBackoff().base())
+          GoDuration.format(settings.starts().attempts().base())
               + ","
-              + GoDuration.format(settings.attemptBackoff().max()));
+              + GoDuration.format(settings.starts().attempts().max()));
     }
-    if (!settings.startTimeout().isZero()) {
-      result.put(QueueAnnotations.START_TIMEOUT, GoDuration.format(settings.startTimeout()));
-      result.put(QueueAnnotations.START_BACKOFF, GoDuration.format(settings.startBackoff()));
+    if (!settings.starts().timeout().isZero()) {
+      result.put(QueueAnnotations.START_TIMEOUT, GoDuration.format(settings.starts().timeout()));
+      result.put(QueueAnnotations.START_BACKOFF, GoDuration.format(settings.starts().backoff()));
     }
     override
         .priority()
@@ -161,7 +161,7 @@ final class QueueManifests {
     if (!cohort.isEmpty()) {
       spec.put("cohortName", cohort);
     }
-    if (settings.quotaLabel() == KubeQueue.QuotaLabel.ANYWHERE) {
+    if (settings.jobs().quotaLabel() == KubeQueue.QuotaLabel.ANYWHERE) {
       spec.putObject("namespaceSelector");
     } else if (!namespaces.isEmpty()) {
       ObjectNode expression =

@@ -207,7 +207,8 @@ final class QuotaPlanner {
       }
     }
     for (String namespace : requested.getOrDefault(identity, Set.of())) {
-      boolean allowed = settings.quotaLabel() == QuotaLabel.ANYWHERE || below.contains(namespace);
+      boolean allowed =
+          settings.jobs().quotaLabel() == QuotaLabel.ANYWHERE || below.contains(namespace);
       if (allowed && !identity.equals(byNamespace.get(namespace))) {
         Map<String, String> annotations = new TreeMap<>(mark.annotations());
         annotations.put(SourceMark.ON_DEMAND, "true");

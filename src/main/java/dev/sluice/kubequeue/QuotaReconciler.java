@@ -138,7 +138,7 @@ public final class QuotaReconciler implements AutoCloseable {
   /** Where Queues are made: if they are wanted, their kind is served and the namespace exists. */
   private Optional<String> queueNamespace() {
     return Optional.of(settings.namespace())
-        .filter(any -> settings.queueUnits() == KubeQueue.OwnUnits.MIRROR)
+        .filter(any -> settings.units().own() == KubeQueue.OwnUnits.MIRROR)
         .filter(any -> objects.isServed(Kind.QUEUE))
         .filter(namespaces()::contains);
   }

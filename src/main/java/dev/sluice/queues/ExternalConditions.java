@@ -60,7 +60,8 @@ public final class ExternalConditions {
     return note.map(
             it ->
                 Conditions.with(
-                    conditions, type, it.status(), it.reason(), it.message(), generation, now))
+                    conditions,
+                    Conditions.of(type, it.status(), it.reason(), it.message(), generation, now)))
         .orElseGet(() -> conditions.stream().filter(it -> !type.equals(it.getType())).toList());
   }
 }

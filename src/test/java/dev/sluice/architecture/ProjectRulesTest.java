@@ -90,13 +90,7 @@ class ProjectRulesTest {
       constructor ReservingWorkload 14
       constructor WorkloadLifecycle 9
       constructor WorkloadTable 9
-      method AdmissionPatches.waiting 7
-      method Conditions.with 7
-      method ImportPlanner.take 8
-      method OperatorProcess.launch 7
-      method OperatorProcess.start 7
       method Replacement.replace 8
-      method StatefulSetPods.needed 7
       record AdmissionRequest 11
       record Assignment 11
       record CachedJob 13
@@ -114,12 +108,10 @@ class ProjectRulesTest {
       record InformerCaches 10
       record JobControllerContext 10
       record JobReconciler.Dependencies 10
-      record KubeQueue 12
       record LocalQueueView 9
       record ManagerState 10
       record MultiKueueControllers.Dependencies 15
       record MultiKueueWorkloadReconciler.Options 14
-      record OperatorSettings 10
       record PendingWorkload 12
       record PodTemplate 10
       record ProvisioningControllers.Dependencies 13

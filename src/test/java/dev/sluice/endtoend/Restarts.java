@@ -1,6 +1,5 @@
 package dev.sluice.endtoend;
 
-import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import java.io.IOException;
@@ -57,13 +56,7 @@ final class Restarts implements AutoCloseable {
 
   private OperatorProcess start() {
     return OperatorProcess.start(
-        "operator",
-        kubeconfig,
-        settings,
-        directory,
-        List.of(),
-        Lifetime.WITH_THIS_PROCESS,
-        jvmOptions);
+        "operator", kubeconfig, settings, directory, List.of(), jvmOptions);
   }
 
   private void keep() {

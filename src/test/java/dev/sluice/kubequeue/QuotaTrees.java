@@ -33,13 +33,9 @@ final class QuotaTrees {
         "kube-queue",
         rate,
         KubeQueue.Policy.ROUND,
-        Duration.ZERO,
-        Duration.ofMinutes(1),
-        AttemptBackoff.DEFAULT,
-        KubeQueue.Intake.SUSPENDED_ONLY,
-        KubeQueue.OwnUnits.MIRROR,
-        KubeQueue.ForeignUnits.ACCEPT,
-        label);
+        new KubeQueue.Starts(Duration.ZERO, Duration.ofMinutes(1), AttemptBackoff.DEFAULT),
+        new KubeQueue.Jobs(KubeQueue.Intake.SUSPENDED_ONLY, label),
+        new KubeQueue.Units(KubeQueue.OwnUnits.MIRROR, KubeQueue.ForeignUnits.ACCEPT));
   }
 
   /** What is read from a root that is given as YAML. */

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.install.InstallManifests;
-import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
@@ -103,7 +102,6 @@ class PrometheusIT {
                     settings,
                     directory,
                     List.of(),
-                    Lifetime.WITH_THIS_PROCESS,
                     TROUBLED_MACHINE)
                 .awaitReady();
         PrometheusServer server =

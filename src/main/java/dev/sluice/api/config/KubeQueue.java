@@ -12,13 +12,9 @@ import java.util.Set;
  * @param namespace the namespace of Queue objects
  * @param oversellRate how many times each limit may be used; at least 1
  * @param policy how queues are served that no Queue object says it for
- * @param startTimeout how long an admitted Workload may take to run; zero: unlimited
- * @param startBackoff the pause after that time has passed
- * @param attemptBackoff the pauses between attempts of {@link Policy#ROUND}
- * @param intake which jobs without a queue name are queued
- * @param queueUnits whether a QueueUnit shows each Workload
- * @param foreignUnits whether QueueUnits that others make are queued
- * @param quotaLabel from which namespaces a job may name a quota by label
+ * @param starts how long Workloads may take to run, and how long they pause
+ * @param jobs how jobs without a queue name come to a queue
+ * @param units what QueueUnits are for
  */
 public record KubeQueue(
     boolean enabled,
@@ -26,18 +22,39 @@ public record KubeQueue(
     String namespace,
     double oversellRate,
     Policy policy,
-    Duration startTimeout,
-    Duration startBackoff,
-    AttemptBackoff attemptBackoff,
-    Intake intake,
-    OwnUnits queueUnits,
-    ForeignUnits foreignUnits,
-    QuotaLabel quotaLabel) {
+    Starts starts,
+    Jobs jobs,
+    Units units) {
 
   /** Keeps a copy of the set. */
   public KubeQueue {
     sources = Set.copyOf(sources);
   }
+
+  /**
+   * How long Workloads may take to run, and how long they pause.
+   *
+   * @param timeout how long an admitted Workload may take to run; zero: unlimited
+   * @param backoff the pause after that time has passed
+   * @param attempts the pauses between attempts of {@link Policy#ROUND}
+   */
+  public record Starts(Duration timeout, Duration backoff, AttemptBackoff attempts) {}
+
+  /**
+   * How jobs without a queue name come to a queue.
+   *
+   * @param intake which of them are queued
+   * @param quotaLabel from which namespaces a job may name a quota by label
+   */
+  public record Jobs(Intake intake, QuotaLabel quotaLabel) {}
+
+  /**
+   * What QueueUnits are for.
+   *
+   * @param own whether a QueueUnit shows each Workload
+   * @param foreign whether QueueUnits that others make are queued
+   */
+  public record Units(OwnUnits own, ForeignUnits foreign) {}
 
   /** A kind of objects that queues are made from. */
   public enum Source {

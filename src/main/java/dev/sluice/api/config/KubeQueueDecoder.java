@@ -5,10 +5,13 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
+import dev.sluice.api.config.KubeQueue.Jobs;
 import dev.sluice.api.config.KubeQueue.OwnUnits;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
+import dev.sluice.api.config.KubeQueue.Starts;
+import dev.sluice.api.config.KubeQueue.Units;
 import dev.sluice.core.model.AttemptBackoff;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -64,31 +67,33 @@ final class KubeQueueDecoder {
         KubernetesNames.DNS_LABEL_RULE);
     double rate = fields.number("oversellRate", 2);
     fields.check("oversellRate", rate >= 1 && rate <= MOST, rate, "a number from 1 to 1000");
-    KubeQueue result =
-        new KubeQueue(
-            enabled,
-            sources,
-            namespace,
-            rate,
-            fields.word("policy", POLICIES, "Round"),
+    Policy policy = fields.word("policy", POLICIES, "Round");
+    Starts starts =
+        new Starts(
             startTimeout(fields),
             fields.duration("startBackoff", Duration.ofMinutes(1), SECOND),
-            attemptBackoff(fields.object("attemptBackoff")),
-            fields.word(
-                "intake",
-                Map.of("SuspendedOnly", Intake.SUSPENDED_ONLY, "All", Intake.ALL),
-                "SuspendedOnly"),
+            attemptBackoff(fields.object("attemptBackoff")));
+    Intake intake =
+        fields.word(
+            "intake",
+            Map.of("SuspendedOnly", Intake.SUSPENDED_ONLY, "All", Intake.ALL),
+            "SuspendedOnly");
+    Units units =
+        new Units(
             fields.word(
                 "queueUnits", Map.of("Mirror", OwnUnits.MIRROR, "Off", OwnUnits.OFF), "Mirror"),
             fields.word(
                 "foreignUnits",
                 Map.of("Accept", ForeignUnits.ACCEPT, "Ignore", ForeignUnits.IGNORE),
-                "Accept"),
-            fields.word(
-                "quotaLabel",
-                Map.of("Listed", QuotaLabel.LISTED, "Anywhere", QuotaLabel.ANYWHERE),
-                "Listed"));
-    return fields.done(result);
+                "Accept"));
+    QuotaLabel label =
+        fields.word(
+            "quotaLabel",
+            Map.of("Listed", QuotaLabel.LISTED, "Anywhere", QuotaLabel.ANYWHERE),
+            "Listed");
+    Jobs jobs = new Jobs(intake, label);
+    return fields.done(
+        new KubeQueue(enabled, sources, namespace, rate, policy, starts, jobs, units));
   }
 
   private static Duration startTimeout(ObjectFieldReader fields) {

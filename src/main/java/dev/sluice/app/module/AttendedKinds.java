@@ -67,7 +67,7 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
   /** Whether the configuration has QueueUnits queued that others make. */
   static boolean acceptsUnits(Configuration configuration) {
     KubeQueue kubeQueue = configuration.kubeQueue();
-    return kubeQueue.enabled() && kubeQueue.foreignUnits() == KubeQueue.ForeignUnits.ACCEPT;
+    return kubeQueue.enabled() && kubeQueue.units().foreign() == KubeQueue.ForeignUnits.ACCEPT;
   }
 
   /**

@@ -232,7 +232,7 @@ public final class JobModule implements OperatorModule {
 
   private Optional<QueueUnitMirror> mirror(IntegrationRegistry registry, WorkloadModule workloads) {
     KubeQueue kubeQueue = context.configuration().kubeQueue();
-    return kubeQueue.enabled() && kubeQueue.queueUnits() == KubeQueue.OwnUnits.MIRROR
+    return kubeQueue.enabled() && kubeQueue.units().own() == KubeQueue.OwnUnits.MIRROR
         ? Optional.of(
             new QueueUnitMirror(
                 new QueueUnitMirror.Dependencies(

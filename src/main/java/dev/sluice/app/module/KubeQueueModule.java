@@ -66,7 +66,7 @@ public final class KubeQueueModule implements OperatorModule {
                     configuration.sources(),
                     changed));
     Optional<QueueItemsReporter> items =
-        configuration.queueUnits() == KubeQueue.OwnUnits.MIRROR
+        configuration.units().own() == KubeQueue.OwnUnits.MIRROR
             ? Optional.of(
                 new QueueItemsReporter(
                     new QueueItemsReporter.Dependencies(

@@ -25,6 +25,7 @@ public record ActiveCondition(boolean status, String reason, String message) {
 
   /** The list with this condition in it; the others stay. */
   public List<Condition> in(List<Condition> conditions, long generation, Instant now) {
-    return Conditions.with(conditions, TYPE, status, reason, message, generation, now);
+    return Conditions.with(
+        conditions, Conditions.of(TYPE, status, reason, message, generation, now));
   }
 }

@@ -95,8 +95,11 @@ public final class ImportPlanner {
     return switch (PrioritySource.of(job, priorities)) {
       case PrioritySource.Missing missing ->
           new ImportDecision.Fault(missing.kind() + " " + missing.name() + " does not exist");
-      case PrioritySource.Found found ->
-          take(kind, object, job, queue, clusterQueue, found, nodeLabels, now);
+      case PrioritySource.Found found -> {
+        List<PodSetTemplate> podSets = kind.podSets(object);
+        ObjectNode workload = workload(job, podSets, found, queue);
+        yield take(podSets, workload, patch(kind, object, queue), clusterQueue, nodeLabels, now);
+      }
     };
   }
 
@@ -119,20 +122,23 @@ public final class ImportPlanner {
         : Optional.empty();
   }
 
-  private ImportDecision take(
-      JobIntegration kind,
-      JsonNode object,
-      CachedJob job,
-      String queue,
-      String clusterQueue,
-      PrioritySource.Found priority,
-      Optional<Map<String, String>> nodeLabels,
-      Instant now) {
-    List<PodSetTemplate> podSets = kind.podSets(object);
+  private ObjectNode workload(
+      CachedJob job, List<PodSetTemplate> podSets, PrioritySource.Found priority, String queue) {
     ObjectNode workload = factory.compose(job, podSets, priority);
     workload.withObjectProperty("spec").put("queueName", queue);
     ObjectNode labels = workload.withObjectProperty("metadata").withObjectProperty("labels");
     moreLabels.forEach(labels::put);
+    return workload;
+  }
+
+  /** Takes an object with the Workload and the patch that are made for it. */
+  private ImportDecision take(
+      List<PodSetTemplate> podSets,
+      ObjectNode workload,
+      ObjectNode patch,
+      String clusterQueue,
+      Optional<Map<String, String>> nodeLabels,
+      Instant now) {
     SortedMap<String, Long> amounts = new TreeMap<>();
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     ArrayNode assignments =
@@ -158,8 +164,7 @@ public final class ImportPlanner {
     ArrayNode conditions = status.putArray("conditions");
     condition(conditions, "QuotaReserved", clusterQueue, now);
     condition(conditions, "Admitted", clusterQueue, now);
-    return new ImportDecision.Take(
-        clusterQueue, workload, status, patch(kind, object, queue), amounts);
+    return new ImportDecision.Take(clusterQueue, workload, status, patch, amounts);
   }
 
   private static void assign(

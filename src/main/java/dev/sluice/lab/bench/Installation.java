@@ -1,7 +1,6 @@
 package dev.sluice.lab.bench;
 
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
@@ -102,7 +101,6 @@ interface Installation extends AutoCloseable {
                 OperatorSettings.onFreePorts(new Random()).with(options.fields()),
                 controlPlane.logs(),
                 options.arguments(),
-                Lifetime.WITH_THIS_PROCESS,
                 options.jvm());
         operator.awaitReady();
         if (!podsRun) {

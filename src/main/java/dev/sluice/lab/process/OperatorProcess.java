@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The operator in a process of its own, with the class path of this one. It ends when it is
@@ -87,12 +88,13 @@ public final class OperatorProcess implements AutoCloseable {
       Path directory,
       List<String> furtherArguments,
       Lifetime lifetime) {
-    return start(name, kubeconfig, settings, directory, furtherArguments, lifetime, List.of());
+    List<String> command = command(List.of(), installing(furtherArguments));
+    return launch(name, kubeconfig, settings, directory, command, lifetime);
   }
 
   /**
-   * The same with options of the Java virtual machine, such as {@code -Xmx256m}, which count more
-   * than those of the environment.
+   * Starts one that ends with this process, with options of the Java virtual machine, such as
+   * {@code -Xmx256m}, which count more than those of the environment.
    */
   public static OperatorProcess start(
       String name,
@@ -100,35 +102,24 @@ public final class OperatorProcess implements AutoCloseable {
       OperatorSettings settings,
       Path directory,
       List<String> furtherArguments,
-      Lifetime lifetime,
       List<String> jvmOptions) {
-    List<String> arguments = new ArrayList<>(List.of("--install"));
-    arguments.addAll(furtherArguments);
-    return launch(name, kubeconfig, settings, directory, arguments, lifetime, jvmOptions);
+    List<String> command = command(jvmOptions, installing(furtherArguments));
+    return launch(name, kubeconfig, settings, directory, command, Lifetime.WITH_THIS_PROCESS);
   }
 
   /** Starts an operator that finds installed what it needs, as in a cluster. */
   public static OperatorProcess startInstalled(
       String name, Path kubeconfig, OperatorSettings settings, Path directory) {
-    return launch(
-        name, kubeconfig, settings, directory, List.of(), Lifetime.WITH_THIS_PROCESS, List.of());
+    List<String> command = command(List.of(), List.of());
+    return launch(name, kubeconfig, settings, directory, command, Lifetime.WITH_THIS_PROCESS);
   }
 
-  private static OperatorProcess launch(
-      String name,
-      Path kubeconfig,
-      OperatorSettings settings,
-      Path directory,
-      List<String> arguments,
-      Lifetime lifetime,
-      List<String> jvmOptions) {
-    Path configuration = directory.resolve(name + ".yaml");
-    try {
-      Files.createDirectories(directory);
-      Files.writeString(configuration, settings.yaml());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+  private static List<String> installing(List<String> furtherArguments) {
+    return Stream.concat(Stream.of("--install"), furtherArguments.stream()).toList();
+  }
+
+  /** The command of an operator, without its kubeconfig and its configuration file. */
+  private static List<String> command(List<String> jvmOptions, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(JavaCommand.java());
     command.addAll(JvmOptions.all());
@@ -143,9 +134,27 @@ public final class OperatorProcess implements AutoCloseable {
     }
     command.addAll(List.of("-cp", classPath(), Main.class.getName()));
     command.add("operator");
+    command.addAll(arguments);
+    return command;
+  }
+
+  private static OperatorProcess launch(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> operator,
+      Lifetime lifetime) {
+    Path configuration = directory.resolve(name + ".yaml");
+    try {
+      Files.createDirectories(directory);
+      Files.writeString(configuration, settings.yaml());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    List<String> command = new ArrayList<>(operator);
     command.addAll(List.of("--kubeconfig", kubeconfig.toString()));
     command.addAll(List.of("--config", configuration.toString()));
-    command.addAll(arguments);
     ManagedProcess process =
         new ProcessLauncher(lifetime)
             .start(name, command, directory.resolve(name + ".log"), environment(System.getenv()));

@@ -14,9 +14,7 @@ import java.util.random.RandomGenerator;
  * @param healthPort serves {@code /healthz} and {@code /readyz}, on the loopback address
  * @param metricsPort serves {@code /metrics}, on the loopback address
  * @param visibilityPort serves the visibility API
- * @param lease how long a leader that is not heard of stays leader
- * @param renewDeadline how long a leader tries to renew before it gives up
- * @param retryPeriod time between two tries to lead
+ * @param election the times of leader election
  * @param moreMetrics further fields of {@code metrics}, as YAML in flow style; may be empty
  * @param more further top level fields, as YAML; may be empty
  */
@@ -26,11 +24,18 @@ public record OperatorSettings(
     int healthPort,
     int metricsPort,
     int visibilityPort,
-    Duration lease,
-    Duration renewDeadline,
-    Duration retryPeriod,
+    ElectionTimes election,
     String moreMetrics,
     String more) {
+
+  /**
+   * The times of leader election.
+   *
+   * @param lease how long a leader that is not heard of stays leader
+   * @param renewDeadline how long a leader tries to renew before it gives up
+   * @param retryPeriod time between two tries to lead
+   */
+  public record ElectionTimes(Duration lease, Duration renewDeadline, Duration retryPeriod) {}
 
   /**
    * Ports that are free now, and a lease of 90 seconds: nobody starts a process of the laboratory
@@ -44,9 +49,7 @@ public record OperatorSettings(
         ports.get(1),
         ports.get(2),
         ports.get(3),
-        Duration.ofSeconds(90),
-        Duration.ofSeconds(80),
-        Duration.ofSeconds(2),
+        new ElectionTimes(Duration.ofSeconds(90), Duration.ofSeconds(80), Duration.ofSeconds(2)),
         "",
         "");
   }
@@ -60,9 +63,7 @@ public record OperatorSettings(
         healthPort,
         metricsPort,
         visibilityPort,
-        otherLease,
-        otherRenew,
-        otherRetry,
+        new ElectionTimes(otherLease, otherRenew, otherRetry),
         moreMetrics,
         more);
   }
@@ -75,9 +76,7 @@ public record OperatorSettings(
         healthPort,
         metricsPort,
         visibilityPort,
-        lease,
-        renewDeadline,
-        retryPeriod,
+        election,
         moreMetrics,
         more);
   }
@@ -90,9 +89,7 @@ public record OperatorSettings(
         healthPort,
         metricsPort,
         visibilityPort,
-        lease,
-        renewDeadline,
-        retryPeriod,
+        election,
         moreMetrics,
         fields);
   }
@@ -100,16 +97,7 @@ public record OperatorSettings(
   /** The same with further fields of {@code metrics}, such as {@code a: true, b: false}. */
   public OperatorSettings withMetrics(String fields) {
     return new OperatorSettings(
-        webhookHost,
-        webhookPort,
-        healthPort,
-        metricsPort,
-        visibilityPort,
-        lease,
-        renewDeadline,
-        retryPeriod,
-        fields,
-        more);
+        webhookHost, webhookPort, healthPort, metricsPort, visibilityPort, election, fields, more);
   }
 
   /** The configuration file. */
@@ -139,9 +127,9 @@ public record OperatorSettings(
                 metricsPort,
                 moreMetrics.isEmpty() ? "" : ", " + moreMetrics,
                 visibilityPort,
-                lease.toMillis(),
-                renewDeadline.toMillis(),
-                retryPeriod.toMillis())
+                election.lease().toMillis(),
+                election.renewDeadline().toMillis(),
+                election.retryPeriod().toMillis())
         + more;
   }
 }

@@ -16,31 +16,28 @@ public final class Conditions {
 
   private Conditions() {}
 
+  /** A condition that gets its status now. A message that is too long is cut. */
+  public static Condition of(
+      String type, boolean status, String reason, String message, long generation, Instant now) {
+    return new ConditionBuilder()
+        .withType(type)
+        .withStatus(status ? "True" : "False")
+        .withReason(reason)
+        .withMessage(truncated(message))
+        .withObservedGeneration(generation)
+        .withLastTransitionTime(now.truncatedTo(ChronoUnit.SECONDS).toString())
+        .build();
+  }
+
   /**
-   * The list with one condition set. Returns the same list if nothing changes; the transition time
-   * changes only with the condition's status.
+   * The list with one condition set. Returns the same list if nothing changes; a condition that has
+   * the same status already keeps its transition time, which is set in {@code wanted}.
    */
-  public static List<Condition> with(
-      List<Condition> conditions,
-      String type,
-      boolean status,
-      String reason,
-      String message,
-      long generation,
-      Instant now) {
-    Condition wanted =
-        new ConditionBuilder()
-            .withType(type)
-            .withStatus(status ? "True" : "False")
-            .withReason(reason)
-            .withMessage(truncated(message))
-            .withObservedGeneration(generation)
-            .withLastTransitionTime(now.truncatedTo(ChronoUnit.SECONDS).toString())
-            .build();
+  public static List<Condition> with(List<Condition> conditions, Condition wanted) {
     List<Condition> changed = new ArrayList<>(conditions);
     for (int i = 0; i < changed.size(); i++) {
       Condition present = changed.get(i);
-      if (type.equals(present.getType())) {
+      if (wanted.getType().equals(present.getType())) {
         if (Objects.equals(present.getStatus(), wanted.getStatus())) {
           wanted.setLastTransitionTime(present.getLastTransitionTime());
         }

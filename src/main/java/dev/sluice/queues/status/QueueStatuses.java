@@ -172,16 +172,17 @@ public final class QueueStatuses {
       Instant now) {
     if (problems.isEmpty()) {
       return Conditions.with(
-          conditions, ACTIVE, true, InactiveReasonText.READY, can, generation, now);
+          conditions, Conditions.of(ACTIVE, true, InactiveReasonText.READY, can, generation, now));
     }
     return Conditions.with(
         conditions,
-        ACTIVE,
-        false,
-        problems.getFirst().reason(),
-        cannot + joined(problems, cannot),
-        generation,
-        now);
+        Conditions.of(
+            ACTIVE,
+            false,
+            problems.getFirst().reason(),
+            cannot + joined(problems, cannot),
+            generation,
+            now));
   }
 
   /** All messages, without the prefix that they may share with the condition's message. */

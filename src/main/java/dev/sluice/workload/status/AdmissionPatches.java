@@ -168,27 +168,34 @@ public final class AdmissionPatches {
   }
 
   /**
+   * Why a Workload waits.
+   *
+   * @param reason the reason in one word
+   * @param message the reason for people
+   * @param blocked whether the Workload would preempt, but a preemption gate is closed
+   */
+  public record WaitingReason(String reason, String message, boolean blocked) {}
+
+  /**
    * Sets the reason for waiting and the requested resources; empty when the status contains both
    * already.
    *
-   * @param blocked whether the Workload would preempt, but a preemption gate is closed
+   * @param why why the Workload waits
    * @param totals requests by pod set and resource
    * @param readiness whether admission waits for ready pods
    */
   public static ObjectNode waiting(
       CachedWorkload workload,
-      String reason,
-      String message,
-      boolean blocked,
+      WaitingReason why,
       Map<String, SortedMap<String, Long>> totals,
       boolean readiness,
       Instant now) {
     StatusPatch patch =
         StatusPatch.of(workload, now)
-            .condition("QuotaReserved", false, reason, message)
+            .condition("QuotaReserved", false, why.reason(), why.message())
             .condition("Admitted", false, "NoReservation", "The workload has no reservation");
     List<String> closed = workload.closedGates();
-    if (blocked && !closed.isEmpty()) {
+    if (why.blocked() && !closed.isEmpty()) {
       patch.condition(
           PreemptionGates.BLOCKED, true, "PreemptionGated", PreemptionGates.blockedBy(closed));
     }

@@ -11,6 +11,7 @@ import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.status.AdmissionPatches;
+import dev.sluice.workload.status.AdmissionPatches.WaitingReason;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.time.Duration;
@@ -171,9 +172,8 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private ObjectNode patch(CachedWorkload workload, Explanation explanation) {
     return AdmissionPatches.waiting(
         workload,
-        explanation.reason().apiReason(),
-        text.apply(explanation),
-        explanation.gated(),
+        new WaitingReason(
+            explanation.reason().apiReason(), text.apply(explanation), explanation.gated()),
         translator.totals(workload),
         readiness,
         clock.instant());

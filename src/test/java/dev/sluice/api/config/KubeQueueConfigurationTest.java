@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
+import dev.sluice.api.config.KubeQueue.Jobs;
 import dev.sluice.api.config.KubeQueue.OwnUnits;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
+import dev.sluice.api.config.KubeQueue.Starts;
+import dev.sluice.api.config.KubeQueue.Units;
 import dev.sluice.core.model.AttemptBackoff;
 import java.time.Duration;
 import java.util.Set;
@@ -32,13 +35,12 @@ class KubeQueueConfigurationTest {
                 "kube-queue",
                 2,
                 Policy.ROUND,
-                Duration.ZERO,
-                Duration.ofMinutes(1),
-                new AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20)),
-                Intake.SUSPENDED_ONLY,
-                OwnUnits.MIRROR,
-                ForeignUnits.ACCEPT,
-                QuotaLabel.LISTED));
+                new Starts(
+                    Duration.ZERO,
+                    Duration.ofMinutes(1),
+                    new AttemptBackoff(Duration.ofSeconds(1), Duration.ofSeconds(20))),
+                new Jobs(Intake.SUSPENDED_ONLY, QuotaLabel.LISTED),
+                new Units(OwnUnits.MIRROR, ForeignUnits.ACCEPT)));
   }
 
   @Test
@@ -70,13 +72,12 @@ class KubeQueueConfigurationTest {
                 "queues",
                 1.5,
                 Policy.STRICT_PRIORITY,
-                Duration.ofMinutes(5),
-                Duration.ofSeconds(2),
-                new AttemptBackoff(Duration.ofMillis(500), Duration.ofSeconds(3)),
-                Intake.ALL,
-                OwnUnits.OFF,
-                ForeignUnits.IGNORE,
-                QuotaLabel.ANYWHERE));
+                new Starts(
+                    Duration.ofMinutes(5),
+                    Duration.ofSeconds(2),
+                    new AttemptBackoff(Duration.ofMillis(500), Duration.ofSeconds(3))),
+                new Jobs(Intake.ALL, QuotaLabel.ANYWHERE),
+                new Units(OwnUnits.OFF, ForeignUnits.IGNORE)));
     String printed = ConfigurationLoader.parse(HEAD + yaml, "", () -> "own").effective();
     assertThat(ConfigurationLoader.parse(printed, "", () -> "own").kubeQueue()).isEqualTo(read);
   }

@@ -11,7 +11,6 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.server.certificates.ReloadableKeyManager;
@@ -146,7 +145,6 @@ class LyingWorkersIT {
                         .with("featureGates: {MultiKueueKubeConfigPathValidation: false}\n"),
                     controlPlane.logs(),
                     List.of(),
-                    Lifetime.WITH_THIS_PROCESS,
                     IN_256_MIB)
                 .awaitReady()) {
       for (Lie lie : Lie.values()) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.lab.process.OperatorSettings.ElectionTimes;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -20,9 +21,8 @@ class OperatorSettingsTest {
             20_002,
             20_003,
             20_004,
-            Duration.ofMillis(2500),
-            Duration.ofSeconds(2),
-            Duration.ofMillis(500),
+            new ElectionTimes(
+                Duration.ofMillis(2500), Duration.ofSeconds(2), Duration.ofMillis(500)),
             "enableClusterQueueResources: true",
             "");
 

@@ -302,13 +302,14 @@ public final class StatefulSetController
       Optional<JobPatch> patch =
           StatefulSetPods.needed(
               set,
-              name,
-              workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
-              workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
+              StatefulSetPods.membership(
+                  name,
+                  workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
+                  workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
+                  identifierAnnotations),
               workload
                   .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
                   .isPresent(),
-              identifierAnnotations,
               pod);
       return patch.isEmpty()
           ? Optional.empty()

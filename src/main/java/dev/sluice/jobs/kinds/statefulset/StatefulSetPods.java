@@ -41,29 +41,32 @@ final class StatefulSetPods {
   /**
    * The write that a pod of the set needs; empty when it needs none.
    *
-   * @param workload name of the Workload that the pod belongs to
-   * @param role the pod set of that Workload
-   * @param total the number of pods of that Workload
-   * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
-   * @param byAnnotation whether the Workload and the group are named by annotations, else by labels
-   *     where the name is short enough
+   * @param membership what makes the pod a member of the group, from {@link #membership}
+   * @param waitsHere whether the Workload is not admitted, and nothing of the set runs in another
+   *     cluster
    */
   static Optional<JobPatch> needed(
-      CachedStatefulSet set,
-      String workload,
-      String role,
-      int total,
-      boolean waitsHere,
-      boolean byAnnotation,
-      CachedPod pod) {
+      CachedStatefulSet set, GroupMembership membership, boolean waitsHere, CachedPod pod) {
     int index = index(pod);
     if (!pod.gated() || pod.job().deleting() || pod.ended() || !set.wants(index)) {
       return Optional.empty();
     }
-    GroupMembership membership = new GroupMembership(workload, role, total, FURTHER, byAnnotation);
     return waitsHere && isReplaced(set, pod)
         ? Optional.of(membership.release(set.job(), pod))
         : membership.join(set.job(), pod);
+  }
+
+  /**
+   * The membership of pods of a StatefulSet.
+   *
+   * @param workload name of the Workload that the pods belong to
+   * @param role the pod set of that Workload
+   * @param total the number of pods of that Workload
+   * @param byAnnotation whether the Workload and the group are named by annotations, else by labels
+   *     where the name is short enough
+   */
+  static GroupMembership membership(String workload, String role, int total, boolean byAnnotation) {
+    return new GroupMembership(workload, role, total, FURTHER, byAnnotation);
   }
 
   /** Whether a rollout that is under way replaces a pod of the set, and waits for it to run. */

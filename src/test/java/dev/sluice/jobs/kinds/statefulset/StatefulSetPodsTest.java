@@ -57,7 +57,9 @@ class StatefulSetPodsTest {
           """);
 
   private static Optional<JsonNode> needed(CachedStatefulSet set, boolean started, CachedPod pod) {
-    return StatefulSetPods.needed(set, "w", "main", 3, !started, true, pod).map(JobPatch::body);
+    return StatefulSetPods.needed(
+            set, StatefulSetPods.membership("w", "main", 3, true), !started, pod)
+        .map(JobPatch::body);
   }
 
   @Test
@@ -91,7 +93,8 @@ class StatefulSetPodsTest {
   @Test
   void aPodJoinsThePodSetOfItsWorkloadWhateverThatIsCalled() {
     assertThat(
-            StatefulSetPods.needed(set(), "w", "bf90803c", 3, false, true, pod())
+            StatefulSetPods.needed(
+                    set(), StatefulSetPods.membership("w", "bf90803c", 3, true), false, pod())
                 .orElseThrow()
                 .body()
                 .at("/metadata/annotations/kueue.x-k8s.io~1role-hash")
@@ -102,7 +105,10 @@ class StatefulSetPodsTest {
   @Test
   void labelsNameTheGroupWhereTheGateAsksForThem() {
     JsonNode patch =
-        StatefulSetPods.needed(set(), "w", "main", 3, false, false, pod()).orElseThrow().body();
+        StatefulSetPods.needed(
+                set(), StatefulSetPods.membership("w", "main", 3, false), false, pod())
+            .orElseThrow()
+            .body();
 
     for (String key : List.of("prebuilt-workload-name", "pod-group-name")) {
       assertThat(patch.at("/metadata/labels/kueue.x-k8s.io~1" + key).asText()).isEqualTo("w");
@@ -110,7 +116,8 @@ class StatefulSetPodsTest {
     }
     String longer = "w".repeat(64);
     assertThat(
-            StatefulSetPods.needed(set(), longer, "main", 3, false, false, pod())
+            StatefulSetPods.needed(
+                    set(), StatefulSetPods.membership(longer, "main", 3, false), false, pod())
                 .orElseThrow()
                 .body()
                 .at("/metadata/annotations/kueue.x-k8s.io~1pod-group-name")
