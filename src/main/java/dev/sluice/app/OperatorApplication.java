@@ -32,6 +32,7 @@ import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
 import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.ReconcilerMetrics;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -42,6 +43,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -87,14 +89,13 @@ public final class OperatorApplication implements AutoCloseable {
     context =
         new OperatorContext(
             configuration,
-            client,
+            new Reflectors(client, clock, new Random(process.identity().hashCode()), readErrors),
             metrics,
-            clock,
             configuration.leaderElection().leaderElect()
                 ? elector
                 : Leadership.alone(this::hasListed),
             process);
-    workloads = new WorkloadModule(context, readErrors);
+    workloads = new WorkloadModule(context);
     Operator framework =
         KubernetesClients.framework(
             client,
@@ -103,7 +104,7 @@ public final class OperatorApplication implements AutoCloseable {
             new ReconcilerMetrics(metrics.registry(), System::nanoTime));
     modules =
         new ModuleLifecycle(
-            modules(framework, readErrors, installer),
+            modules(framework, installer),
             new DrainedLease(context.writes(), elector, WRITES_LIMIT),
             context);
     modules.register(framework);
@@ -115,10 +116,9 @@ public final class OperatorApplication implements AutoCloseable {
    * before anything of this API is listed because listing needs conversion. Listings go on at the
    * same time, but Workloads get into the cache last because the engine needs their queues before.
    */
-  private List<OperatorModule> modules(
-      Operator framework, ReadErrorLog readErrors, Optional<Installer> installer) {
+  private List<OperatorModule> modules(Operator framework, Optional<Installer> installer) {
     InformerModule informers = new InformerModule(context);
-    MetricsModule metrics = new MetricsModule(context, informers.caches(), readErrors);
+    MetricsModule metrics = new MetricsModule(context, informers.caches());
     AccountingModule accounting = new AccountingModule(context, workloads);
     SchedulerModule scheduler =
         new SchedulerModule(context, metrics, informers, workloads, accounting);
@@ -132,8 +132,7 @@ public final class OperatorApplication implements AutoCloseable {
     ProvisioningModule provisioning =
         new ProvisioningModule(context, informers, workloads, jobs.definitions());
     TopologyModule topology =
-        new TopologyModule(
-            context, informers, scheduler, workloads, accounting, metrics, readErrors);
+        new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
     ServerModule servers =
         new ServerModule(
             context,
@@ -144,8 +143,7 @@ public final class OperatorApplication implements AutoCloseable {
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
     CertificateModule certificates = new CertificateModule(context, servers);
-    InstallationModule installation =
-        new InstallationModule(context, servers, readErrors, installer);
+    InstallationModule installation = new InstallationModule(context, servers, installer);
     installation.onCertificateLost(certificates::refreshSoon);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
@@ -165,7 +163,7 @@ public final class OperatorApplication implements AutoCloseable {
         queues,
         topology,
         accounting,
-        new FailureRecoveryModule(context, readErrors),
+        new FailureRecoveryModule(context),
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),
         new KubeQueueModule(context, informers, workloads, scheduler.engine()));

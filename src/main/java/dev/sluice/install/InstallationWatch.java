@@ -3,12 +3,10 @@ package dev.sluice.install;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.kube.reflect.CollectionReflector;
-import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import java.util.random.RandomGenerator;
 
 /**
  * Follows, by watches of single objects, what the operator needs in the cluster and what somebody
@@ -30,19 +27,12 @@ public final class InstallationWatch implements AutoCloseable {
   private static final String ROLE = "kueue-manager-role";
   private static final String BINDING = "kueue-manager-rolebinding";
 
-  private final KubernetesClient client;
-  private final InstantSource clock;
-  private final RandomGenerator random;
-  private final ReadErrorLog faults;
-  private final List<CollectionReflector<WatchedObjects.Seen>> readers = new ArrayList<>();
+  private final Reflectors reflectors;
+  private final List<Reflector<WatchedObjects.Seen>> readers = new ArrayList<>();
 
   /** Nothing is followed yet. */
-  public InstallationWatch(
-      KubernetesClient client, InstantSource clock, RandomGenerator random, ReadErrorLog faults) {
-    this.client = client;
-    this.clock = clock;
-    this.random = random;
-    this.faults = faults;
+  public InstallationWatch(Reflectors reflectors) {
+    this.reflectors = reflectors;
   }
 
   /** Tells of each change of the webhook registrations, and whether they exist. */
@@ -152,9 +142,8 @@ public final class InstallationWatch implements AutoCloseable {
       String path,
       UnaryOperator<JsonNode> kept,
       Consumer<Map<String, JsonNode>> changed) {
-    CollectionReflector<WatchedObjects.Seen> reader =
-        new CollectionReflector<>(
-            what, client, path, new WatchedObjects(kept, changed), clock, random, faults);
+    Reflector<WatchedObjects.Seen> reader =
+        reflectors.of(what, path, new WatchedObjects(kept, changed));
     readers.add(reader);
     var unused = reader.start();
   }
@@ -162,14 +151,14 @@ public final class InstallationWatch implements AutoCloseable {
   /** Follows nothing any more. */
   @Override
   public void close() {
-    readers.forEach(CollectionReflector::close);
+    readers.forEach(Reflector::close);
   }
 
   /**
    * Keeps a part of each object of a small collection, and tells of every change once the
    * collection was listed. Readable from any thread.
    */
-  static final class WatchedObjects implements CollectionReflector.Sink<WatchedObjects.Seen> {
+  static final class WatchedObjects implements Reflector.Sink<WatchedObjects.Seen> {
 
     private final UnaryOperator<JsonNode> kept;
     private final Consumer<Map<String, JsonNode>> changed;

@@ -10,7 +10,7 @@ import dev.sluice.core.model.Taint;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.kube.json.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
-import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Instant;
@@ -30,7 +30,7 @@ import java.util.function.Consumer;
  * The nodes of the cluster. The engine is told of a node when something changed that placement
  * depends on; a heart-beat costs no event. Readable from any thread.
  */
-public final class NodeStore implements CollectionReflector.Sink<NodeState> {
+public final class NodeStore implements Reflector.Sink<NodeState> {
 
   private final SchedulerEventSink engine;
   private final Consumer<String> listener;

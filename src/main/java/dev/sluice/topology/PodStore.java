@@ -6,7 +6,7 @@ import dev.sluice.accounting.PodRecords;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.Reflector;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.Collection;
@@ -33,7 +33,7 @@ import java.util.function.Predicate;
  * use of their node but those that run where a Workload was assigned to; it is told of the sums,
  * some time after they changed, so that many changes are one event.
  */
-public final class PodStore implements CollectionReflector.Sink<ParsedPod> {
+public final class PodStore implements Reflector.Sink<ParsedPod> {
 
   /** The Workload that pods belong to. */
   public record Key(String namespace, String workload) {

@@ -1,12 +1,9 @@
 package dev.sluice.topology;
 
-import dev.sluice.kube.reflect.CollectionReflector;
-import dev.sluice.kube.reflect.ReadErrorLog;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import java.time.InstantSource;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,20 +22,15 @@ public final class TopologyReaders implements AutoCloseable {
 
   private static final String NODES = "api/v1/nodes";
 
-  private final KubernetesClient client;
+  private final Reflectors reflectors;
   private final NodeStore nodes;
   private final PodStore pods;
-  private final InstantSource clock;
-  private final RandomGenerator random;
-  private final ReadErrorLog faults;
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable Running running;
 
   /** The readers of a time in which they run. */
   private record Running(
-      CollectionReflector<ParsedPod> pods,
-      CollectionReflector<NodeState> nodes,
-      CompletableFuture<Void> synced) {
+      Reflector<ParsedPod> pods, Reflector<NodeState> nodes, CompletableFuture<Void> synced) {
 
     boolean isSynced() {
       return synced.isDone() && !synced.isCompletedExceptionally();
@@ -46,19 +38,10 @@ public final class TopologyReaders implements AutoCloseable {
   }
 
   /** Readers that are not started. */
-  public TopologyReaders(
-      KubernetesClient client,
-      NodeStore nodes,
-      PodStore pods,
-      InstantSource clock,
-      RandomGenerator random,
-      ReadErrorLog faults) {
-    this.client = client;
+  public TopologyReaders(Reflectors reflectors, NodeStore nodes, PodStore pods) {
+    this.reflectors = reflectors;
     this.nodes = nodes;
     this.pods = pods;
-    this.clock = clock;
-    this.random = random;
-    this.faults = faults;
   }
 
   /** Starts reading, if it doesn't run; completes when pods and nodes are listed. */
@@ -66,10 +49,8 @@ public final class TopologyReaders implements AutoCloseable {
     lock.lock();
     try {
       if (running == null) {
-        CollectionReflector<ParsedPod> podReader =
-            new CollectionReflector<>("pods", client, PODS, pods, clock, random, faults);
-        CollectionReflector<NodeState> nodeReader =
-            new CollectionReflector<>("nodes", client, NODES, nodes, clock, random, faults);
+        Reflector<ParsedPod> podReader = reflectors.of("pods", PODS, pods);
+        Reflector<NodeState> nodeReader = reflectors.of("nodes", NODES, nodes);
         CompletableFuture<Void> synced =
             podReader.start().thenCompose(any -> nodeReader.start()).thenRun(this::synced);
         running = new Running(podReader, nodeReader, synced);

@@ -79,8 +79,6 @@ class KindNamesTest {
               "app/module/FailureRecoveryModule.java", "pods of all kinds whose node is lost"),
           Map.entry("app/ImporterCommand.java", "the kinds that the importer takes in"),
           Map.entry("app/module/JobModule.java", "the index of pods, and what webhooks ask of it"),
-          Map.entry(
-              "app/module/KubernetesClients.java", "reads objects straight into a kind's types"),
           Map.entry("app/module/MultiKueueModule.java", "the index of pods"),
           Map.entry("app/OperatorApplication.java", "the index of pods"),
           Map.entry("app/module/CertificateModule.java", "a sample for the warm-up"),

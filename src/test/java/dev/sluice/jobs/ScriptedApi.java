@@ -11,7 +11,6 @@ import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.json.JsonMergePatch;
-import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
@@ -99,7 +98,6 @@ public final class ScriptedApi
           }
         },
         () -> now,
-        new InformerSupervisor(),
         workload -> invalid,
         () -> leisure);
   }

@@ -3,10 +3,8 @@ package dev.sluice.app.module;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.recovery.FailureRecoveryController;
 import dev.sluice.kube.controller.WorkQueueSettings;
-import dev.sluice.kube.reflect.ReadErrorLog;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.Random;
 
 /** Deletes pods of unreachable nodes by force, if its feature gate is on; reads nothing if not. */
 public final class FailureRecoveryModule implements OperatorModule {
@@ -17,18 +15,15 @@ public final class FailureRecoveryModule implements OperatorModule {
   private volatile boolean leading;
 
   /** Not started. */
-  public FailureRecoveryModule(OperatorContext context, ReadErrorLog readErrors) {
+  public FailureRecoveryModule(OperatorContext context) {
     controller =
         context.isEnabled(FeatureGate.FAILURE_RECOVERY_POLICY)
             ? Optional.of(
                 new FailureRecoveryController(
                     new FailureRecoveryController.Dependencies(
-                        context.client(),
+                        context.reflectors(),
                         context.requests(WRITES_AT_A_TIME),
                         context.events(),
-                        context.clock(),
-                        new Random(context.process().identity().hashCode()),
-                        readErrors,
                         () -> leading && context.leadership().leading()),
                     WorkQueueSettings.of(context.executor(), context::schedule)))
             : Optional.empty();

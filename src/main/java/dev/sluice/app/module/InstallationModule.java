@@ -8,7 +8,6 @@ import dev.sluice.install.RegistrationRepair;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.OwnUser;
 import dev.sluice.kube.leader.SharedObjectsGuard;
-import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.metrics.InstallationMetrics;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -19,7 +18,6 @@ import java.net.NetworkInterface;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -62,15 +60,12 @@ public final class InstallationModule implements OperatorModule {
 
   /** Adds its checks to the readiness that {@code servers} tells. */
   public InstallationModule(
-      OperatorContext context,
-      ServerModule servers,
-      ReadErrorLog readErrors,
-      Optional<Installer> installer) {
+      OperatorContext context, ServerModule servers, Optional<Installer> installer) {
     this.context = context;
     this.configuration = context.configuration();
     this.installer = installer;
     this.metrics = new InstallationMetrics(context.metrics().registry());
-    this.watch = new InstallationWatch(context.client(), context.clock(), new Random(), readErrors);
+    this.watch = new InstallationWatch(context.reflectors());
     servers.addReadinessCheck("webhook-registrations", registrations::isReady);
     servers.addReadinessCheck("webhook-endpoints", () -> !faults.containsKey(ENDPOINTS));
   }

@@ -125,7 +125,7 @@ public final class JobModule implements OperatorModule {
             new OperatorIdentity(context.client(), context.configuration().namespace()),
             accounting.lookup());
     JobControllerContext controllerContext = controllerContext(registry, workloads);
-    definitions = new ServedDefinitions(context.client(), context.informers());
+    definitions = new ServedDefinitions(context.reflectors());
     ownerless =
         new OwnerlessWorkloads(
             controllerContext.dependencies(),
@@ -200,7 +200,7 @@ public final class JobModule implements OperatorModule {
       IntegrationRegistry registry, WorkloadModule workloads) {
     CachedJobLookups lookups = new CachedJobLookups(informers.caches(), JsonMappers.JSON);
     return new JobControllerContext(
-        context.client(),
+        context.reflectors(),
         options,
         registry,
         owners,
@@ -216,7 +216,6 @@ public final class JobModule implements OperatorModule {
             lookups,
             new RecordedJobEvents(context.events(), metrics),
             context.clock(),
-            context.informers(),
             new ComposedWorkloadValidation(WebhookSettings.of(context.configuration())),
             context.latency()::share),
         WorkQueueSettings.of(context.executor(), context::schedule),

@@ -47,7 +47,7 @@ public final class KubeQueueModule implements OperatorModule {
       InformerModule informers,
       WorkloadModule workloads,
       SchedulerQueries queries) {
-    ServedDefinitions definitions = new ServedDefinitions(context.client(), context.informers());
+    ServedDefinitions definitions = new ServedDefinitions(context.reflectors());
     QuotaReconciler quotas =
         new QuotaReconciler(
             configuration,

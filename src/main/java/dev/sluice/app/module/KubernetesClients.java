@@ -3,9 +3,6 @@ package dev.sluice.app.module;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
-import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetResource;
-import dev.sluice.jobs.kinds.pod.PodResource;
-import dev.sluice.jobs.kinds.statefulset.StatefulSetResource;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.RequestLimiter;
@@ -43,8 +40,7 @@ public final class KubernetesClients {
   private KubernetesClients() {}
 
   /**
-   * A client that reads jobs as slim views and drops managed fields: what it reads must never be
-   * written back whole.
+   * A client that drops managed fields: what it reads must never be written back whole.
    *
    * @param kubeconfig where the cluster is; otherwise found as any client finds it
    * @param requests counts what is asked
@@ -89,11 +85,7 @@ public final class KubernetesClients {
     ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
     TolerantDeserializers.guard(mapper, faults);
-    KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
-    serialization.registerKubernetesResource(PodResource.class);
-    serialization.registerKubernetesResource(StatefulSetResource.class);
-    serialization.registerKubernetesResource(LeaderWorkerSetResource.class);
-    return serialization;
+    return new KubernetesSerialization(mapper, true);
   }
 
   /**

@@ -6,7 +6,6 @@ import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.kube.leader.ReplicaRole;
-import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.CustomLabels;
 import dev.sluice.metrics.MetricsScrape;
@@ -37,9 +36,8 @@ public final class MetricsModule implements OperatorModule {
   private final SchedulerMetrics cycles;
   private volatile Optional<PodGateMetrics> podGates = Optional.empty();
 
-  /** Records what {@code readErrors} reports; values of custom labels come from the caches. */
-  public MetricsModule(
-      OperatorContext context, InformerCaches informerCaches, ReadErrorLog readErrors) {
+  /** Records what can't be read; values of custom labels come from the caches. */
+  public MetricsModule(OperatorContext context, InformerCaches informerCaches) {
     this.context = context;
     customLabels = WorkloadMetricsFactory.customLabels(context.configuration(), informerCaches);
     cycles =
@@ -49,8 +47,10 @@ public final class MetricsModule implements OperatorModule {
             context.isEnabled(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
             BuildInfo.ofThisProcess(),
             customLabels);
-    readErrors.listen(
-        new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
+    context
+        .readErrors()
+        .listen(
+            new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
   }
 
   /**

@@ -19,6 +19,8 @@ import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.metrics.EventCounts;
 import dev.sluice.metrics.MetricsScrape;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -43,6 +45,7 @@ public final class OperatorContext implements AutoCloseable {
 
   private final Configuration configuration;
   private final OptionsMapper options;
+  private final Reflectors reflectors;
   private final KubernetesClient client;
   private final MetricsScrape metrics;
   private final InstantSource clock;
@@ -61,22 +64,22 @@ public final class OperatorContext implements AutoCloseable {
   /**
    * A context for one operator.
    *
-   * @param client closed with the context
+   * @param reflectors their client is closed with the context
    * @param metrics closed with the context
    * @param leadership whether this process may decide and write
    */
   public OperatorContext(
       Configuration configuration,
-      KubernetesClient client,
+      Reflectors reflectors,
       MetricsScrape metrics,
-      InstantSource clock,
       Leadership leadership,
       ProcessSettings process) {
     this.configuration = configuration;
     this.options = new OptionsMapper(configuration);
-    this.client = client;
+    this.reflectors = reflectors;
+    this.client = reflectors.client();
     this.metrics = metrics;
-    this.clock = clock;
+    this.clock = reflectors.clock();
     this.leadership = leadership;
     this.process = process;
     this.writes = new WriteGate(leadership::leading);
@@ -110,6 +113,16 @@ public final class OperatorContext implements AutoCloseable {
   /** The client of the operator's own API server. */
   KubernetesClient client() {
     return client;
+  }
+
+  /** Makes the reflectors of the operator's own cluster. */
+  Reflectors reflectors() {
+    return reflectors;
+  }
+
+  /** What could not be read of the operator's own cluster. */
+  ReadErrorLog readErrors() {
+    return reflectors.faults();
   }
 
   /**

@@ -32,7 +32,7 @@ public final class ProvisioningModule implements OperatorModule {
     controllers =
         new ProvisioningControllers(
             new ProvisioningControllers.Dependencies(
-                context.client(),
+                context.reflectors(),
                 context.informers(),
                 context.leadership(),
                 context.requests(REQUESTS_AT_A_TIME),

@@ -4,7 +4,6 @@ import dev.sluice.accounting.PodRecord;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.kube.controller.WorkQueueSettings;
-import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.topology.FailedNodeController;
 import dev.sluice.topology.FailedNodePolicy;
@@ -18,7 +17,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,8 +49,7 @@ public final class TopologyModule implements OperatorModule {
       SchedulerModule scheduler,
       WorkloadModule workloads,
       AccountingModule accounting,
-      MetricsModule metrics,
-      ReadErrorLog readErrors) {
+      MetricsModule metrics) {
     this.context = context;
     this.informers = informers;
     this.accounting = accounting;
@@ -67,14 +64,7 @@ public final class TopologyModule implements OperatorModule {
             this::isAssigned);
     workloads.reflector().listen(this::assignmentChanged);
     accounting.accounts().lostNodes(this::isLost);
-    readers =
-        new TopologyReaders(
-            context.client(),
-            nodes,
-            pods,
-            context.clock(),
-            new Random(context.process().identity().hashCode()),
-            readErrors);
+    readers = new TopologyReaders(context.reflectors(), nodes, pods);
     accounting.readBy(readers::isSynced);
     ungater =
         new TopologyUngater(

@@ -2,7 +2,6 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
-import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
 import dev.sluice.workload.record.WorkloadCache;
@@ -30,7 +29,7 @@ public final class WorkloadModule implements OperatorModule {
   private final PatchingWorkloadWriter writer;
 
   /** {@code readErrors} is told of Workloads that can't be read. */
-  public WorkloadModule(OperatorContext context, ReadErrorLog readErrors) {
+  public WorkloadModule(OperatorContext context) {
     WorkloadParser parser = new WorkloadParser(measuredKeys(context));
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =
@@ -41,7 +40,7 @@ public final class WorkloadModule implements OperatorModule {
             ReflectorOptions.DEFAULT,
             context.clock(),
             jitter,
-            readErrors);
+            context.readErrors());
     writer =
         new PatchingWorkloadWriter(
             context.requests(WRITES_AT_A_TIME + 1),

@@ -17,11 +17,11 @@ import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.InformerSupervisor;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.queues.mapping.CheckControllerDescription;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.writing.WorkloadWriter;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
@@ -61,7 +61,7 @@ public final class ProvisioningControllers implements AutoCloseable {
    * @param cleansUp whether requests are deleted when their Workload is evicted
    */
   public record Dependencies(
-      KubernetesClient client,
+      Reflectors reflectors,
       InformerSupervisor informerSupervisor,
       Leadership leadership,
       ApiClient requests,
@@ -79,10 +79,7 @@ public final class ProvisioningControllers implements AutoCloseable {
   public ProvisioningControllers(Dependencies dependencies) {
     requests =
         new RequestInformers(
-            dependencies.client(),
-            dependencies.informerSupervisor(),
-            dependencies.definitions(),
-            new RequestEvents());
+            dependencies.reflectors(), dependencies.definitions(), new RequestEvents());
     workloads =
         new ProvisioningReconciler(
             new ProvisioningReconciler.Dependencies(
@@ -113,6 +110,7 @@ public final class ProvisioningControllers implements AutoCloseable {
             dependencies.clock());
     configInformer =
         dependencies
+            .reflectors()
             .client()
             .resources(ProvisioningRequestConfig.class)
             .withLimit(PAGE_SIZE)

@@ -29,17 +29,16 @@ final class ProvisioningPolicy {
   /** Why a check waits in a cluster without ProvisioningRequests. */
   static final String NOT_SERVED =
       "The cluster has no ProvisioningRequests: "
-          + ProvisioningRequestResource.PLURAL
+          + RequestManifest.PLURAL
           + "."
-          + ProvisioningRequestResource.GROUP
+          + RequestManifest.GROUP
           + "/"
-          + ProvisioningRequestResource.VERSION
+          + RequestManifest.VERSION
           + " is not served";
 
   private static final String CONSUMED_REQUEST =
-      ProvisioningRequestResource.GROUP + "/consume-provisioning-request";
-  private static final String CLASS_NAME =
-      ProvisioningRequestResource.GROUP + "/provisioning-class-name";
+      RequestManifest.GROUP + "/consume-provisioning-request";
+  private static final String CLASS_NAME = RequestManifest.GROUP + "/provisioning-class-name";
 
   /** Twice as long so many times exceeds any limit of the pause. */
   private static final int MOST_DOUBLINGS = 31;
@@ -320,7 +319,7 @@ final class ProvisioningPolicy {
   }
 
   private static String named(CachedRequest request) {
-    return ProvisioningRequestResource.KIND + " \"" + request.name() + "\"";
+    return RequestManifest.KIND + " \"" + request.name() + "\"";
   }
 
   private ProvisioningDecision pending(String message) {

@@ -1,34 +1,18 @@
 package dev.sluice.checks.provisioning;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.databind.DeserializationContext;
-import com.fasterxml.jackson.databind.JsonDeserializer;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.definitions.ServedDefinitions;
-import dev.sluice.kube.reflect.CachedResource;
-import dev.sluice.kube.reflect.InformerSupervisor;
-import dev.sluice.kube.reflect.TolerantDeserializers;
-import dev.sluice.kube.reflect.UnreadableMetadata;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.fabric8.kubernetes.client.informers.cache.Cache;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.io.IOException;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
+import java.net.URLEncoder;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +23,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestInformers implements AutoCloseable {
 
-  private static final String DEFINITION =
-      ProvisioningRequestResource.PLURAL + "." + ProvisioningRequestResource.GROUP;
-  private static final long PAGE = 500;
+  private static final String REQUESTS = RequestManifest.PLURAL;
+  private static final String DEFINITION = REQUESTS + "." + RequestManifest.GROUP;
+  private static final String TEMPLATES = "podtemplates";
+  private static final String OF_THE_OPERATOR = " of the operator";
+  private static final String MANAGED =
+      "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
+  private static final String REQUESTS_PATH =
+      "apis/" + RequestManifest.GROUP + "/" + RequestManifest.VERSION + "/" + REQUESTS + MANAGED;
+  private static final String TEMPLATES_PATH = "api/v1/" + TEMPLATES + MANAGED;
 
-  private final KubernetesClient client;
-  private final InformerSupervisor supervisor;
+  private final Reflectors reflectors;
   private final ServedDefinitions definitions;
   private final Listener listener;
   private final ReentrantLock lock = new ReentrantLock();
@@ -72,71 +61,39 @@ final class RequestInformers implements AutoCloseable {
   /** The watches of one time during which the kind is served. */
   private static final class Watches {
 
-    private final ObservableItemStore<ProvisioningRequestResource> requests =
-        new ObservableItemStore<>();
-    private final ObservableItemStore<RequestTemplateResource> templates =
-        new ObservableItemStore<>();
-    private final OwnedRequests owned = new OwnedRequests();
-    private final SharedIndexInformer<ProvisioningRequestResource> requestInformer;
-    private final SharedIndexInformer<RequestTemplateResource> templateInformer;
+    private final Store<CachedRequest> requests =
+        new Store<>(CachedRequest::of, CachedRequest::controller);
+    private final Store<RequestTemplate> templates = new Store<>(RequestTemplate::of);
+    private final Reflector<Store.Item<CachedRequest>> requestReflector;
+    private final Reflector<Store.Item<RequestTemplate>> templateReflector;
     private volatile boolean listed;
 
-    private Watches(KubernetesClient client, InformerSupervisor supervisor, Listener listener) {
-      requests.observe(
-          (before, after) -> {
-            CachedRequest old = before == null ? null : before.request();
-            CachedRequest now = after == null ? null : after.request();
-            owned.changed(old, now);
-            listener.requestChanged(old, now);
-          });
+    private Watches(Reflectors reflectors, Listener listener) {
+      requests.observe(listener::requestChanged);
       templates.observe(
           (before, after) -> {
             if (before != null && after == null) {
-              listener.templateRemoved(before.getMetadata().getNamespace(), before.request());
+              listener.templateRemoved(before.namespace(), before.request());
             }
           });
-      requestInformer = informer(client, supervisor, ProvisioningRequestResource.class, requests);
-      templateInformer = informer(client, supervisor, RequestTemplateResource.class, templates);
-    }
-
-    private static <T extends HasMetadata> SharedIndexInformer<T> informer(
-        KubernetesClient client,
-        InformerSupervisor supervisor,
-        Class<T> kind,
-        ObservableItemStore<T> store) {
-      client.getKubernetesSerialization().registerKubernetesResource(kind);
-      SharedIndexInformer<T> informer =
-          client
-              .resources(kind)
-              .inAnyNamespace()
-              .withLabel(KueueConstants.MANAGED, "true")
-              .withLimit(PAGE)
-              .runnableInformer(0)
-              .itemStore(store);
-      return supervisor.keep(HasMetadata.getPlural(kind) + " of the operator", informer);
+      requestReflector = reflectors.of(REQUESTS + OF_THE_OPERATOR, REQUESTS_PATH, requests);
+      templateReflector = reflectors.of(TEMPLATES + OF_THE_OPERATOR, TEMPLATES_PATH, templates);
     }
 
     private CompletableFuture<Void> start() {
-      return CompletableFuture.allOf(
-              requestInformer.start().toCompletableFuture(),
-              templateInformer.start().toCompletableFuture())
+      return CompletableFuture.allOf(requestReflector.start(), templateReflector.start())
           .thenRun(() -> listed = true);
     }
 
     private void stop() {
-      requestInformer.stop();
-      templateInformer.stop();
+      requestReflector.close();
+      templateReflector.close();
     }
   }
 
   /** Watches nothing until {@link #need} is called. */
-  RequestInformers(
-      KubernetesClient client,
-      InformerSupervisor supervisor,
-      ServedDefinitions definitions,
-      Listener listener) {
-    this.client = client;
-    this.supervisor = supervisor;
+  RequestInformers(Reflectors reflectors, ServedDefinitions definitions, Listener listener) {
+    this.reflectors = reflectors;
     this.definitions = definitions;
     this.listener = listener;
     definitions.observe(
@@ -175,10 +132,10 @@ final class RequestInformers implements AutoCloseable {
     }
     lock.lock();
     try {
-      boolean served = definitions.serves(DEFINITION, ProvisioningRequestResource.VERSION);
+      boolean served = definitions.serves(DEFINITION, RequestManifest.VERSION);
       Watches present = watches;
       if (served && present == null && !closed) {
-        Watches started = new Watches(client, supervisor, listener);
+        Watches started = new Watches(reflectors, listener);
         watches = started;
         var unused = started.start().thenRun(listener::availabilityChanged);
       } else if (!served && present != null) {
@@ -203,15 +160,13 @@ final class RequestInformers implements AutoCloseable {
   /** The request of this name among those with the label of what the operator made. */
   Optional<CachedRequest> find(String namespace, String name) {
     Watches present = watches;
-    return present == null
-        ? Optional.empty()
-        : present.requests.find(namespace, name).map(ProvisioningRequestResource::request);
+    return present == null ? Optional.empty() : present.requests.find(namespace, name);
   }
 
   /** The requests that the Workload of this UID controls. */
   Collection<CachedRequest> ownedBy(String workloadUid) {
     Watches present = watches;
-    return present == null ? List.of() : present.owned.of(workloadUid);
+    return present == null ? List.of() : present.requests.with(workloadUid);
   }
 
   /** Whether a request has a PodTemplate of this name. */
@@ -239,95 +194,19 @@ final class RequestInformers implements AutoCloseable {
     }
   }
 
-  /** The requests by the UID of the Workload that controls them. Readable from any thread. */
-  static final class OwnedRequests {
-
-    private final Map<String, Map<String, CachedRequest>> byOwner = new ConcurrentHashMap<>();
-
-    /** The requests that the Workload of this UID controls. */
-    Collection<CachedRequest> of(String workloadUid) {
-      Map<String, CachedRequest> owned = byOwner.get(workloadUid);
-      return owned == null ? List.of() : List.copyOf(owned.values());
-    }
-
-    /** A request appeared ({@code before} is null), changed, or went ({@code after} is null). */
-    void changed(@Nullable CachedRequest before, @Nullable CachedRequest after) {
-      if (before != null && (after == null || !before.controller().equals(after.controller()))) {
-        byOwner.computeIfPresent(
-            before.controller(),
-            (uid, owned) -> {
-              owned.remove(key(before));
-              return owned.isEmpty() ? null : owned;
-            });
-      }
-      if (after != null && !after.controller().isEmpty()) {
-        byOwner.compute(
-            after.controller(),
-            (uid, owned) -> {
-              Map<String, CachedRequest> result = owned == null ? new ConcurrentHashMap<>() : owned;
-              result.put(key(after), after);
-              return result;
-            });
-      }
-    }
-
-    private static String key(CachedRequest request) {
-      return Cache.namespaceKeyFunc(request.namespace(), request.name());
-    }
-  }
-
   /**
-   * A PodTemplate in an informer: holds which request controls it. It is read-only and must never
-   * be written back.
+   * What is kept of a PodTemplate.
+   *
+   * @param controller the UID of the object that controls it; empty if none does
+   * @param request the name of that object; empty if none does
    */
-  @Group("")
-  @Version("v1")
-  @Kind("PodTemplate")
-  @Plural("podtemplates")
-  @JsonDeserialize(using = RequestTemplateResource.Reader.class)
-  public static final class RequestTemplateResource extends CachedResource implements Namespaced {
+  private record RequestTemplate(String namespace, String controller, String request) {
 
-    private static final long serialVersionUID = 1L;
-
-    private final transient String controller;
-    private final transient String request;
-
-    private RequestTemplateResource(String controller, String request, ObjectMeta metadata) {
-      super(metadata);
-      this.controller = controller;
-      this.request = request;
-    }
-
-    private static RequestTemplateResource of(JsonNode object) {
-      return new RequestTemplateResource(
+    static RequestTemplate of(JsonNode object) {
+      return new RequestTemplate(
+          object.path("metadata").path("namespace").asText(),
           CachedRequest.controllerOf(object, "uid"),
-          CachedRequest.controllerOf(object, "name"),
-          identity(object));
-    }
-
-    /** The name of the object that controls it; empty if none does. */
-    String request() {
-      return request;
-    }
-
-    /** The UID of the object that controls it; empty if none does. */
-    String controller() {
-      return controller;
-    }
-
-    /** Reads a template, and keeps what is needed of it. */
-    static final class Reader extends JsonDeserializer<RequestTemplateResource> {
-
-      @Override
-      public RequestTemplateResource deserialize(JsonParser parser, DeserializationContext context)
-          throws IOException {
-        return TolerantDeserializers.read(
-            parser,
-            context,
-            RequestTemplateResource::of,
-            (JsonNode object, UnreadableMetadata metadata) ->
-                new RequestTemplateResource("", "", metadata));
-      }
+          CachedRequest.controllerOf(object, "name"));
     }
   }
 }

@@ -35,6 +35,18 @@ import org.jspecify.annotations.Nullable;
  */
 record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
 
+  /** The group of the API of ProvisioningRequests. */
+  static final String GROUP = "autoscaling.x-k8s.io";
+
+  /** The version of that API. */
+  static final String VERSION = "v1";
+
+  /** The kind. */
+  static final String KIND = "ProvisioningRequest";
+
+  /** The resource. */
+  static final String PLURAL = "provisioningrequests";
+
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
   /** Pod sets that share one entry of the request. */
@@ -173,7 +185,7 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
       ProvisioningRequestConfigSpec config,
       ArrayNode podSets) {
     ObjectNode request = JSON.objectNode();
-    request.put("apiVersion", apiVersion()).put("kind", ProvisioningRequestResource.KIND);
+    request.put("apiVersion", apiVersion()).put("kind", KIND);
     ObjectNode metadata = metadata(request, workload.id().namespace(), name);
     metadata
         .putObject("annotations")
@@ -244,7 +256,7 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
     own(
         metadata(result, request.namespace(), name),
         apiVersion(),
-        ProvisioningRequestResource.KIND,
+        KIND,
         request.name(),
         request.uid());
     result.set("template", template);
@@ -252,7 +264,7 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
   }
 
   private static String apiVersion() {
-    return ProvisioningRequestResource.GROUP + "/" + ProvisioningRequestResource.VERSION;
+    return GROUP + "/" + VERSION;
   }
 
   private static ObjectNode metadata(ObjectNode object, String namespace, String name) {

@@ -59,7 +59,7 @@ final class RequestWriter {
 
   /** Creates a request; one that the Workload has already is what exists. */
   Creation create(CachedWorkload workload, ObjectNode request) throws InterruptedException {
-    Creation result = create(request, ProvisioningRequestResource.PLURAL);
+    Creation result = create(request, RequestManifest.PLURAL);
     if (result instanceof Creation.Taken taken) {
       CachedRequest present = CachedRequest.of(taken.object());
       if (ProvisioningPolicy.belongsTo(workload, present)) {
@@ -85,7 +85,7 @@ final class RequestWriter {
       return new Creation.Exists(object);
     }
     return CachedRequest.isManaged(object)
-            && CachedRequest.controllerOf(object, "kind").equals(ProvisioningRequestResource.KIND)
+            && CachedRequest.controllerOf(object, "kind").equals(RequestManifest.KIND)
             && CachedRequest.controllerOf(object, "name").equals(request.name())
         ? new Creation.Leaving(object)
         : taken;
@@ -121,9 +121,9 @@ final class RequestWriter {
   Optional<String> delete(CachedRequest request) throws InterruptedException {
     ObjectPath path =
         new ObjectPath(
-            ProvisioningRequestResource.GROUP + "/" + ProvisioningRequestResource.VERSION,
+            RequestManifest.GROUP + "/" + RequestManifest.VERSION,
             request.namespace(),
-            ProvisioningRequestResource.PLURAL,
+            RequestManifest.PLURAL,
             request.name());
     ApiOutcome outcome =
         Futures.forResult(client.send(ApiRequest.delete(path.object(), request.uid())));

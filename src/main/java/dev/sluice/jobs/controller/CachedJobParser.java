@@ -48,25 +48,6 @@ public final class CachedJobParser {
             : "");
   }
 
-  /** A view that holds the identity of an object that can't be read, and nothing else. */
-  public static CachedJob unreadable(JobKind kind, JsonNode object) {
-    JsonNode metadata = object.path("metadata");
-    return new CachedJob(
-        ref(kind, metadata),
-        metadata.path("resourceVersion").asLong(),
-        Instant.EPOCH,
-        Optional.empty(),
-        Optional.empty(),
-        List.of(),
-        Map.of(),
-        Map.of(),
-        new JobState(false, false, false, false, Optional.empty(), false, Map.of()),
-        Optional.empty(),
-        List.of(),
-        "",
-        "");
-  }
-
   /** The generation of an elastic job is part of the names of its slices. */
   private static boolean isElastic(JsonNode metadata) {
     return metadata.path("annotations").path(KueueConstants.ELASTIC_JOB).asText().equals("true");

@@ -15,7 +15,9 @@ import dev.sluice.jobs.kind.PodSetTemplate;
 import dev.sluice.jobs.kind.RbacRule;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.kind.WebhookRules;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Store;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -82,13 +84,13 @@ public record Integration(
   private static final class ExternalOwnerController implements JobKindController {
 
     private final JobKind kind;
-    private final SharedIndexInformer<JobObject> informer;
+    private final Reflector<Store.Item<CachedJob>> reflector;
 
     ExternalOwnerController(JobKind kind, JobControllerContext context) {
       this.kind = kind;
-      JobStore owners = new JobStore(new ExternalOwner(kind), object -> object);
-      informer = JobObject.informer(context.client(), kind, true).itemStore(owners);
-      context.dependencies().informerSupervisor().keep(kind.plural(), informer);
+      JobIntegration integration = new ExternalOwner(kind);
+      Store<CachedJob> owners = new Store<>(object -> CachedJobParser.of(integration, object));
+      reflector = context.reflectors().of(kind.plural(), kind.collection(), owners);
       context.registry().register(kind, owners::find);
     }
 
@@ -99,7 +101,7 @@ public record Integration(
 
     @Override
     public CompletableFuture<Void> start() {
-      return informer.start().toCompletableFuture();
+      return reflector.start();
     }
 
     @Override
@@ -115,7 +117,7 @@ public record Integration(
 
     @Override
     public void close() {
-      informer.stop();
+      reflector.close();
     }
   }
 

@@ -8,10 +8,11 @@ import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Map;
@@ -38,8 +39,8 @@ public final class JobController implements JobKindController, WorkloadListener 
   private final IntegrationRegistry registry;
   private final BooleanSupplier leading;
   private final ReferencedObjects referenced;
-  private final JobStore jobs;
-  private final SharedIndexInformer<JobObject> informer;
+  private final Store<CachedJob> jobs;
+  private final Reflector<Store.Item<CachedJob>> reflector;
   private final OrphanedWorkloads orphanedWorkloads;
   private final WorkQueue<ObjectKey> queue;
   private final WorkQueue<ObjectKey> finalizing;
@@ -55,8 +56,7 @@ public final class JobController implements JobKindController, WorkloadListener 
     this.referenced =
         new ReferencedObjects(
             integration,
-            context.client(),
-            context.dependencies().informerSupervisor(),
+            context.reflectors(),
             context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS));
     JobReconciler.Dependencies dependencies =
         context.dependencies().with(referenced.resolving(context.dependencies().objects()));
@@ -74,15 +74,14 @@ public final class JobController implements JobKindController, WorkloadListener 
             dependencies,
             JobControllerContext.WRITES_AT_A_TIME);
     this.registry = context.registry();
-    this.jobs = new JobStore(integration, referenced::resolved);
+    this.jobs = new Store<>(object -> CachedJobParser.of(integration, referenced.resolved(object)));
     this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
     this.finalizing =
         new WorkQueue<>(
             workload -> mayAct() ? orphanedWorkloads.removeFinalizer(workload) : Optional.empty(),
             context.queue());
-    this.informer = JobObject.informer(context.client(), kind, true).itemStore(jobs);
-    dependencies.informerSupervisor().keep(kind.plural(), informer);
+    this.reflector = context.reflectors().of(kind.plural(), kind.collection(), jobs);
     jobs.observe(this::jobChanged);
     referenced.observe(this::enqueueIn);
     Runnable unobserve = context.intake().observe(this::enqueueIn);
@@ -106,7 +105,7 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   @Override
   public CompletableFuture<Void> start() {
-    return CompletableFuture.allOf(referenced.start(), informer.start().toCompletableFuture());
+    return CompletableFuture.allOf(referenced.start(), reflector.start());
   }
 
   @Override
@@ -129,7 +128,7 @@ public final class JobController implements JobKindController, WorkloadListener 
   @Override
   public void close() {
     unlisten.run();
-    informer.stop();
+    reflector.close();
     referenced.close();
     queue.close();
     finalizing.close();
@@ -143,13 +142,13 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   /** Enqueues the jobs of some namespaces. */
   private void enqueueIn(Predicate<String> namespaces) {
-    jobs.jobs()
+    jobs.all()
         .filter(job -> namespaces.test(job.ref().namespace()))
         .forEach(job -> enqueue(key(job)));
   }
 
   private void enqueueAll() {
-    jobs.jobs().forEach(job -> enqueue(key(job)));
+    jobs.all().forEach(job -> enqueue(key(job)));
     workloads.all().forEach(this::enqueueIfFinalizing);
   }
 
@@ -182,19 +181,17 @@ public final class JobController implements JobKindController, WorkloadListener 
     return new ObjectKey(job.ref().namespace(), job.ref().name());
   }
 
-  /** Called on the informer's thread. */
-  private void jobChanged(@Nullable JobObject before, @Nullable JobObject after) {
-    registry.changed(before == null ? null : before.view(), after == null ? null : after.view());
+  /** Called on the reflector's thread. */
+  private void jobChanged(@Nullable CachedJob before, @Nullable CachedJob after) {
+    registry.changed(before, after);
     if (before != null && (after == null || !uid(before).equals(uid(after)))) {
-      jobDeleted(before.view());
+      jobDeleted(before);
     }
     if (after != null
-        && (ownerChainResolver.concerns(after.view()) || reconciler.concerns(after.view()))
+        && (ownerChainResolver.concerns(after) || reconciler.concerns(after))
         // any change of an elastic job may mean that it has other pods than before
-        && (before == null
-            || after.view().isElastic()
-            || !looksTheSame(after.view(), before.view()))) {
-      enqueue(key(after.view()));
+        && (before == null || after.isElastic() || !looksTheSame(after, before))) {
+      enqueue(key(after));
     }
   }
 
@@ -211,8 +208,8 @@ public final class JobController implements JobKindController, WorkloadListener 
     }
   }
 
-  private static String uid(JobObject job) {
-    return job.view().ref().uid();
+  private static String uid(CachedJob job) {
+    return job.ref().uid();
   }
 
   /** Whether two versions of a job lead to the same decisions. */
@@ -263,12 +260,13 @@ public final class JobController implements JobKindController, WorkloadListener 
   private static final class OrphanedWorkloads {
 
     private final JobKind kind;
-    private final JobStore jobs;
+    private final Store<CachedJob> jobs;
     private final JobReconciler.Dependencies dependencies;
     private final WorkloadReleaser releaser;
 
     /** For Workloads of jobs of a kind. */
-    OrphanedWorkloads(JobKind kind, JobStore jobs, JobReconciler.Dependencies dependencies) {
+    OrphanedWorkloads(
+        JobKind kind, Store<CachedJob> jobs, JobReconciler.Dependencies dependencies) {
       this.kind = kind;
       this.jobs = jobs;
       this.dependencies = dependencies;

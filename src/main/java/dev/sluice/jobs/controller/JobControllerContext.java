@@ -4,13 +4,13 @@ import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.controller.WorkQueueSettings;
-import io.fabric8.kubernetes.client.KubernetesClient;
+import dev.sluice.kube.reflect.Reflectors;
 import java.util.function.BooleanSupplier;
 
 /**
  * What the controllers of all kinds share.
  *
- * @param client the client of this cluster
+ * @param reflectors make the reflectors of this cluster
  * @param options the part of the configuration that concerns jobs
  * @param registry the kinds; each controller registers where its jobs are found
  * @param ownerChainResolver finds the managed ancestors of a job
@@ -23,7 +23,7 @@ import java.util.function.BooleanSupplier;
  * @param leading whether this process may write, at the moment of asking
  */
 public record JobControllerContext(
-    KubernetesClient client,
+    Reflectors reflectors,
     JobOptions options,
     IntegrationRegistry registry,
     OwnerChainResolver ownerChainResolver,
@@ -36,7 +36,7 @@ public record JobControllerContext(
 
   /** The same where every job names its queue. */
   public JobControllerContext(
-      KubernetesClient client,
+      Reflectors reflectors,
       JobOptions options,
       IntegrationRegistry registry,
       OwnerChainResolver ownerChainResolver,
@@ -46,7 +46,7 @@ public record JobControllerContext(
       WorkQueueSettings queue,
       BooleanSupplier leading) {
     this(
-        client,
+        reflectors,
         options,
         registry,
         ownerChainResolver,

@@ -18,7 +18,6 @@ import dev.sluice.jobs.policy.PriorityLookup;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;
-import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadReader;
 import dev.sluice.workload.writing.WorkloadWriter;
@@ -60,7 +59,6 @@ public final class JobReconciler {
    * The readers and writers that a reconciler uses.
    *
    * @param workloads has completed its first listing before the first job is reconciled
-   * @param informerSupervisor restarts informers that fail
    * @param validation judges Workloads before they are written
    * @param leisure the part of their budget that writes without hurry may use at present, above 0
    *     and at most 1
@@ -73,23 +71,13 @@ public final class JobReconciler {
       PriorityLookup priorities,
       JobEvents events,
       InstantSource clock,
-      InformerSupervisor informerSupervisor,
       WorkloadValidation validation,
       DoubleSupplier leisure) {
 
     /** The same with other access to jobs. */
     Dependencies with(JobClient other) {
       return new Dependencies(
-          workloads,
-          writer,
-          other,
-          flavors,
-          priorities,
-          events,
-          clock,
-          informerSupervisor,
-          validation,
-          leisure);
+          workloads, writer, other, flavors, priorities, events, clock, validation, leisure);
     }
   }
 

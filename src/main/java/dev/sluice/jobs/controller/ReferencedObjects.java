@@ -12,10 +12,9 @@ import dev.sluice.jobs.kind.ReferencedKind;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.PrebuiltWorkloads;
 import dev.sluice.kube.client.ApiOutcome;
-import dev.sluice.kube.controller.ObservableItemStore;
-import dev.sluice.kube.reflect.InformerSupervisor;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,9 +32,25 @@ final class ReferencedObjects implements AutoCloseable {
 
   private final JobIntegration integration;
   private final boolean identifierAnnotations;
-  private final Map<ReferencedKind, ObservableItemStore<JobObject>> stores = new LinkedHashMap<>();
-  private final List<SharedIndexInformer<JobObject>> informers = new ArrayList<>();
-  private final List<SharedIndexInformer<JobObject>> awaited = new ArrayList<>();
+  private final Map<ReferencedKind, Store<ReferencedObject>> stores = new LinkedHashMap<>();
+  private final Map<ReferencedKind, Reflector<?>> reflectors = new LinkedHashMap<>();
+
+  /**
+   * What is kept of an object.
+   *
+   * @param spec what the integration wants to see of it; no JSON object if the object has none
+   */
+  private record ReferencedObject(String namespace, long generation, JsonNode spec) {
+
+    static ReferencedObject of(ReferencedKind kind, JsonNode object) {
+      JsonNode metadata = object.path("metadata");
+      JsonNode spec = object.path("spec");
+      return new ReferencedObject(
+          metadata.path("namespace").asText(),
+          metadata.path("generation").asLong(),
+          spec.isObject() ? kind.kept().apply(spec) : spec);
+    }
+  }
 
   /**
    * The objects that jobs of the integration's kind refer to; not watched yet.
@@ -44,30 +59,15 @@ final class ReferencedObjects implements AutoCloseable {
    *     (WorkloadIdentifierAnnotations)
    */
   ReferencedObjects(
-      JobIntegration integration,
-      KubernetesClient client,
-      InformerSupervisor supervisor,
-      boolean identifierAnnotations) {
+      JobIntegration integration, Reflectors reflectors, boolean identifierAnnotations) {
     this.integration = integration;
     this.identifierAnnotations = identifierAnnotations;
     for (ReferencedKind referenced : integration.references()) {
-      ObservableItemStore<JobObject> store = new ObservableItemStore<>();
-      store.observe(
-          (before, after) -> {
-            if (after != null) {
-              after.keep(referenced.kept());
-            }
-          });
+      Store<ReferencedObject> store =
+          new Store<>(object -> ReferencedObject.of(referenced, object));
       stores.put(referenced, store);
-      SharedIndexInformer<JobObject> informer =
-          supervisor.keep(
-              referenced.kind().plural(),
-              JobObject.informer(client, referenced.kind(), referenced.namespaced())
-                  .itemStore(store));
-      informers.add(informer);
-      if (referenced.awaited()) {
-        awaited.add(informer);
-      }
+      JobKind kind = referenced.kind();
+      this.reflectors.put(referenced, reflectors.of(kind.plural(), kind.collection(), store));
     }
   }
 
@@ -81,13 +81,11 @@ final class ReferencedObjects implements AutoCloseable {
         (referenced, store) ->
             store.observe(
                 (before, after) -> {
-                  JobObject either = after == null ? before : after;
+                  ReferencedObject either = after == null ? before : after;
                   boolean changed =
-                      before == null
-                          || after == null
-                          || !before.tree().path("spec").equals(after.tree().path("spec"));
+                      before == null || after == null || !before.spec().equals(after.spec());
                   if (either != null && changed) {
-                    String namespace = either.getMetadata().getNamespace();
+                    String namespace = either.namespace();
                     observer.accept(it -> !referenced.namespaced() || it.equals(namespace));
                   }
                 }));
@@ -96,12 +94,13 @@ final class ReferencedObjects implements AutoCloseable {
   /** Starts the watches; completes when all objects are known that are awaited. */
   CompletableFuture<Void> start() {
     List<CompletableFuture<Void>> listings = new ArrayList<>();
-    for (SharedIndexInformer<JobObject> informer : informers) {
-      CompletableFuture<Void> listing = informer.start().toCompletableFuture();
-      if (awaited.contains(informer)) {
-        listings.add(listing);
-      }
-    }
+    reflectors.forEach(
+        (referenced, reflector) -> {
+          CompletableFuture<Void> listing = reflector.start();
+          if (referenced.awaited()) {
+            listings.add(listing);
+          }
+        });
     return CompletableFuture.allOf(listings.toArray(CompletableFuture[]::new));
   }
 
@@ -122,24 +121,20 @@ final class ReferencedObjects implements AutoCloseable {
         .flatMap(reference -> find(job.path("metadata").path("namespace").asText(), reference))
         .ifPresent(
             object -> {
-              JobReference.setSpec(result, object.tree().path("spec"));
-              JobReference.setGeneration(result, generation(object));
+              JobReference.setSpec(result, object.spec());
+              JobReference.setGeneration(result, object.generation());
             });
     return result;
   }
 
-  private static long generation(JobObject object) {
-    return object.tree().path("metadata").path("generation").asLong();
-  }
-
-  private Optional<JobObject> find(String namespace, JobReference reference) {
+  private Optional<ReferencedObject> find(String namespace, JobReference reference) {
     return Optional.ofNullable(stores.get(reference.kind()))
         .flatMap(
             store ->
                 reference.kind().namespaced()
                     ? store.find(namespace, reference.name())
                     : store.find(reference.name()))
-        .filter(object -> object.tree().path("spec").isObject());
+        .filter(object -> object.spec().isObject());
   }
 
   /** A job as it is with the objects that are known now. */
@@ -158,7 +153,7 @@ final class ReferencedObjects implements AutoCloseable {
 
   @Override
   public void close() {
-    informers.forEach(SharedIndexInformer::stop);
+    reflectors.values().forEach(Reflector::close);
   }
 
   /** Adds the spec of what it refers to, to each job that is read. */

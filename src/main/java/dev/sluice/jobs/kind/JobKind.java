@@ -64,6 +64,11 @@ public record JobKind(String group, String version, String kind, String plural, 
     return group.isEmpty() ? version : group + "/" + version;
   }
 
+  /** The path of all objects of this kind at the API server. */
+  public String collection() {
+    return new ObjectPath(apiVersion(), "", plural, "").collection();
+  }
+
   /** The path of one object of this kind at the API server. */
   public String path(String namespace, String name) {
     return new ObjectPath(apiVersion(), namespace, plural, name).object();

@@ -12,10 +12,9 @@ import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
-import dev.sluice.kube.reflect.CollectionReflector;
-import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.TolerantDeserializers;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -29,7 +28,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
-import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,55 +62,31 @@ public final class FailureRecoveryController implements AutoCloseable {
   /** Pods whose deletion was accepted, until they are gone: the watch may tell of it later. */
   private final Set<String> deleted = ConcurrentHashMap.newKeySet();
 
-  private final CollectionReflector<TerminatingPodStore.SeenPod> podReader;
-  private final CollectionReflector<UnreachableNodes.SeenNode> nodeReader;
+  private final Reflector<TerminatingPodStore.SeenPod> podReader;
+  private final Reflector<UnreachableNodes.SeenNode> nodeReader;
 
   /**
    * What the controller reads and writes.
    *
-   * @param client reads pods and nodes
+   * @param reflectors read pods and nodes
    * @param requests writes pods
-   * @param random scatters the pauses of watches
-   * @param readErrors receives objects that can't be parsed
    * @param leading whether this process may write
    */
   public record Dependencies(
-      KubernetesClient client,
-      ApiClient requests,
-      EventRecorder events,
-      InstantSource clock,
-      RandomGenerator random,
-      ReadErrorLog readErrors,
-      BooleanSupplier leading) {}
+      Reflectors reflectors, ApiClient requests, EventRecorder events, BooleanSupplier leading) {}
 
   /** A controller that is not started. */
   public FailureRecoveryController(Dependencies dependencies, WorkQueueSettings settings) {
     requests = dependencies.requests();
     events = dependencies.events();
-    clock = dependencies.clock();
+    clock = dependencies.reflectors().clock();
     leading = dependencies.leading();
     queue = new WorkQueue<>(this::reconcile, settings);
     pods = new TerminatingPodStore(queue::enqueue);
     nodes = new UnreachableNodes(this::nodeLost);
     policy = new ForcefulDeletionPolicy(clock, nodes::contains);
-    podReader =
-        new CollectionReflector<>(
-            "terminating-pods",
-            dependencies.client(),
-            PODS,
-            pods,
-            clock,
-            dependencies.random(),
-            dependencies.readErrors());
-    nodeReader =
-        new CollectionReflector<>(
-            "unreachable-nodes",
-            dependencies.client(),
-            NODES,
-            nodes,
-            clock,
-            dependencies.random(),
-            dependencies.readErrors());
+    podReader = dependencies.reflectors().of("terminating-pods", PODS, pods);
+    nodeReader = dependencies.reflectors().of("unreachable-nodes", NODES, nodes);
   }
 
   private void nodeLost(String node) {
@@ -237,8 +211,7 @@ public final class FailureRecoveryController implements AutoCloseable {
    * The names of the nodes that have the taint of unreachable nodes, which the cluster's node
    * controller sets. Readable from any thread.
    */
-  static final class UnreachableNodes
-      implements CollectionReflector.Sink<UnreachableNodes.SeenNode> {
+  static final class UnreachableNodes implements Reflector.Sink<UnreachableNodes.SeenNode> {
 
     static final String TAINT = "node.kubernetes.io/unreachable";
 

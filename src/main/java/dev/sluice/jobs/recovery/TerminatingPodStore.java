@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
-import dev.sluice.kube.reflect.CollectionReflector;
+import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.TolerantDeserializers;
 import java.io.IOException;
 import java.time.Duration;
@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  * The pods that are being deleted and may be deleted by force. All other pods are seen, and not
  * kept. Readable from any thread.
  */
-final class TerminatingPodStore implements CollectionReflector.Sink<TerminatingPodStore.SeenPod> {
+final class TerminatingPodStore implements Reflector.Sink<TerminatingPodStore.SeenPod> {
 
   /** On a pod that the operator fails: the condition that says so. */
   static final String CONDITION = "KueueFailureRecovery";

@@ -1,23 +1,9 @@
 package dev.sluice.kube.definitions;
 
-import com.fasterxml.jackson.core.JsonParser;
-import com.fasterxml.jackson.databind.DeserializationContext;
-import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
-import dev.sluice.kube.controller.ObservableItemStore;
-import dev.sluice.kube.reflect.CachedResource;
-import dev.sluice.kube.reflect.InformerSupervisor;
-import dev.sluice.kube.reflect.TolerantDeserializers;
-import dev.sluice.kube.reflect.UnreadableMetadata;
-import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.io.IOException;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -31,22 +17,19 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ServedDefinitions implements AutoCloseable {
 
-  private static final long PAGE = 50;
+  private static final String PATH = "apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
-  private final KubernetesClient client;
-  private final InformerSupervisor supervisor;
-  private final ObservableItemStore<DefinitionResource> definitions = new ObservableItemStore<>();
+  private final Store<Definition> definitions = new Store<>(Definition::of);
+  private final Reflector<Store.Item<Definition>> reflector;
   private final ReentrantLock lock = new ReentrantLock();
 
-  // All of these are guarded by the lock.
-  private @Nullable SharedIndexInformer<DefinitionResource> informer;
+  // Both are guarded by the lock.
   private @Nullable CompletableFuture<Void> listed;
   private boolean closed;
 
   /** Knows of no definition until it is started. */
-  public ServedDefinitions(KubernetesClient client, InformerSupervisor supervisor) {
-    this.client = client;
-    this.supervisor = supervisor;
+  public ServedDefinitions(Reflectors reflectors) {
+    this.reflector = reflectors.of("customresourcedefinitions", PATH, definitions);
   }
 
   /**
@@ -58,16 +41,15 @@ public final class ServedDefinitions implements AutoCloseable {
   public void observe(Consumer<String> observer) {
     definitions.observe(
         (before, after) -> {
-          DefinitionResource either = after == null ? before : after;
+          Definition either = after == null ? before : after;
           if (either != null) {
-            observer.accept(either.getMetadata().getName());
+            observer.accept(either.name());
           }
         });
   }
 
   /**
-   * Starts the watch, if it isn't started yet. From now on the client reads definitions of any
-   * watch as this does.
+   * Starts the watch, if it isn't started yet.
    *
    * @return completes when every definition is known; never if this was closed before
    */
@@ -77,24 +59,12 @@ public final class ServedDefinitions implements AutoCloseable {
       if (closed) {
         return new CompletableFuture<>();
       }
-      CompletableFuture<Void> begun = listed == null ? begin() : listed;
+      CompletableFuture<Void> begun = listed == null ? reflector.start() : listed;
       listed = begun;
       return begun.copy();
     } finally {
       lock.unlock();
     }
-  }
-
-  private CompletableFuture<Void> begin() {
-    client.getKubernetesSerialization().registerKubernetesResource(DefinitionResource.class);
-    SharedIndexInformer<DefinitionResource> started =
-        client
-            .resources(DefinitionResource.class)
-            .withLimit(PAGE)
-            .runnableInformer(0)
-            .itemStore(definitions);
-    informer = started;
-    return supervisor.keep("customresourcedefinitions", started).start().toCompletableFuture();
   }
 
   /**
@@ -114,43 +84,26 @@ public final class ServedDefinitions implements AutoCloseable {
     lock.lock();
     try {
       closed = true;
-      if (informer != null) {
-        informer.stop();
-      }
+      reflector.close();
     } finally {
       lock.unlock();
     }
   }
 
   /**
-   * A CustomResourceDefinition in the cache: its name and the versions that the API server serves.
-   * Its schemas are dropped. It is read-only and must never be written back.
+   * What is kept of a CustomResourceDefinition.
+   *
+   * @param name plural and group, with a dot between them
+   * @param served the versions that the API server serves; none before the definition is
+   *     established
    */
-  @Group("apiextensions.k8s.io")
-  @Version("v1")
-  @Kind("CustomResourceDefinition")
-  @Plural("customresourcedefinitions")
-  @JsonDeserialize(using = DefinitionResource.Reader.class)
-  public static final class DefinitionResource extends CachedResource {
-
-    private static final long serialVersionUID = 1L;
-
-    private final transient Set<String> served;
-
-    private DefinitionResource(Set<String> served, ObjectMeta metadata) {
-      super(metadata);
-      this.served = served;
-    }
+  record Definition(String name, Set<String> served) {
 
     /** Reads a definition from its JSON. */
-    static DefinitionResource of(JsonNode object) {
-      return new DefinitionResource(
-          isEstablished(object) ? servedVersions(object) : Set.of(), identity(object));
-    }
-
-    /** The versions that the API server serves; none before the definition is established. */
-    Set<String> served() {
-      return served;
+    static Definition of(JsonNode object) {
+      return new Definition(
+          object.path("metadata").path("name").asText(),
+          isEstablished(object) ? servedVersions(object) : Set.of());
     }
 
     private static boolean isEstablished(JsonNode object) {
@@ -170,21 +123,6 @@ public final class ServedDefinitions implements AutoCloseable {
         }
       }
       return Set.copyOf(names);
-    }
-
-    /** Reads a definition, and keeps what is needed of it. */
-    static final class Reader extends JsonDeserializer<DefinitionResource> {
-
-      @Override
-      public DefinitionResource deserialize(JsonParser parser, DeserializationContext context)
-          throws IOException {
-        return TolerantDeserializers.read(
-            parser,
-            context,
-            DefinitionResource::of,
-            (JsonNode object, UnreadableMetadata metadata) ->
-                new DefinitionResource(Set.of(), metadata));
-      }
     }
   }
 }

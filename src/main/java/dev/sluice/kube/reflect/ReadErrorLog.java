@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -130,16 +129,6 @@ public final class ReadErrorLog {
   /** Has readers that {@code mapper} calls report here. */
   public void reportedBy(ObjectMapper mapper) {
     mapper.setConfig(mapper.getDeserializationConfig().withAttribute(ReadErrorLog.class, this));
-  }
-
-  /**
-   * Reports faults of objects that are interpreted after they were read, to the log that the
-   * context's mapper reports to; reports nothing if it has none.
-   */
-  public static BiConsumer<JsonNode, Throwable> reporter(DeserializationContext context) {
-    return context.getAttribute(ReadErrorLog.class) instanceof ReadErrorLog faults
-        ? (object, cause) -> faults.report(Fault.of(object, cause))
-        : (object, cause) -> {};
   }
 
   /** Reports to whom the context's mapper was told to report, if it was. */

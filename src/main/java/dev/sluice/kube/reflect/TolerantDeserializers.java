@@ -17,8 +17,6 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.util.TokenBuffer;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.io.IOException;
-import java.util.function.BiFunction;
-import java.util.function.Function;
 
 /**
  * Has objects read so that reading never fails: in place of an object that can't be read there is
@@ -67,27 +65,6 @@ public final class TolerantDeserializers {
                         : deserializer;
                   }
                 }));
-  }
-
-  /**
-   * Reads an object of a kind that has a reader of its own.
-   *
-   * @param reader reads the object
-   * @param instead makes what stands for an object that can't be read, of its tree and its metadata
-   */
-  public static <T> T read(
-      JsonParser parser,
-      DeserializationContext context,
-      Function<JsonNode, T> reader,
-      BiFunction<JsonNode, UnreadableMetadata, T> instead)
-      throws IOException {
-    JsonNode object = parser.readValueAsTree();
-    try {
-      return reader.apply(object);
-    } catch (RuntimeException | StackOverflowError e) {
-      ReadErrorLog.report(context, object, e);
-      return instead.apply(object, UnreadableMetadata.of(object));
-    }
   }
 
   /** Stands before the reader of a kind. */

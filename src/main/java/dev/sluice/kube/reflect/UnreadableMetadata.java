@@ -14,7 +14,15 @@ public final class UnreadableMetadata extends ObjectMeta {
 
   /** What can be read of the metadata of {@code object}; what can't is empty. */
   public static UnreadableMetadata of(JsonNode object) {
-    return CachedResource.identify(new UnreadableMetadata(), object);
+    JsonNode from = object.path("metadata");
+    UnreadableMetadata metadata = new UnreadableMetadata();
+    metadata.setName(from.path("name").asText());
+    if (from.path("namespace").isTextual()) {
+      metadata.setNamespace(from.path("namespace").asText());
+    }
+    metadata.setUid(from.path("uid").asText());
+    metadata.setResourceVersion(from.path("resourceVersion").asText());
+    return metadata;
   }
 
   /** Whether this object stands for one that could not be read. */

@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.MultiKueue.AccessProvider;
@@ -18,26 +19,28 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
-import dev.sluice.checks.provisioning.ProvisioningRequestResource;
 import dev.sluice.checks.provisioning.ReadProvisioning;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.controller.CachedJobLookups;
-import dev.sluice.jobs.controller.JobResource;
-import dev.sluice.jobs.controller.ParsedJobs;
+import dev.sluice.jobs.controller.CachedJobParser;
 import dev.sluice.jobs.kind.JobIntegration;
+import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.jobs.kinds.argo.Workflow;
-import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSetResource;
-import dev.sluice.jobs.kinds.pod.PodResource;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
+import dev.sluice.jobs.kinds.pod.CachedPod;
+import dev.sluice.jobs.kinds.pod.CachedPodParser;
 import dev.sluice.jobs.kinds.pod.PodsTaken;
 import dev.sluice.jobs.kinds.pod.SinglePod;
-import dev.sluice.jobs.kinds.statefulset.StatefulSetResource;
+import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobPolicy;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Store;
 import dev.sluice.kube.reflect.UnreadableMetadata;
 import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.queues.cache.CacheEventFeed;
@@ -60,23 +63,20 @@ import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.io.IOException;
 import java.time.InstantSource;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What the operator makes of objects that were read, where that is a function of them alone. */
 final class HostileWorld {
 
-  /** The types of the kinds that are watched, jobs with a suspend field and Workloads apart. */
-  private static final Map<String, Class<? extends HasMetadata>> OTHER_TYPES =
+  /** The types of the kinds that are watched, those with a store and Workloads apart. */
+  static final Map<String, Class<? extends HasMetadata>> TYPES =
       Map.ofEntries(
-          Map.entry("Pod", PodResource.class),
-          Map.entry("StatefulSet", StatefulSetResource.class),
-          Map.entry("LeaderWorkerSet", LeaderWorkerSetResource.class),
           Map.entry("Namespace", Namespace.class),
           Map.entry("PriorityClass", PriorityClass.class),
           Map.entry("LimitRange", LimitRange.class),
@@ -92,11 +92,7 @@ final class HostileWorld {
           Map.entry("WorkloadPriorityClass", WorkloadPriorityClass.class),
           Map.entry("MultiKueueCluster", MultiKueueCluster.class),
           Map.entry("MultiKueueConfig", MultiKueueConfig.class),
-          Map.entry("ProvisioningRequest", ProvisioningRequestResource.class),
           Map.entry("ProvisioningRequestConfig", ProvisioningRequestConfig.class));
-
-  /** The types of all kinds that are watched, Workloads apart. */
-  static final Map<String, Class<? extends HasMetadata>> TYPES = types();
 
   private static final String LOGIN_V1 = "client.authentication.k8s.io/v1";
   private static final ClusterProfileValidator PROFILES =
@@ -106,21 +102,7 @@ final class HostileWorld {
               provider("asks", LOGIN_V1, "Always"),
               provider("old", "client.authentication.k8s.io/v1alpha1", "Never")));
 
-  private static Map<String, Class<? extends HasMetadata>> types() {
-    Map<String, Class<? extends HasMetadata>> types = new HashMap<>();
-    integrations()
-        .forEach(
-            integration -> {
-              types.put(integration.kind().kind(), ParsedJobs.TYPE);
-              integration
-                  .references()
-                  .forEach(other -> types.put(other.kind().kind(), ParsedJobs.TYPE));
-            });
-    types.putAll(OTHER_TYPES);
-    return Map.copyOf(types);
-  }
-
-  /** The integrations of the kinds that are parsed after they were read, by the kind's name. */
+  /** The integrations of the kinds of jobs, by the kind's name. */
   private static final Map<String, JobIntegration> INTEGRATIONS =
       integrations().collect(Collectors.toMap(it -> it.kind().kind(), it -> it));
 
@@ -147,22 +129,12 @@ final class HostileWorld {
   private int taken;
 
   /** Does with an object what its watch leads to. */
-  void take(HasMetadata read, ObjectNode object) {
+  void take(HasMetadata read) {
     if (UnreadableMetadata.is(read)) {
       return;
     }
     InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
     switch (read) {
-      case HasMetadata job when ParsedJobs.TYPE.isInstance(job) -> job(job);
-      case PodResource pod -> {
-        if (++taken % REMEMBERED == 0) {
-          pods = new PodsTaken();
-        }
-        pods.take(pod.pod());
-        decide(new SinglePod(), pod.view());
-      }
-      case StatefulSetResource set -> show(set.set());
-      case LeaderWorkerSetResource set -> show(set.set());
       case Namespace it -> informerCaches.namespaces().put("a", it);
       case PriorityClass it -> informerCaches.priorityClasses().put("a", it);
       case ClusterQueue it -> informerCaches.clusterQueues().put("a", it);
@@ -174,7 +146,6 @@ final class HostileWorld {
       case WorkloadPriorityClass it -> informerCaches.workloadPriorityClasses().put("a", it);
       case LimitRange it -> RangesRead.of(List.of(it));
       case Secret it -> access(it);
-      case ProvisioningRequestResource it -> ReadProvisioning.request(it);
       case ProvisioningRequestConfig it -> ReadProvisioning.config(it);
       case MultiKueueCluster it -> {
         if (it.getSpec() != null && it.getSpec().clusterSource() != null) {
@@ -183,34 +154,82 @@ final class HostileWorld {
       }
       default -> show(read);
     }
-    if (!(read instanceof JobResource) && !ParsedJobs.TYPE.isInstance(read)) {
-      look(informerCaches);
-    }
+    look(informerCaches);
   }
 
-  /** A job is parsed after it was read, which may show that it is unreadable. */
-  private void job(HasMetadata read) {
-    JobIntegration integration = INTEGRATIONS.get(read.getKind());
-    if (integration == null) {
-      referenced(read);
-      return;
+  /**
+   * Does with an object what its reflector and store lead to.
+   *
+   * @param faults receives the object if it can't be parsed
+   * @return false if objects of the kind aren't kept in a store
+   */
+  boolean parse(String kind, byte[] text, ObjectNode object, ReadErrorLog faults)
+      throws IOException {
+    Optional<Function<JsonNode, Runnable>> parser = parser(kind);
+    if (parser.isEmpty()) {
+      return false;
     }
-    CachedJob job = ParsedJobs.parse(read, integration);
-    if (!UnreadableMetadata.is(read)) {
-      decide(integration, job);
+    Runnable next;
+    try {
+      next = new Store<>(parser.get()).parse(text, 0, text.length).value();
+    } catch (RuntimeException | StackOverflowError e) {
+      faults.report(ReadErrorLog.Fault.of(object, e));
+      return true;
     }
+    next.run();
+    return true;
   }
 
-  /** Jobs of all kinds that may refer to the object depend on what is in it. */
-  private void referenced(HasMetadata read) {
-    for (JobIntegration integration : INTEGRATIONS.values()) {
-      if (integration.references().stream()
-          .anyMatch(it -> it.kind().kind().equals(read.getKind()))) {
-        ObjectNode honest = samples.get(integration.kind().kind());
-        decide(
-            integration, ParsedJobs.referring(Objects.requireNonNull(honest), read, integration));
+  /** The parser of a kind; its result does what the parsed object leads to. */
+  private Optional<Function<JsonNode, Runnable>> parser(String kind) {
+    return switch (kind) {
+      case "Pod" -> Optional.of(this::pod);
+      case "StatefulSet" -> Optional.of(object -> shown(new StatefulSets().view(object)));
+      case "LeaderWorkerSet" -> Optional.of(object -> shown(new LeaderWorkerSets().view(object)));
+      case "ProvisioningRequest" -> Optional.of(ReadProvisioning::request);
+      default -> Optional.ofNullable(INTEGRATIONS.get(kind)).map(this::job).or(() -> other(kind));
+    };
+  }
+
+  private static Runnable shown(Object any) {
+    return () -> show(any);
+  }
+
+  private Runnable pod(JsonNode object) {
+    CachedPod pod = CachedPodParser.of(new SinglePod(), object);
+    return () -> {
+      if (++taken % REMEMBERED == 0) {
+        pods = new PodsTaken();
       }
+      pods.take(pod);
+      decide(new SinglePod(), pod.job());
+    };
+  }
+
+  private Function<JsonNode, Runnable> job(JobIntegration integration) {
+    return object -> {
+      CachedJob job = CachedJobParser.of(integration, object);
+      return () -> decide(integration, job);
+    };
+  }
+
+  /** Jobs of all kinds that may refer to an object of the kind depend on what is in it. */
+  private Optional<Function<JsonNode, Runnable>> other(String kind) {
+    List<JobIntegration> referring =
+        INTEGRATIONS.values().stream()
+            .filter(it -> it.references().stream().anyMatch(to -> to.kind().kind().equals(kind)))
+            .toList();
+    return referring.isEmpty()
+        ? Optional.empty()
+        : Optional.of(object -> () -> referring.forEach(it -> decide(it, referring(it, object))));
+  }
+
+  private CachedJob referring(JobIntegration integration, JsonNode referenced) {
+    ObjectNode job = Objects.requireNonNull(samples.get(integration.kind().kind())).deepCopy();
+    if (referenced.path("spec").isObject()) {
+      JobReference.setSpec(job, referenced.path("spec"));
     }
+    return CachedJobParser.of(integration, job);
   }
 
   private static void show(Object any) {

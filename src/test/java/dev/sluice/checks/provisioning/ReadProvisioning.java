@@ -1,9 +1,9 @@
 package dev.sluice.checks.provisioning;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckParametersReference;
 import dev.sluice.api.v1beta2.AdmissionCheck.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ProvisioningRequestConfig;
-import dev.sluice.checks.provisioning.RequestInformers.OwnedRequests;
 import dev.sluice.jobs.kind.StartConflictException;
 import java.util.Optional;
 
@@ -18,8 +18,9 @@ public final class ReadProvisioning {
 
   private ReadProvisioning() {}
 
-  /** A request is answered. */
-  public static void request(ProvisioningRequestResource read) {
+  /** Parses a request; the result answers it. */
+  public static Runnable request(JsonNode object) {
+    CachedRequest request = CachedRequest.of(object);
     ParameterResolution parameters =
         new ParameterResolution(
             Optional.of(
@@ -27,8 +28,7 @@ public final class ReadProvisioning {
                     "podSetUpdates: {nodeSelector: [{key: k,"
                         + " valueFromProvisioningClassDetail: d}]}")),
             "");
-    new OwnedRequests().changed(null, read.request());
-    decide(parameters, read.request());
+    return () -> decide(parameters, request);
   }
 
   /** A configuration is used. */

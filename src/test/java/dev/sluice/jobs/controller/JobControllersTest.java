@@ -11,14 +11,18 @@ import dev.sluice.jobs.kinds.kubeflow.MpiJob;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -66,7 +70,7 @@ class JobControllersTest {
     ScriptedApi api = new ScriptedApi();
     JobOptions options = JobOptions.defaults("kueue-system");
     return new JobControllerContext(
-        client,
+        new Reflectors(client, () -> Instant.EPOCH, new Random(1), new ReadErrorLog()),
         options,
         registry,
         new OwnerChainResolver(options, api, registry),
@@ -200,7 +204,7 @@ class JobControllersTest {
     JobControllerContext all = context();
     JobControllerContext some =
         new JobControllerContext(
-            all.client(),
+            all.reflectors(),
             all.options(),
             builtIn,
             all.ownerChainResolver(),

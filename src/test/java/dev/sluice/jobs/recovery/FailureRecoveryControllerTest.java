@@ -11,6 +11,7 @@ import dev.sluice.kube.events.EventCounter;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventSink;
 import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.testing.PlayedApi;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
@@ -124,12 +125,9 @@ class FailureRecoveryControllerTest {
     try (FailureRecoveryController controller =
         new FailureRecoveryController(
             new FailureRecoveryController.Dependencies(
-                client,
+                new Reflectors(client, CLOCK, new Random(1), new ReadErrorLog()),
                 new ApiClient(client, ApiClient.Options.atATime(1)),
                 events,
-                CLOCK,
-                new Random(1),
-                new ReadErrorLog(),
                 () -> leading),
             WorkQueueSettings.of(Runnable::run, (delay, task) -> delays.add(delay)))) {
       controller.start().orTimeout(1, TimeUnit.MINUTES).join();

@@ -17,7 +17,6 @@ import dev.sluice.jobs.kinds.pod.GatedSetHandler;
 import dev.sluice.jobs.kinds.pod.GroupMembership;
 import dev.sluice.jobs.kinds.pod.GroupedPodWriter;
 import dev.sluice.jobs.kinds.pod.PodIndex;
-import dev.sluice.jobs.kinds.pod.PodResource;
 import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.ManagementStatus;
@@ -34,12 +33,8 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/**
- * The controller of LeaderWorkerSets. The client must know {@link LeaderWorkerSetResource} and
- * {@link PodResource} for their kinds.
- */
-public final class LeaderWorkerSetController
-    extends GatedSetController<LeaderWorkerSetResource, CachedLeaderWorkerSet> {
+/** The controller of LeaderWorkerSets. */
+public final class LeaderWorkerSetController extends GatedSetController<CachedLeaderWorkerSet> {
 
   /**
    * A controller that is not started. It listens to the Workload reader.
@@ -50,12 +45,12 @@ public final class LeaderWorkerSetController
     super(
         marked,
         context,
-        LeaderWorkerSetResource.class,
+        new LeaderWorkerSets()::view,
         new Handler(new LeaderWorkerSetReconciler(context)));
   }
 
   private record Handler(LeaderWorkerSetReconciler reconciler)
-      implements GatedSetHandler<LeaderWorkerSetResource, CachedLeaderWorkerSet> {
+      implements GatedSetHandler<CachedLeaderWorkerSet> {
 
     @Override
     public JobKind kind() {
@@ -65,11 +60,6 @@ public final class LeaderWorkerSetController
     @Override
     public String ownerGvk() {
       return LeaderWorkerSetPolicy.OWNER_GVK;
-    }
-
-    @Override
-    public CachedLeaderWorkerSet set(LeaderWorkerSetResource resource) {
-      return resource.set();
     }
 
     @Override

@@ -89,11 +89,6 @@ public final class LeaderWorkerSets implements JobIntegration, GatedKind {
         !surge.isEmpty() && !surge.equals("0") && !surge.equals("0%"));
   }
 
-  /** A view that holds the identity of an object that can't be read, and nothing else. */
-  static CachedLeaderWorkerSet unreadable(JsonNode object) {
-    return new CachedLeaderWorkerSet(CachedJobParser.unreadable(KIND, object), 0, 0, 0, false);
-  }
-
   private static int size(JsonNode object) {
     return Math.max(1, template(object).path("size").asInt(1));
   }

@@ -1,19 +1,20 @@
 package dev.sluice.jobs.kinds.pod;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.controller.JobControllerContext;
 import dev.sluice.jobs.controller.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
-import dev.sluice.jobs.controller.JobResource;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.kube.controller.WorkQueue;
-import dev.sluice.kube.reflect.GuardedEventHandler;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.net.URLEncoder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,21 +34,22 @@ import org.jspecify.annotations.Nullable;
  * their groups: watches the objects, and those of their pods that don't carry the label of managed
  * pods yet. What is particular to the kind is in its {@link GatedSetHandler}.
  *
- * @param <R> what the watch reads; the client must know it, and {@link PodResource}, for their
- *     kinds
  * @param <S> what is kept of an object
  */
-public class GatedSetController<R extends JobResource, S extends GatedSet>
-    implements JobKindController, WorkloadListener {
+public class GatedSetController<S extends GatedSet> implements JobKindController, WorkloadListener {
 
-  private static final long PAGE = 500;
-  private static final String BY_SET = "set";
+  /** Pods that are on a node can't be gated any more. */
+  private static final String UNMARKED =
+      "?labelSelector="
+          + URLEncoder.encode("!" + KueueConstants.MANAGED, UTF_8)
+          + "&fieldSelector=spec.nodeName%3D";
 
-  private final GatedSetHandler<R, S> handler;
+  private final GatedSetHandler<S> handler;
   private final PodIndex marked;
   private final BooleanSupplier leading;
-  private final SharedIndexInformer<R> sets;
-  private final SharedIndexInformer<PodResource> unmarked;
+  private final Store<S> sets;
+  private final Store<CachedPod> unmarked;
+  private final List<Reflector<?>> reflectors;
   private final WorkQueue<ObjectKey> queue;
   private final Map<ObjectKey, Set<String>> workloadNames = new ConcurrentHashMap<>();
   private final WorkloadLister workloads;
@@ -58,35 +60,37 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
    * A controller that is not started. It listens to the Workload reader.
    *
    * @param marked the index of the managed pods
-   * @param resource the class that the watch reads objects as
+   * @param parser what is kept of an object
    */
   protected GatedSetController(
       PodIndex marked,
       JobControllerContext context,
-      Class<R> resource,
-      GatedSetHandler<R, S> handler) {
+      Function<JsonNode, S> parser,
+      GatedSetHandler<S> handler) {
     JobReconciler.Dependencies dependencies = context.dependencies();
     this.handler = handler;
     this.marked = marked;
     this.workloads = dependencies.workloads().store();
     this.leading = context.leading();
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
-    KubernetesClient client = context.client();
-    this.sets = client.resources(resource).inAnyNamespace().withLimit(PAGE).runnableInformer(0);
-    // Pods that are on a node already can't be gated any more; the field selector leaves them out.
+    SinglePod adapter = new SinglePod();
+    this.sets = new Store<>(parser);
     this.unmarked =
-        client
-            .resources(PodResource.class)
-            .inAnyNamespace()
-            .withoutLabel(KueueConstants.MANAGED)
-            .withField("spec.nodeName", "")
-            .withLimit(PAGE)
-            .runnableInformer(0);
-    dependencies.informerSupervisor().keep(handler.kind().plural(), sets);
-    dependencies.informerSupervisor().keep("unmarked-pods-of-" + handler.kind().plural(), unmarked);
-    unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod).map(ObjectKey::toString).toList()));
-    GuardedEventHandler.add(sets, new Watch());
-    GuardedEventHandler.add(unmarked, new PodWatch());
+        new Store<>(
+            object -> CachedPodParser.of(adapter, object),
+            pod -> setOf(handler, pod).map(ObjectKey::toString).orElse(""));
+    String plural = handler.kind().plural();
+    this.reflectors =
+        List.of(
+            context.reflectors().of(plural, handler.kind().collection(), sets),
+            context
+                .reflectors()
+                .of(
+                    "unmarked-pods-of-" + plural,
+                    SinglePod.KIND.collection() + UNMARKED,
+                    unmarked));
+    sets.observe(this::setChanged);
+    unmarked.observe(this::podChanged);
     context
         .registry()
         .register(
@@ -113,7 +117,7 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
   @Override
   public CompletableFuture<Void> start() {
     return CompletableFuture.allOf(
-        sets.start().toCompletableFuture(), unmarked.start().toCompletableFuture());
+        reflectors.stream().map(Reflector::start).toArray(CompletableFuture[]::new));
   }
 
   @Override
@@ -134,8 +138,7 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
   @Override
   public void close() {
     unlisten.run();
-    sets.stop();
-    unmarked.stop();
+    reflectors.forEach(Reflector::close);
     queue.close();
   }
 
@@ -146,7 +149,7 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
   }
 
   private void enqueueAll() {
-    sets.getStore().list().forEach(set -> enqueueIfGated(handler.set(set)));
+    sets.all().forEach(this::enqueueIfGated);
   }
 
   private void enqueueIfGated(S set) {
@@ -191,9 +194,7 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
   }
 
   private Optional<S> find(ObjectKey key) {
-    return Optional.ofNullable(sets.getStore().getByKey(key.toString()))
-        .filter(JobResource::isReadable)
-        .map(handler::set);
+    return sets.find(key.namespace(), key.name());
   }
 
   private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
@@ -207,55 +208,29 @@ public class GatedSetController<R extends JobResource, S extends GatedSet>
   }
 
   private List<CachedPod> pods(ObjectKey key, S set) {
-    List<CachedPod> pods = new ArrayList<>();
-    unmarked.getIndexer().byIndex(BY_SET, key.toString()).forEach(pod -> pods.add(pod.pod()));
+    List<CachedPod> pods = new ArrayList<>(unmarked.with(key.toString()));
     pods.addAll(handler.members(set, marked));
     return pods;
   }
 
   /** The set that a gated pod belongs to, if it belongs to one of this kind. */
-  private Stream<ObjectKey> setOf(PodResource pod) {
-    return handler
-        .setOf(pod.pod())
-        .map(name -> new ObjectKey(pod.pod().namespace(), name))
-        .stream();
+  private static Optional<ObjectKey> setOf(GatedSetHandler<?> handler, CachedPod pod) {
+    return handler.setOf(pod).map(name -> new ObjectKey(pod.namespace(), name));
   }
 
-  /** Handles the events of the watch of the kind. */
-  private final class Watch implements ResourceEventHandler<R> {
-
-    @Override
-    public void onAdd(R now) {
-      enqueueIfGated(handler.set(now));
-    }
-
-    @Override
-    public void onUpdate(R before, R now) {
-      enqueueIfGated(handler.set(now));
-    }
-
-    @Override
-    public void onDelete(R last, boolean lastIsUnknown) {
-      handler.forget(handler.set(last));
+  /** Called on the reflector's thread. */
+  private void setChanged(@Nullable S before, @Nullable S after) {
+    if (after != null) {
+      enqueueIfGated(after);
+    } else if (before != null) {
+      handler.forget(before);
     }
   }
 
-  /** Handles the events of the watch of pods. */
-  private final class PodWatch implements ResourceEventHandler<PodResource> {
-
-    @Override
-    public void onAdd(PodResource now) {
-      setOf(now).forEach(queue::enqueue);
-    }
-
-    @Override
-    public void onUpdate(PodResource before, PodResource now) {
-      setOf(now).forEach(queue::enqueue);
-    }
-
-    @Override
-    public void onDelete(PodResource last, boolean lastIsUnknown) {
-      // The pod runs, is managed or is deleted: its set has nothing to do.
+  /** A pod that is gone runs, is managed or is deleted: its set has nothing to do. */
+  private void podChanged(@Nullable CachedPod before, @Nullable CachedPod after) {
+    if (after != null) {
+      setOf(handler, after).ifPresent(queue::enqueue);
     }
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.jobs.kinds.pod;
 
-import dev.sluice.jobs.controller.JobResource;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
@@ -11,19 +10,15 @@ import java.util.function.Supplier;
 /**
  * What a {@link GatedSetController} has to know of a kind.
  *
- * @param <R> what the watch reads
  * @param <S> what is kept of an object
  */
-public interface GatedSetHandler<R extends JobResource, S extends GatedSet> {
+public interface GatedSetHandler<S extends GatedSet> {
 
   /** The kind. */
   JobKind kind();
 
   /** How the Workloads of the kind name it in {@code kueue.x-k8s.io/job-owner-gvk}. */
   String ownerGvk();
-
-  /** What is kept of an object. */
-  S set(R resource);
 
   /** The name of the set that a gated pod belongs to; empty if it belongs to none of this kind. */
   Optional<String> setOf(CachedPod pod);

@@ -1,5 +1,7 @@
 package dev.sluice.jobs.kinds.pod;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.AdmissionCheckEvents;
@@ -16,12 +18,12 @@ import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.controller.WorkQueue;
-import dev.sluice.kube.reflect.GuardedEventHandler;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.net.URLEncoder;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -39,12 +41,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The controller of managed pods. It watches the pods and reconciles a single pod, or the group of
- * a pod, when a pod or a Workload changes. The client must know {@link PodResource} for the kind
- * Pod.
+ * a pod, when a pod or a Workload changes.
  */
 public final class PodController implements JobKindController, WorkloadListener {
 
-  private static final long PAGE = 500;
+  private static final String MANAGED =
+      "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
   private static final Duration UNTIL_LEADING = Duration.ofSeconds(1);
 
   private final PodIndex index;
@@ -52,7 +54,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final PodGroupReconciler groups;
   private final WorkloadLister workloads;
   private final BooleanSupplier leading;
-  private final SharedIndexInformer<PodResource> informer;
+  private final Reflector<Store.Item<CachedPod>> reflector;
   private final WorkQueue<PodGroupKey> queue;
   private final PodWorkloadFinalizer finalizer;
   private final WorkQueue<ObjectKey> finalizing;
@@ -80,15 +82,12 @@ public final class PodController implements JobKindController, WorkloadListener 
     this.groups = new PodGroupReconciler(index, context);
     this.workloads = dependencies.workloads().store();
     this.leading = context.leading();
-    this.informer =
+    SinglePod adapter = new SinglePod();
+    Store<CachedPod> pods = new Store<>(object -> CachedPodParser.of(adapter, object));
+    this.reflector =
         context
-            .client()
-            .resources(PodResource.class)
-            .inAnyNamespace()
-            .withLabel(KueueConstants.MANAGED, "true")
-            .withLimit(PAGE)
-            .runnableInformer(0);
-    dependencies.informerSupervisor().keep(SinglePod.KIND.plural(), informer);
+            .reflectors()
+            .of(SinglePod.KIND.plural(), SinglePod.KIND.collection() + MANAGED, pods);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
     this.finalizer =
         new PodWorkloadFinalizer(
@@ -103,7 +102,7 @@ public final class PodController implements JobKindController, WorkloadListener 
     this.unwatched =
         new WorkQueue<>(
             pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING), context.queue());
-    GuardedEventHandler.add(informer, new Watch());
+    pods.observe(this::podChanged);
     dependencies.workloads().listen(this);
     dependencies
         .workloads()
@@ -117,7 +116,7 @@ public final class PodController implements JobKindController, WorkloadListener 
 
   @Override
   public CompletableFuture<Void> start() {
-    return informer.start().toCompletableFuture();
+    return reflector.start();
   }
 
   @Override
@@ -143,7 +142,7 @@ public final class PodController implements JobKindController, WorkloadListener 
 
   @Override
   public void close() {
-    informer.stop();
+    reflector.close();
     queue.close();
     finalizing.close();
     unwatched.close();
@@ -218,53 +217,36 @@ public final class PodController implements JobKindController, WorkloadListener 
             });
   }
 
-  /** Handles the events of the watch of pods. */
-  private final class Watch implements ResourceEventHandler<PodResource> {
-
-    @Override
-    public void onAdd(PodResource now) {
-      seen(now);
+  /** Called on the reflector's thread. */
+  private void podChanged(@Nullable CachedPod before, @Nullable CachedPod after) {
+    if (after != null) {
+      seen(after);
+    } else if (before != null && mayAct() && mayStillRun(before)) {
+      unwatched.enqueue(before.job().ref());
+    } else if (before != null) {
+      remove(before.job().ref());
     }
+  }
 
-    @Override
-    public void onUpdate(PodResource before, PodResource now) {
-      seen(now);
-    }
+  /**
+   * Whether the watch may have ended for a pod without its deletion, because the pod lost its
+   * label. A deleted pod that holds quota has the time of its deletion first.
+   */
+  private static boolean mayStillRun(CachedPod last) {
+    return !last.gated() && !last.ended() && !last.job().deleting();
+  }
 
-    @Override
-    public void onDelete(PodResource last, boolean lastIsUnknown) {
-      CachedPod pod = last.pod();
-      if (mayAct() && mayStillRun(pod)) {
-        unwatched.enqueue(pod.job().ref());
-      } else {
-        remove(pod.job().ref());
-      }
+  private void seen(CachedPod pod) {
+    CachedPod now = identifierAnnotations ? pod : pod.namedByLabel();
+    Optional<CachedPod> before = index.put(now);
+    if (before.filter(now::looksLike).isPresent()) {
+      return;
     }
-
-    /**
-     * Whether the watch may have ended for a pod without its deletion, because the pod lost its
-     * label. A deleted pod that holds quota has the time of its deletion first.
-     */
-    private static boolean mayStillRun(CachedPod last) {
-      return !last.gated() && !last.ended() && !last.job().deleting();
-    }
-
-    /** A pod that can't be read stays in the index as it was known before. */
-    private void seen(PodResource resource) {
-      if (!resource.isReadable()) {
-        return;
-      }
-      CachedPod now = identifierAnnotations ? resource.pod() : resource.pod().namedByLabel();
-      Optional<CachedPod> before = index.put(now);
-      if (before.filter(now::looksLike).isPresent()) {
-        return;
-      }
-      queue.enqueue(PodGroupKey.of(now));
-      before
-          .map(PodGroupKey::of)
-          .filter(unit -> !unit.equals(PodGroupKey.of(now)))
-          .ifPresent(queue::enqueue);
-    }
+    queue.enqueue(PodGroupKey.of(now));
+    before
+        .map(PodGroupKey::of)
+        .filter(unit -> !unit.equals(PodGroupKey.of(now)))
+        .ifPresent(queue::enqueue);
   }
 
   /**

@@ -15,7 +15,6 @@ import dev.sluice.jobs.kinds.pod.GatedSetHandler;
 import dev.sluice.jobs.kinds.pod.GroupMembership;
 import dev.sluice.jobs.kinds.pod.GroupedPodWriter;
 import dev.sluice.jobs.kinds.pod.PodIndex;
-import dev.sluice.jobs.kinds.pod.PodResource;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
@@ -30,12 +29,8 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
-/**
- * The controller of StatefulSets. The client must know {@link StatefulSetResource} and {@link
- * PodResource} for their kinds.
- */
-public final class StatefulSetController
-    extends GatedSetController<StatefulSetResource, CachedStatefulSet> {
+/** The controller of StatefulSets. */
+public final class StatefulSetController extends GatedSetController<CachedStatefulSet> {
 
   /**
    * A controller that is not started. It listens to the Workload reader.
@@ -44,14 +39,11 @@ public final class StatefulSetController
    */
   public StatefulSetController(PodIndex marked, JobControllerContext context) {
     super(
-        marked,
-        context,
-        StatefulSetResource.class,
-        new Handler(new StatefulSetReconciler(context)));
+        marked, context, new StatefulSets()::view, new Handler(new StatefulSetReconciler(context)));
   }
 
   private record Handler(StatefulSetReconciler reconciler)
-      implements GatedSetHandler<StatefulSetResource, CachedStatefulSet> {
+      implements GatedSetHandler<CachedStatefulSet> {
 
     @Override
     public JobKind kind() {
@@ -61,11 +53,6 @@ public final class StatefulSetController
     @Override
     public String ownerGvk() {
       return StatefulSetPolicy.OWNER_GVK;
-    }
-
-    @Override
-    public CachedStatefulSet set(StatefulSetResource resource) {
-      return resource.set();
     }
 
     @Override

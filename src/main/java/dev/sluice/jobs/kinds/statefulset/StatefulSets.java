@@ -95,11 +95,6 @@ public final class StatefulSets implements JobIntegration, GatedKind {
         object.path("spec").path("updateStrategy").path("rollingUpdate").path("partition").asInt());
   }
 
-  /** A view that holds the identity of a StatefulSet that can't be read, and nothing else. */
-  static CachedStatefulSet unreadable(JsonNode object) {
-    return new CachedStatefulSet(CachedJobParser.unreadable(KIND, object), 0, 0, "", "", 0, 0);
-  }
-
   private static int replicas(JsonNode object) {
     return object.path("spec").path("replicas").asInt(1);
   }

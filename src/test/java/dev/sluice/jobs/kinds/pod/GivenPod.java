@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.kinds.pod.PodResource.CachedPodParser;
 import java.time.Instant;
 
 /**

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.jobs.kinds.pod.CachedPod;
-import dev.sluice.jobs.kinds.pod.PodResource.CachedPodParser;
+import dev.sluice.jobs.kinds.pod.CachedPodParser;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;

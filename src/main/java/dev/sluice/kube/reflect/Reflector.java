@@ -8,7 +8,6 @@ import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.kube.client.WatchEventReader;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.IOException;
@@ -16,11 +15,9 @@ import java.io.OutputStream;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +29,9 @@ import org.slf4j.LoggerFactory;
  *
  * @param <T> what is kept of an object
  */
-public final class CollectionReflector<T> implements AutoCloseable {
+public final class Reflector<T> implements AutoCloseable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(CollectionReflector.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Reflector.class);
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration SILENCE = Duration.ofMinutes(3);
   private static final int PAGE = 500;
@@ -59,6 +56,14 @@ public final class CollectionReflector<T> implements AutoCloseable {
     /** The object does not exist any more, or is not selected any more. */
     void deleted(T last);
 
+    /**
+     * An object that exists, or was deleted, could not be parsed or kept. Its last known version
+     * stays unless the sink decides otherwise.
+     *
+     * @param namespace empty for objects of the whole cluster
+     */
+    default void unreadable(String namespace, String name, boolean deleted) {}
+
     /** The listing has ended. */
     void listingEnds();
   }
@@ -67,9 +72,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
   private final HttpClient http;
   private final String uri;
   private final Sink<T> sink;
-  private final InstantSource clock;
-  private final RandomGenerator random;
-  private final ReadErrorLog faults;
+  private final Reflectors reflectors;
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
@@ -77,29 +80,12 @@ public final class CollectionReflector<T> implements AutoCloseable {
   private volatile @Nullable ResponseStream stream;
   private String version = "";
 
-  /**
-   * A reflector over the connections of {@code client}, which stays the caller's.
-   *
-   * @param path the collection, and what is selected of it, such as {@code
-   *     api/v1/pods?fieldSelector=spec.nodeName%21%3D}
-   * @param random scatters pauses and the time of watches
-   * @param faults receives objects that can't be parsed
-   */
-  public CollectionReflector(
-      String name,
-      KubernetesClient client,
-      String path,
-      Sink<T> sink,
-      InstantSource clock,
-      RandomGenerator random,
-      ReadErrorLog faults) {
+  Reflector(String name, String path, Sink<T> sink, Reflectors reflectors) {
     this.name = name;
-    this.http = client.getHttpClient();
-    this.uri = client.getMasterUrl() + path + (path.contains("?") ? "&" : "?");
+    this.http = reflectors.client().getHttpClient();
+    this.uri = reflectors.client().getMasterUrl() + path + (path.contains("?") ? "&" : "?");
     this.sink = sink;
-    this.clock = clock;
-    this.random = random;
-    this.faults = faults;
+    this.reflectors = reflectors;
   }
 
   /** Starts reading; completes when the first listing has ended. */
@@ -110,7 +96,8 @@ public final class CollectionReflector<T> implements AutoCloseable {
   }
 
   private void read() {
-    Backoff backoff = new Backoff(Duration.ofMillis(200), Duration.ofSeconds(15), random);
+    Backoff backoff =
+        new Backoff(Duration.ofMillis(200), Duration.ofSeconds(15), reflectors.random());
     while (!isClosed()) {
       try {
         if (version.isEmpty()) {
@@ -123,7 +110,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
         }
       } catch (ResourceExpiredException e) {
         version = "";
-      } catch (IOException | RuntimeException | StackOverflowError e) {
+      } catch (IOException | RuntimeException | Error e) {
         if (!isClosed()) {
           LOG.warn("watch={} again=true reason=\"{}\"", name, e.toString());
         }
@@ -165,7 +152,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
   }
 
   private int follow() throws IOException {
-    int seconds = WATCH_SECONDS * 3 / 4 + random.nextInt(WATCH_SECONDS / 2);
+    int seconds = WATCH_SECONDS * 3 / 4 + reflectors.random().nextInt(WATCH_SECONDS / 2);
     HttpRequest request =
         get("watch=true&allowWatchBookmarks=true&resourceVersion="
                 + version
@@ -212,7 +199,20 @@ public final class CollectionReflector<T> implements AutoCloseable {
         sink.seen(object);
       }
     } catch (IOException | RuntimeException | StackOverflowError e) {
-      faults.report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
+      reflectors.faults().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
+      unreadable(bytes, offset, length, deleted);
+    }
+  }
+
+  private void unreadable(byte[] bytes, int offset, int length, boolean deleted) {
+    try {
+      String object = MetadataFieldReader.of(bytes, offset, length, "name");
+      if (!object.isEmpty()) {
+        sink.unreadable(
+            MetadataFieldReader.of(bytes, offset, length, "namespace"), object, deleted);
+      }
+    } catch (IOException e) {
+      LOG.debug("watch={} unnamed=true reason=\"{}\"", name, e.toString());
     }
   }
 
@@ -237,7 +237,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
   }
 
   private ResponseStream open(HttpRequest request) throws IOException {
-    ResponseStream opened = ResponseStream.open(http, request, PATIENCE, clock);
+    ResponseStream opened = ResponseStream.open(http, request, PATIENCE, reflectors.clock());
     stream = opened;
     if (isClosed()) {
       opened.cut();
@@ -250,7 +250,7 @@ public final class CollectionReflector<T> implements AutoCloseable {
     while (!isClosed()) {
       pause(SILENCE.dividedBy(10));
       ResponseStream current = stream;
-      if (current != null && current.heard().plus(SILENCE).isBefore(clock.instant())) {
+      if (current != null && current.heard().plus(SILENCE).isBefore(reflectors.clock().instant())) {
         current.cut();
       }
     }

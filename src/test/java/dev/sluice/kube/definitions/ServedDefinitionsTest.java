@@ -3,24 +3,23 @@ package dev.sluice.kube.definitions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.definitions.ServedDefinitions.DefinitionResource;
-import dev.sluice.kube.reflect.UnreadableMetadata;
+import dev.sluice.kube.definitions.ServedDefinitions.Definition;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
 /** What is read of a CustomResourceDefinition. */
-class DefinitionResourceTest {
+class ServedDefinitionsTest {
 
-  private static DefinitionResource read(String spec, String status) throws IOException {
-    return new ObjectMapper()
-        .readValue(
-            """
+  private static Definition read(String spec, String status) throws IOException {
+    return Definition.of(
+        new ObjectMapper()
+            .readTree(
+                """
             {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
              "metadata": {"name": "tasks.example.com", "uid": "u", "resourceVersion": "7"},
              "spec": %s, "status": %s}
             """
-                .formatted(spec, status),
-            DefinitionResource.class);
+                    .formatted(spec, status)));
   }
 
   private static final String VERSIONS =
@@ -32,12 +31,11 @@ class DefinitionResourceTest {
 
   @Test
   void servedVersionsOfAnEstablishedDefinition() throws IOException {
-    DefinitionResource definition =
+    Definition definition =
         read(VERSIONS, "{\"conditions\": [{\"type\": \"Established\", \"status\": \"True\"}]}");
 
     assertThat(definition.served()).containsExactly("v1");
-    assertThat(definition.getMetadata().getName()).isEqualTo("tasks.example.com");
-    assertThat(definition.getMetadata().getResourceVersion()).isEqualTo("7");
+    assertThat(definition.name()).isEqualTo("tasks.example.com");
   }
 
   @Test
@@ -56,6 +54,6 @@ class DefinitionResourceTest {
     assertThat(read("7", established).served()).isEmpty();
     assertThat(read("{\"versions\": {\"name\": 1}}", established).served()).isEmpty();
     assertThat(read("{\"versions\": [3, null]}", "[]").served()).isEmpty();
-    assertThat(UnreadableMetadata.is(read("{}", "{}"))).isFalse();
+    assertThat(read("{}", "{}").served()).isEmpty();
   }
 }
