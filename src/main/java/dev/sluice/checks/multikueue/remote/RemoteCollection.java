@@ -80,6 +80,9 @@ public final class RemoteCollection implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       failed(e);
       readLater(e instanceof ResponseTimeoutException);
+    } catch (StackOverflowError e) {
+      failed(new IOException("an answer is too deep", e));
+      readLater(false);
     } finally {
       if (closed) {
         objects.clear();

@@ -15,6 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Objects of one kind in a worker cluster, as the watch last saw them. Kept as JSON without managed
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * objects. One thread writes at a time; any thread reads.
  */
 public final class RemoteObjects {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RemoteObjects.class);
 
   private final RemoteBudget budget;
   private final Function<JsonNode, String> index;
@@ -135,7 +139,7 @@ public final class RemoteObjects {
     if (!kept.indexValue().isEmpty()) {
       indexed.computeIfAbsent(kept.indexValue(), value -> ConcurrentHashMap.newKeySet()).add(key);
     }
-    changes.changed(key, before == null ? null : tree(before), object);
+    tell(changes, key, before, object);
   }
 
   private byte[] json(ObjectNode object) {
@@ -160,7 +164,16 @@ public final class RemoteObjects {
     if (before != null) {
       unindex(key, before);
       budget.release(before.bytes());
-      changes.changed(key, tree(before), null);
+      tell(changes, key, before, null);
+    }
+  }
+
+  /** What somebody makes of one object must not end the reading of all. */
+  private void tell(Changes changes, Key key, @Nullable Kept before, @Nullable ObjectNode after) {
+    try {
+      changes.changed(key, before == null ? null : tree(before), after);
+    } catch (RuntimeException | StackOverflowError e) {
+      LOG.error("object={}/{} told=false", key.namespace(), key.name(), e);
     }
   }
 

@@ -57,6 +57,9 @@ class RemoteReflectorTest implements RemoteSession.Events {
   public void changed(RemoteObjects.Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
     String what = before == null ? "+" : after == null ? "-" : "~";
     told.add(what + key.namespace() + "/" + key.name());
+    if (key.name().equals("overflow")) {
+      throw new StackOverflowError("intended");
+    }
   }
 
   @AfterEach
@@ -358,6 +361,20 @@ class RemoteReflectorTest implements RemoteSession.Events {
     assertThat(objects.find(new RemoteObjects.Key("n", "a"))).isPresent();
     assertThat(end).isNotDone();
     assertThat(unreadable).hasValue(4);
+  }
+
+  @Test
+  void aListenerThatFailsAtOneObjectDoesNotEndTheReading() {
+    var open = new ScriptedServer.Watch();
+    server.then(200, page(7, "", thing("overflow", 1), thing("a", 1))).then(open);
+    var end = run();
+    open.send(event("MODIFIED", thing("overflow", 8)))
+        .send(event("DELETED", thing("overflow", 9)))
+        .send(event("DELETED", thing("a", 10)));
+
+    awaitTold("+n/overflow", "+n/a", "established", "~n/overflow", "-n/overflow", "-n/a");
+    assertThat(end).isNotDone();
+    assertThat(unreadable).hasValue(0);
   }
 
   @Test
