@@ -14,6 +14,8 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ConflictBackoff;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.lifecycle.CheckedAdmission;
@@ -30,6 +32,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -59,7 +62,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final PlacementPlanner placementPlanner;
   private final LeaseHeartbeat leaseHeartbeat;
   private final OrphanCollector orphanCollector;
-  private final ReconcileQueue queue;
+  private final WorkQueue<Key> queue;
+
+  /** What is kept of each Workload that uses workers. */
+  private final Map<Key, ReconcileNotes> notes = new ConcurrentHashMap<>();
+
   private final JobGroups jobGroups;
   private final ElasticSlices elasticSlices;
   private final GroupLimits groupLimits;
@@ -116,7 +123,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.connectionContext = connectionContext;
     this.options = options;
     this.workloads = options.reader().store();
-    this.queue = new ReconcileQueue(connectionContext, () -> open, this::reconcileOrForget);
+    this.queue = new WorkQueue<>(this::reconcileOrForget, settings(connectionContext));
     RemoteClients remoteClients =
         new RemoteClients(connections::client, connectionContext.writes(), connections::cutOff);
     this.leaseHeartbeat =
@@ -165,9 +172,18 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             connectionContext.io(),
             this::enqueue);
     options.reader().listen(this);
-    options
-        .localPods()
-        .observe((namespace, group) -> queue.enqueueIfKnown(new Key(namespace, group)));
+    options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
+  }
+
+  /** Every Workload has a worker of its own: one waits for clusters that others don't need. */
+  private static WorkQueueSettings settings(ConnectionContext context) {
+    return new WorkQueueSettings(
+        context.io(),
+        context.delays()::after,
+        () -> Duration.between(Instant.EPOCH, context.clock().instant()).toNanos(),
+        Integer.MAX_VALUE,
+        RETRY_DELAY,
+        LONG_DELAY);
   }
 
   /** Nominates workers for a Workload in the write that reserves its quota. */
@@ -200,12 +216,12 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (queue.knows(key)
+      if (notes.containsKey(key)
           || check(either).isPresent()
           || !workloadStateReader.copies(key).isEmpty()) {
         enqueue(key);
       }
-      concerned.forEach(queue::enqueueIfKnown);
+      concerned.forEach(this::enqueueIfKnown);
     }
   }
 
@@ -228,24 +244,36 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Enqueues all Workloads that use workers. */
   public void enqueueAll() {
-    queue.enqueueAll();
+    notes.keySet().forEach(this::enqueue);
   }
 
   /** Enqueues a Workload; it is reconciled soon, on another thread. */
   public void enqueue(Key key) {
-    queue.enqueue(key);
+    if (open) {
+      queue.enqueue(key);
+    }
   }
 
-  private boolean reconcileOrForget(Key key, ReconcileNotes notes) {
-    boolean known = reconcile(key, notes);
-    if (!known) {
+  private void enqueueIfKnown(Key key) {
+    if (notes.containsKey(key)) {
+      enqueue(key);
+    }
+  }
+
+  private void requeueAt(Key key, Instant at) {
+    queue.enqueueAfter(key, Duration.between(connectionContext.clock().instant(), at));
+  }
+
+  private Optional<Duration> reconcileOrForget(Key key) {
+    if (!reconcile(key, notes.computeIfAbsent(key, any -> new ReconcileNotes()))) {
+      notes.remove(key);
       conflictBackoff.reset(key);
     }
-    return known;
+    return Optional.empty();
   }
 
   /** One reconciliation; false if no state must be kept for the Workload. */
-  private boolean reconcile(Key key, ReconcileNotes notes) {
+  private boolean reconcile(Key key, ReconcileNotes known) {
     if (!open || !leadership.leading()) {
       return false;
     }
@@ -262,7 +290,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             local.flatMap(this::check),
             there,
             connectionContext.clock().instant(),
-            notes);
+            known);
     try {
       executeExclusively(workloadGroup);
     } catch (IOException | RuntimeException e) {
@@ -294,7 +322,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       return;
     }
     Consumer<Duration> again =
-        delay -> queue.requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay));
+        delay -> requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay));
     ManagerState managerState = workloadStateReader.local(workloadGroup);
     ClusterCandidates clusterCandidates =
         groupLimits.of(
@@ -310,7 +338,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     PlacementPlanner.Planned planned =
         placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
-    placementPlan.requeueAt().ifPresent(at -> queue.requeueAt(workloadGroup.key(), at));
+    placementPlan.requeueAt().ifPresent(at -> requeueAt(workloadGroup.key(), at));
     if (execute(workloadGroup, placementPlan)) {
       conflictBackoff.reset(workloadGroup.key());
       report(workloadGroup, workloadGroup.notes().telling(), planned.answers());
@@ -326,7 +354,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       actionExecutor.notify(workloadGroup, text);
       messageThrottle.written(workloadGroup.now());
     } else {
-      due.ifPresent(at -> queue.requeueAt(workloadGroup.key(), at));
+      due.ifPresent(at -> requeueAt(workloadGroup.key(), at));
     }
   }
 
@@ -342,12 +370,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
           workloadGroup.notes().began(workloadGroup.now());
-          queue.requeueAt(workloadGroup.key(), workloadGroup.now());
+          requeueAt(workloadGroup.key(), workloadGroup.now());
           return false;
         }
         if (again.isPresent()) {
-          queue.requeueAt(
-              workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
+          requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
           return false;
         }
       } catch (IOException e) {
@@ -418,7 +445,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             yield RETRY_DELAY;
           }
         };
-    queue.requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
+    requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
   }
 
   private boolean isSuperseded(CachedWorkload workload) {
@@ -443,6 +470,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   @Override
   public void close() {
     open = false;
+    var unused = queue.close(Duration.ZERO);
     jobs.close();
   }
 
