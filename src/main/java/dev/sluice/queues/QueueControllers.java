@@ -14,6 +14,7 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.InformerCaches;
@@ -63,7 +64,8 @@ public final class QueueControllers implements AutoCloseable {
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock,
-      StatusRate statusRate) {}
+      StatusRate statusRate,
+      WorkQueueSettings queue) {}
 
   /**
    * Rate limit of status updates for changed counters; changes of conditions are limited by the
@@ -124,6 +126,7 @@ public final class QueueControllers implements AutoCloseable {
                 dependencies.statusRate().perSecond(),
                 dependencies.statusRate().share()),
             dependencies.clock(),
+            dependencies.queue(),
             clusterQueueTrigger,
             localQueueTrigger,
             cohortTrigger);

@@ -8,7 +8,8 @@ import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.kube.controller.ReconcileTrigger;
-import dev.sluice.queues.status.PacedRun;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.queues.status.StatusRateLimiter;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
@@ -21,7 +22,6 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.Executors;
 
 /**
  * Triggers reconciliation of queues when the scheduler published new views, limited by the rate of
@@ -34,6 +34,9 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
    */
   private static final Duration PAUSE = Duration.ofMillis(20);
 
+  /** The only key of the queue: all that changed is looked at together. */
+  private static final String STATUSES = "statuses of queues";
+
   private final SchedulerViews schedulerViews;
   private final StatusRateLimiter<Target> statusRateLimiter;
   private final ReconcileTrigger<ClusterQueue> clusterQueues;
@@ -41,24 +44,22 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
   private final ReconcileTrigger<Cohort> cohorts;
   private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
   private final Map<Target, List<InactiveReason>> lastProblems = new HashMap<>();
-  private final PacedRun pacedRun;
+  private final InstantSource clock;
+  private final WorkQueue<String> queue;
+  private volatile Instant lastRun = Instant.EPOCH;
 
   ViewEventSource(
       SchedulerViews schedulerViews,
       StatusRateLimiter<Target> statusRateLimiter,
       InstantSource clock,
+      WorkQueueSettings settings,
       ReconcileTrigger<ClusterQueue> clusterQueues,
       ReconcileTrigger<LocalQueue> localQueues,
       ReconcileTrigger<Cohort> cohorts) {
     this.schedulerViews = schedulerViews;
     this.statusRateLimiter = statusRateLimiter;
-    this.pacedRun =
-        new PacedRun(
-            Executors.newSingleThreadScheduledExecutor(
-                Thread.ofPlatform().daemon().name("queue-status-pace").factory()),
-            clock,
-            PAUSE,
-            this::pace);
+    this.clock = clock;
+    this.queue = new WorkQueue<>(any -> signalDue(), settings);
     this.clusterQueues = clusterQueues;
     this.localQueues = localQueues;
     this.cohorts = cohorts;
@@ -70,7 +71,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
     localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
     cohortNames.stream().filter(this::sharesFairly).map(CohortTarget::new).forEach(changed::add);
-    pacedRun.request();
+    queue.enqueueAfter(STATUSES, Duration.between(clock.instant(), lastRun.plus(PAUSE)));
   }
 
   /** Whether the cohort takes part in fair sharing; otherwise its status is empty. */
@@ -81,13 +82,18 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
         .isPresent();
   }
 
-  /** Triggers what is due, and returns when the next update will be. */
-  private Optional<Instant> pace(Instant now) {
+  /** Triggers what is due, and returns the delay until the next update. */
+  private Optional<Duration> signalDue() {
+    Instant now = clock.instant();
+    lastRun = now;
     for (Target target = changed.poll(); target != null; target = changed.poll()) {
       statusRateLimiter.touch(target, hasNewProblems(target));
     }
     statusRateLimiter.due(now).forEach(this::signal);
-    return statusRateLimiter.next(now);
+    return statusRateLimiter
+        .next(now)
+        .map(next -> Duration.between(now, next))
+        .map(delay -> delay.compareTo(PAUSE) < 0 ? PAUSE : delay);
   }
 
   /**
@@ -120,7 +126,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
 
   @Override
   public void close() {
-    pacedRun.close();
+    queue.close();
   }
 
   /** An object whose status updates are rate-limited. */

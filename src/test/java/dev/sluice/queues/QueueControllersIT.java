@@ -21,6 +21,7 @@ import dev.sluice.kube.Fakes.KeptNotices;
 import dev.sluice.kube.Fakes.SetWorkloads;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.FinalizerEditor;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.leader.KubernetesLeaseStore;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
@@ -52,8 +53,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
@@ -110,7 +113,12 @@ class QueueControllersIT {
                 mapper,
                 new KeptNotices(),
                 InstantSource.system(),
-                QueueControllers.StatusRate.DEFAULT));
+                QueueControllers.StatusRate.DEFAULT,
+                WorkQueueSettings.of(
+                    Thread::startVirtualThread,
+                    (delay, task) ->
+                        CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS)
+                            .execute(task))));
     engine.listen(controllers.viewListener());
     CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
     AuxiliaryInformers informers =

@@ -21,6 +21,7 @@ import dev.sluice.kube.Fakes.SetViews;
 import dev.sluice.kube.Fakes.SetWorkloads;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.FinalizerEditor;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.record.CachedWorkload;
@@ -37,7 +38,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -85,7 +88,12 @@ class QueueControllersTest {
                 mapper,
                 notices,
                 InstantSource.system(),
-                new QueueControllers.StatusRate(Duration.ofMillis(50), 100, () -> 1)));
+                new QueueControllers.StatusRate(Duration.ofMillis(50), 100, () -> 1),
+                WorkQueueSettings.of(
+                    Thread::startVirtualThread,
+                    (delay, task) ->
+                        CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS)
+                            .execute(task))));
     operator =
         new Operator(
             configuration ->
