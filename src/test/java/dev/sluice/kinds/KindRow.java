@@ -18,7 +18,7 @@ import java.util.Set;
 record KindRow(KindManifest manifest, JobKindDescription description) {
 
   /** Kinds whose status tells of pods that need no quota any more, and whose sample has such. */
-  private static final Set<String> RECLAIMING = Set.of("job", "jobset", "podgroup");
+  private static final Set<String> RECLAIMING = Set.of("job", "jobset", "podgroup", "trainjob");
 
   /** Kinds with a Workload for each replica. */
   private static final Set<String> WORKLOAD_PER_REPLICA = Set.of("deployment", "leaderworkerset");
