@@ -54,7 +54,7 @@ final class InstallFiles {
 
   private static final String TEMPLATES = "helm/sluice/templates/";
   private static final String HEADER =
-      "Generated from dev.sluice.install; see docs/develop.md for how to renew it.";
+      "Generated from dev.sluice.install; see docs/contributing.md for how to renew it.";
   private static final String RENEW = "# " + HEADER + "\n";
   private static final String TEMPLATE =
       "{{- /* " + HEADER + " */ -}}\n{{- include \"sluice.values\" . -}}\n";
@@ -102,7 +102,7 @@ final class InstallFiles {
         "deploy/prometheus/prometheusrule.yaml",
         "# Generated from "
             + RULES
-            + "; see docs/develop.md for how to renew it.\n"
+            + "; see docs/contributing.md for how to renew it.\n"
             + StandardLabels.in(RULE_HEAD)
             + Files.readString(RULES).indent(2));
     files.put(TEMPLATES + "permissions.yaml", TEMPLATE + template(PERMISSIONS::contains));
@@ -130,7 +130,7 @@ final class InstallFiles {
     files.put(VALUES, values());
     files.put(
         DEFAULTS,
-        "# Generated from values.yaml; see docs/develop.md for how to renew it.\n"
+        "# Generated from values.yaml; see docs/contributing.md for how to renew it.\n"
             + values().replaceAll("(?m)^ *(#.*)?\n", ""));
     files.put(SCHEMA, schema());
     for (String version : List.of("v1beta1", "v1beta2")) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Each permission of the operator is needed: one of the tests on control planes had it use it, as
- * {@code used-permissions.txt} records (docs/develop.md#permissions), or the reason is listed.
+ * {@code used-permissions.txt} records (docs/contributing.md#permissions), or the reason is listed.
  */
 class PermissionUseTest {
 
