@@ -94,7 +94,7 @@ class MessagesPageTest {
               "Messages about worker clusters and admission checks",
               "Seen in the state of an admission check and in conditions of MultiKueueCluster and"
                   + " AdmissionCheck. When a cluster is away:"
-                  + " [MultiKueue](../multikueue-operating.md); new nodes:"
+                  + " [MultiKueue](../multikueue.md#a-worker-is-away); new nodes:"
                   + " [provisioning](../provisioning.md).",
               List.of("checks")),
           new Area(
