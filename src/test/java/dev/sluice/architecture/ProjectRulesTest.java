@@ -80,7 +80,6 @@ class ProjectRulesTest {
       constructor ManagerState 9
       constructor MultiKueueClusterReconciler 9
       constructor ObjectAdapter 10
-      constructor OutcomeApplier 11
       constructor PendingReasonReporter 9
       constructor PendingWorkload 10
       constructor QuotaHolder 11
@@ -89,7 +88,6 @@ class ProjectRulesTest {
       constructor ReservingWorkload 12
       constructor ReservingWorkload 14
       constructor WorkloadLifecycle 9
-      constructor WorkloadTable 9
       method Replacement.replace 8
       record AdmissionRequest 11
       record Assignment 11
@@ -107,7 +105,7 @@ class ProjectRulesTest {
       record FlavorRejection.TopologyShortage 12
       record InformerCaches 10
       record JobControllerContext 10
-      record JobReconciler.Dependencies 10
+      record JobReconciler.Dependencies 9
       record LocalQueueView 9
       record ManagerState 10
       record MultiKueueControllers.Dependencies 15
@@ -116,7 +114,7 @@ class ProjectRulesTest {
       record PodTemplate 10
       record ProvisioningControllers.Dependencies 13
       record ProvisioningReconciler.Dependencies 10
-      record QueueControllers.Dependencies 10
+      record QueueControllers.Dependencies 11
       record QuotaDeclaration 9
       record ReservingWorkload 15
       record TerminatingPod 9
