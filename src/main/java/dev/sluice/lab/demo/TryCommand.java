@@ -141,7 +141,7 @@ public final class TryCommand implements Callable<Integer> {
           kubectl get clusterqueues
           kubectl get workloads -A
           kubectl get jobs -n blue
-          sh kubectl-sluice explain job too-large -n blue
+          ./sluice explain job too-large -n blue
           sh kubectl-sluice top
 
         Ctrl-C takes all of it away."""

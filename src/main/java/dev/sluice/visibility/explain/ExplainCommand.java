@@ -7,6 +7,7 @@ import dev.sluice.kube.client.ClusterAccess;
 import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.client.PlainKubeconfig;
+import dev.sluice.visibility.explain.ExplainCommand.ExplainJobCommand;
 import dev.sluice.visibility.explain.ExplainCommand.ExplainTopologyCommand;
 import dev.sluice.visibility.explain.ExplainCommand.ExplainWorkloadCommand;
 import io.fabric8.kubernetes.client.Config;
@@ -35,14 +36,18 @@ import picocli.CommandLine.Spec;
     name = "explain",
     description = "Says why something is as it is.",
     mixinStandardHelpOptions = true,
-    subcommands = {ExplainWorkloadCommand.class, ExplainTopologyCommand.class})
+    subcommands = {
+      ExplainWorkloadCommand.class,
+      ExplainJobCommand.class,
+      ExplainTopologyCommand.class
+    })
 public final class ExplainCommand implements Runnable {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
   @Override
   public void run() {
-    throw new ParameterException(spec.commandLine(), "Missing command: workload or topology");
+    throw new ParameterException(spec.commandLine(), "Missing command: workload, job or topology");
   }
 
   /** The command {@code sluice explain topology FLAVOR}. */
@@ -112,14 +117,15 @@ public final class ExplainCommand implements Runnable {
         "2:the command line is wrong",
         "3:the API server can't be reached, or a file can't be read"
       })
-  public static final class ExplainWorkloadCommand implements Callable<Integer> {
+  public static sealed class ExplainWorkloadCommand implements Callable<Integer>
+      permits ExplainJobCommand {
 
     /** A person waits for the answer. */
     private static final int RETRIES = 2;
 
     @Spec private CommandSpec spec = CommandSpec.create();
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "The Workload's name.")
+    @Parameters(index = "0", paramLabel = "NAME", description = "Its name.")
     private String name = "";
 
     @Option(
@@ -144,16 +150,16 @@ public final class ExplainCommand implements Runnable {
                 .or(() -> plain.flatMap(ClusterAccess::namespace))
                 .or(() -> config.flatMap(found -> Optional.ofNullable(found.getNamespace())))
                 .orElse("default");
-        Optional<List<String>> objects = objects(plain, config, in);
-        if (objects.isEmpty()) {
-          err.printf("Workload %s/%s does not exist%n", in, name);
+        Optional<Explained> explained = explain(plain, config, in);
+        if (explained.isEmpty()) {
+          err.println(missing(in, name));
           return 1;
         }
-        objects.get().forEach(out::println);
+        explained.get().lines().forEach(out::println);
         if (operator.isPresent()) {
           operator
               .client(config.isPresent() ? config.get() : config())
-              .ifPresent(live -> live.lines(in, name).forEach(out::println));
+              .ifPresent(live -> live.lines(in, explained.get().workload()).forEach(out::println));
         }
         out.flush();
         return 0;
@@ -169,11 +175,29 @@ public final class ExplainCommand implements Runnable {
       }
     }
 
-    private Optional<List<String>> objects(
+    /** A Workload's name, and what is said of it. */
+    private record Explained(String workload, List<String> lines) {}
+
+    private Optional<Explained> explain(
         Optional<ClusterAccess> plain, Optional<Config> config, String in) throws IOException {
       try (ApiReader api = reader(plain, config)) {
-        return new ClusterExplanation(api, InstantSource.system()).lines(in, name);
+        return workload(api, in, name)
+            .flatMap(
+                workload ->
+                    new ClusterExplanation(api, InstantSource.system())
+                        .lines(in, workload)
+                        .map(lines -> new Explained(workload, lines)));
       }
+    }
+
+    /** The name of the Workload to be explained, by the name that was given. */
+    Optional<String> workload(ApiReader api, String in, String given) {
+      return Optional.of(given);
+    }
+
+    /** The line for a name without a Workload. */
+    String missing(String in, String given) {
+      return "Workload %s/%s does not exist".formatted(in, given);
     }
 
     private ApiReader reader(Optional<ClusterAccess> plain, Optional<Config> config)
@@ -205,6 +229,25 @@ public final class ExplainCommand implements Runnable {
       Config config = kubeconfig.config();
       config.setRequestRetryBackoffLimit(RETRIES);
       return config;
+    }
+  }
+
+  /** The command {@code sluice explain job NAME -n NS}. */
+  @Command(
+      name = "job",
+      aliases = {"jobs", "jobs.batch"},
+      description = "The same, by the name of a Job: where its Workload stands, and why it waits.",
+      mixinStandardHelpOptions = true)
+  public static final class ExplainJobCommand extends ExplainWorkloadCommand {
+
+    @Override
+    Optional<String> workload(ApiReader api, String in, String given) {
+      return new QueueObjectReader(api).workloadOfJob(in, given);
+    }
+
+    @Override
+    String missing(String in, String given) {
+      return "Job %s/%s does not exist, or has no Workload".formatted(in, given);
     }
   }
 }

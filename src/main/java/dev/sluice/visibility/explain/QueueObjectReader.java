@@ -2,6 +2,7 @@ package dev.sluice.visibility.explain;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiReader;
@@ -17,6 +18,7 @@ import java.io.UncheckedIOException;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -74,6 +76,34 @@ final class QueueObjectReader {
                       PREFIX
                           + "namespaces/%s/%s/%s"
                               .formatted(encoded(namespace), plural, encoded(name))))));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == NOT_FOUND) {
+        return Optional.empty();
+      }
+      throw e;
+    }
+  }
+
+  /** The name of a Job's newest Workload; empty if there is no such Job, or it has none. */
+  Optional<String> workloadOfJob(String namespace, String job) {
+    try {
+      Map<String, Object> found =
+          fields(
+              api.get(
+                  "/apis/batch/v1/namespaces/%s/jobs/%s"
+                      .formatted(encoded(namespace), encoded(job))));
+      String selector = KueueConstants.JOB_UID + "=" + object(found).getMetadata().getUid();
+      String workloads =
+          api.get(
+              PREFIX
+                  + "namespaces/%s/workloads?labelSelector=%s"
+                      .formatted(encoded(namespace), encoded(selector)));
+      return JsonPaths.maps(fields(workloads).get("items")).stream()
+          .map(QueueObjectReader::object)
+          .max(
+              Comparator.comparing(
+                  workload -> JsonPaths.text(workload, "metadata", "creationTimestamp")))
+          .map(workload -> workload.getMetadata().getName());
     } catch (KubernetesClientException e) {
       if (e.getCode() == NOT_FOUND) {
         return Optional.empty();

@@ -3,6 +3,7 @@ package dev.sluice.lab.demo;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.ApiClients;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -52,19 +53,28 @@ class TryCommandIT {
                     client.batch().v1().jobs().inNamespace(team).list().getItems().stream()
                         .anyMatch(TryCommandIT::isRunning));
       }
-      await("the reason of the Job that never fits")
-          .atMost(LIMIT)
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          client
-                              .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
-                              .inNamespace("blue")
-                              .list()
-                              .getItems()
-                              .toString())
-                      .contains("20 requested, more than the maximum of 16"));
     }
+    StringWriter explained = new StringWriter();
+    await("the explanation of the Job that never fits")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              int code =
+                  Main.commandLine()
+                      .setOut(new PrintWriter(explained))
+                      .execute(
+                          "explain",
+                          "job",
+                          "too-large",
+                          "-n",
+                          "blue",
+                          "--kubeconfig",
+                          kubeconfig.toString());
+              assertThat(code).isZero();
+              assertThat(explained.toString())
+                  .contains("20 requested, more than the maximum of 16");
+            });
+
     assertThat(ended.get()).isEqualTo(CommandLine.ExitCode.OK);
     assertThat(Files.exists(kubeconfig)).isFalse();
   }

@@ -107,6 +107,28 @@ class ExplainWorkloadCommandTest {
         .noneMatch(line -> line.contains("Status("));
   }
 
+  @Test
+  void theNewestWorkloadOfAJobIsExplained() {
+    server
+        .expect()
+        .get()
+        .withPath("/apis/batch/v1/namespaces/team/jobs/train")
+        .andReturn(200, "{\"metadata\": {\"name\": \"train\", \"uid\": \"u-1\"}}")
+        .always();
+    serve(
+        "namespaces/team/workloads?labelSelector=kueue.x-k8s.io%2Fjob-uid%3Du-1",
+        """
+        {"items": [
+          {"metadata": {"name": "old", "creationTimestamp": "2030-01-01T00:00:00Z"}},
+          {"metadata": {"name": "new", "creationTimestamp": "2030-01-02T00:00:00Z"}},
+          {"metadata": {"name": "older", "creationTimestamp": "2029-01-02T00:00:00Z"}}]}
+        """);
+    QueueObjectReader reader = new QueueObjectReader(new ClientApiReader(client));
+
+    assertThat(reader.workloadOfJob("team", "train")).contains("new");
+    assertThat(reader.workloadOfJob("team", "none")).isEmpty();
+  }
+
   private void serve(String path, String json) {
     server.expect().get().withPath(API + path).andReturn(200, json).always();
   }
