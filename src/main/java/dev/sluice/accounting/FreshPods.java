@@ -1,13 +1,17 @@
 package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
+import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -84,19 +88,44 @@ public final class FreshPods {
     }
   }
 
-  private Map<UUID, PodRecord> read(String namespace) throws InterruptedException {
-    ApiOutcome outcome =
-        Futures.forResult(client.send(ApiRequest.get("/api/v1/namespaces/" + namespace + LIVING)));
-    if (!(outcome instanceof ApiOutcome.Written listed)) {
-      throw new IllegalStateException("pods of namespace " + namespace + " not read: " + outcome);
+  /**
+   * The pods of a namespace that are ready, and have been since before a moment; by UID.
+   *
+   * @throws IllegalStateException if the API server doesn't answer, or refuses
+   */
+  Set<UUID> readyBefore(String namespace, Instant moment) throws InterruptedException {
+    Set<UUID> ready = new HashSet<>();
+    for (JsonNode pod : list(namespace)) {
+      for (JsonNode condition : pod.path("status").path("conditions")) {
+        if (condition.path("type").asText().equals("Ready")
+            && condition.path("status").asText().equals("True")
+            && JsonFields.time(condition.path("lastTransitionTime"))
+                .filter(moment::isAfter)
+                .isPresent()) {
+          ready.add(parser.of(pod).uid());
+        }
+      }
     }
+    return ready;
+  }
+
+  private Map<UUID, PodRecord> read(String namespace) throws InterruptedException {
     Map<UUID, PodRecord> now = new HashMap<>();
-    for (JsonNode pod : listed.object().path("items")) {
+    for (JsonNode pod : list(namespace)) {
       if (!PodRecordParser.ended(pod)) {
         PodRecord version = parser.of(pod);
         now.put(version.uid(), version);
       }
     }
     return now;
+  }
+
+  private JsonNode list(String namespace) throws InterruptedException {
+    ApiOutcome outcome =
+        Futures.forResult(client.send(ApiRequest.get("/api/v1/namespaces/" + namespace + LIVING)));
+    if (!(outcome instanceof ApiOutcome.Written listed)) {
+      throw new IllegalStateException("pods of namespace " + namespace + " not read: " + outcome);
+    }
+    return listed.object().path("items");
   }
 }

@@ -13,6 +13,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -252,7 +253,8 @@ public final class PodAccountant implements AutoCloseable {
   /**
    * Stops pods that run without an admission, or beyond what a Workload that has ended holds. A set
    * lets pods go for a rollout before it is admitted; but not those that it made before it was in a
-   * queue, which nothing else counts or stops while the rollout waits for quota.
+   * queue, which nothing else counts or stops while the rollout waits for quota. Of these, pods
+   * that served before there was a Workload go on: they may be older than the installation.
    */
   private void stop(Account account, List<PodRecord> pods, Finding finding)
       throws InterruptedException {
@@ -268,7 +270,7 @@ public final class PodAccountant implements AutoCloseable {
     if (stoppable) {
       List<PodRecord> due =
           workloads.stream().anyMatch(PodAccounts::isOfSet)
-              ? pods.stream().filter(pod -> !pod.eligibility().held()).toList()
+              ? withoutQueue(account, pods, workloads)
               : pods;
       int stopped =
           dependencies
@@ -278,6 +280,20 @@ public final class PodAccountant implements AutoCloseable {
         dependencies.observer().stopped(stopped);
       }
     }
+  }
+
+  /** The pods that a set made before it was in a queue, and that weren't ready then. */
+  private List<PodRecord> withoutQueue(
+      Account account, List<PodRecord> pods, List<CachedWorkload> workloads)
+      throws InterruptedException {
+    List<PodRecord> unheld = pods.stream().filter(pod -> !pod.eligibility().held()).toList();
+    if (unheld.isEmpty()) {
+      return unheld;
+    }
+    Instant queued =
+        workloads.stream().map(CachedWorkload::createdAt).min(Instant::compareTo).orElseThrow();
+    Set<UUID> served = dependencies.freshPods().readyBefore(account.namespace(), queued);
+    return unheld.stream().filter(pod -> !served.contains(pod.uid())).toList();
   }
 
   private void evict(CachedWorkload workload, Finding finding, Instant now)

@@ -226,35 +226,48 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p1", "p2");
   }
 
-  /** Pods of its old revision go on for a rollout; one without label was made before the queue. */
+  /**
+   * Pods of its old revision go on for a rollout. Of those without label, which it made before it
+   * was in a queue, those go on that were ready before there was a Workload.
+   */
   @Test
   void ofASetThatWaitsOnlyPodsAreStoppedThatItMadeBeforeItWasInAQueue() throws Exception {
     become(
         new WorkloadParser()
             .parse(
                 """
-                {"metadata": {"namespace": "team", "name": "w", "uid": "w-uid", "ownerReferences":
+                {"metadata": {"namespace": "team", "name": "w", "uid": "w-uid",
+                  "creationTimestamp": "2026-03-01T11:59:00Z", "ownerReferences":
                   [{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "set", "uid": "set-uid"}]}}
                 """
                     .getBytes(StandardCharsets.UTF_8)));
-    for (int i = 1; i <= 2; i++) {
-      String labels = i == 1 ? "" : "'labels': {'kueue.x-k8s.io/managed': 'true'},";
-      String pod =
-          """
-          {'metadata': {'namespace': 'team', 'name': 'p%d', 'uid': '%s', %s 'ownerReferences':
-            [{'apiVersion': 'apps/v1', 'kind': 'StatefulSet', 'name': 'set', 'controller': true,
-              'uid': 'set-uid'}]},
-           'spec': {'nodeName': 'n1', 'containers': [{'name': 'c'}]}}
-          """
-              .formatted(i, new UUID(7, i), labels)
-              .replace('\'', '"');
-      stored.put(new UUID(7, i), pod);
-      accounts.records().seen(parser.of(JSON.readTree(pod)));
-    }
+    podOfSet(1, "", "2026-03-01T11:59:00Z");
+    podOfSet(2, "'labels': {'kueue.x-k8s.io/managed': 'true'},", "");
+    podOfSet(3, "", "");
+    podOfSet(4, "", "2026-03-01T11:58:59Z");
     accountant.changed(new Account("team", "set-uid"));
     after(PodAccountant.UNADMITTED);
 
-    assertThat(deleted()).containsExactly("p1");
+    assertThat(deleted()).containsExactly("p1", "p3");
+  }
+
+  private void podOfSet(int number, String labels, String readySince) throws Exception {
+    String status =
+        readySince.isEmpty()
+            ? ""
+            : ", 'status': {'conditions': [{'type': 'Ready', 'status': 'True', 'lastTransitionTime': '%s'}]}"
+                .formatted(readySince);
+    String pod =
+        """
+        {'metadata': {'namespace': 'team', 'name': 'p%d', 'uid': '%s', %s 'ownerReferences':
+          [{'apiVersion': 'apps/v1', 'kind': 'StatefulSet', 'name': 'set', 'controller': true,
+            'uid': 'set-uid'}]},
+         'spec': {'nodeName': 'n1', 'containers': [{'name': 'c'}]}%s}
+        """
+            .formatted(number, new UUID(7, number), labels, status)
+            .replace('\'', '"');
+    stored.put(new UUID(7, number), pod);
+    accounts.records().seen(parser.of(JSON.readTree(pod)));
   }
 
   /** Three pods were admitted. */

@@ -110,6 +110,7 @@ public final class Reflector<T> implements AutoCloseable {
         }
       } catch (ResourceExpiredException e) {
         version = "";
+        pause(backoff.next());
       } catch (IOException | RuntimeException | Error e) {
         if (!isClosed()) {
           LOG.warn("watch={} again=true reason=\"{}\"", name, e.toString());
@@ -161,15 +162,17 @@ public final class Reflector<T> implements AutoCloseable {
             .forStreaming()
             .build();
     int events = 0;
-    try (ResponseStream opened = open(request)) {
+    ResponseStream opened = open(request);
+    try (opened) {
       LineReader lines = new LineReader(opened);
       while (!isClosed() && lines.next()) {
         eventReader.read(lines.bytes(), lines.offset(), lines.length(), this::event);
         events++;
       }
+    } catch (ResourceExpiredException e) {
+      throw e;
     } catch (IOException e) {
-      ResponseStream last = stream;
-      if (last == null || !last.wasCut()) {
+      if (!opened.wasCut()) {
         throw e;
       }
     }
@@ -198,7 +201,11 @@ public final class Reflector<T> implements AutoCloseable {
       } else {
         sink.seen(object);
       }
-    } catch (IOException | RuntimeException | StackOverflowError e) {
+    } catch (IOException
+        | RuntimeException
+        | StackOverflowError
+        | LinkageError
+        | AssertionError e) {
       reflectors.faults().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
       unreadable(bytes, offset, length, deleted);
     }
@@ -251,8 +258,16 @@ public final class Reflector<T> implements AutoCloseable {
       pause(SILENCE.dividedBy(10));
       ResponseStream current = stream;
       if (current != null && current.heard().plus(SILENCE).isBefore(reflectors.clock().instant())) {
-        current.cut();
+        cut(current);
       }
+    }
+  }
+
+  private void cut(ResponseStream silent) {
+    try {
+      silent.cut();
+    } catch (RuntimeException e) {
+      LOG.debug("watch={} cut=false reason=\"{}\"", name, e.toString());
     }
   }
 
