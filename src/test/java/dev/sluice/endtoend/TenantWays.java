@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -68,6 +69,9 @@ final class TenantWays {
       this(name, held, List.of("lq"), steps);
     }
   }
+
+  /** The API server waits so long for an answer, as webhooks are registered. */
+  private static final Duration REVIEW_TIMEOUT = Duration.ofSeconds(10);
 
   private TenantWays() {}
 
@@ -252,15 +256,23 @@ final class TenantWays {
 
   /**
    * Its JSON is within the API server's limit, and the review's is not: "<" is escaped there. It
-   * comes first, while little else is asked: the API server lets in what isn't answered in time.
+   * comes first, while little else is asked: the API server lets in what isn't answered within ten
+   * seconds, because it names no queue. A gate of its own keeps such a pod from running.
    */
   private static void makeLargePod(Tenant tenant) {
     tenant.create(job("beside", 2, ""));
     tenant.awaitRunning(2);
+    Instant begin = Instant.now();
     tenant.create(
         pod("large", "", "")
             .replace("kueue.x-k8s.io/queue-name: lq", "")
+            .replace("spec:", "spec:\n  schedulingGates: [{name: example.test/large}]")
             .replace("image: none", "image: none, args: [\"" + "<".repeat(1_400_000) + "\"]"));
+    boolean letIn =
+        tenant.pods().stream().anyMatch(pod -> pod.at("/metadata/name").asText().equals("large"));
+    if (letIn && Instant.now().isBefore(begin.plus(REVIEW_TIMEOUT))) {
+      throw new AssertionError("a review that is too large was answered, and the pod let in");
+    }
   }
 
   private static void deleteJobThatLasts(Tenant tenant) {

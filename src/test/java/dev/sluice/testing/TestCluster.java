@@ -6,6 +6,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.readiness.Readiness;
 import java.io.ByteArrayInputStream;
@@ -134,11 +135,22 @@ public final class TestCluster implements AutoCloseable {
             ? client().resource(object).inNamespace(namespace())
             : client().resource(object);
     HasMetadata applied =
-        object.getMetadata().getName() == null
-            ? resource.create()
-            : resource.fieldManager("test").forceConflicts().serverSideApply();
+        object.getMetadata().getName() == null ? resource.create() : applied(resource);
     made.add(applied);
     return applied;
+  }
+
+  /** Applies an object, once more where the API server waited in vain for a review. */
+  private static HasMetadata applied(Resource<HasMetadata> resource) {
+    var writer = resource.fieldManager("test").forceConflicts();
+    try {
+      return writer.serverSideApply();
+    } catch (KubernetesClientException e) {
+      if (!String.valueOf(e.getMessage()).contains("context deadline exceeded")) {
+        throw e;
+      }
+      return writer.serverSideApply();
+    }
   }
 
   private static String read(Class<?> beside, String resource) {
