@@ -3,6 +3,7 @@ package dev.sluice.kube.reflect;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.CurrentStream;
 import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
@@ -16,9 +17,6 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -76,8 +74,7 @@ public final class Reflector<T> implements AutoCloseable {
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
-  private final CountDownLatch closed = new CountDownLatch(1);
-  private volatile @Nullable ResponseStream stream;
+  private final CurrentStream stream;
   private String version = "";
 
   Reflector(String name, String path, Sink<T> sink, Reflectors reflectors) {
@@ -86,12 +83,13 @@ public final class Reflector<T> implements AutoCloseable {
     this.uri = reflectors.client().getMasterUrl() + path + (path.contains("?") ? "&" : "?");
     this.sink = sink;
     this.reflectors = reflectors;
+    this.stream = new CurrentStream(SILENCE, reflectors.clock());
   }
 
   /** Starts reading; completes when the first listing has ended. */
   public CompletableFuture<Void> start() {
     Thread.ofVirtual().name(name + "-reader").start(this::read);
-    Thread.ofVirtual().name(name + "-reader-watchdog").start(this::watchOver);
+    Thread.ofVirtual().name(name + "-reader-watchdog").start(stream::watchOver);
     return synced;
   }
 
@@ -162,17 +160,14 @@ public final class Reflector<T> implements AutoCloseable {
             .forStreaming()
             .build();
     int events = 0;
-    ResponseStream opened = open(request);
-    try (opened) {
+    try (ResponseStream opened = open(request)) {
       LineReader lines = new LineReader(opened);
       while (!isClosed() && lines.next()) {
         eventReader.read(lines.bytes(), lines.offset(), lines.length(), this::event);
         events++;
       }
-    } catch (ResourceExpiredException e) {
-      throw e;
     } catch (IOException e) {
-      if (!opened.wasCut()) {
+      if (e instanceof ResourceExpiredException || !stream.wasCut()) {
         throw e;
       }
     }
@@ -244,55 +239,23 @@ public final class Reflector<T> implements AutoCloseable {
   }
 
   private ResponseStream open(HttpRequest request) throws IOException {
-    ResponseStream opened = ResponseStream.open(http, request, PATIENCE, reflectors.clock());
-    stream = opened;
-    if (isClosed()) {
-      opened.cut();
-    }
-    return opened;
-  }
-
-  /** Cuts a watch that is silent although the server sends a bookmark each minute. */
-  private void watchOver() {
-    while (!isClosed()) {
-      pause(SILENCE.dividedBy(10));
-      ResponseStream current = stream;
-      if (current != null && current.heard().plus(SILENCE).isBefore(reflectors.clock().instant())) {
-        cut(current);
-      }
-    }
-  }
-
-  private void cut(ResponseStream silent) {
-    try {
-      silent.cut();
-    } catch (RuntimeException e) {
-      LOG.debug("watch={} cut=false reason=\"{}\"", name, e.toString());
-    }
+    return stream.open(() -> ResponseStream.open(http, request, PATIENCE, reflectors.clock()));
   }
 
   private boolean isClosed() {
-    return closed.getCount() == 0;
+    return stream.isClosed();
   }
 
   private void pause(Duration duration) {
-    try {
-      if (closed.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
-        synced.cancel(false);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (stream.pause(duration)) {
+      synced.cancel(false);
     }
   }
 
   /** Stops reading; the sink may get one more call. */
   @Override
   public void close() {
-    closed.countDown();
-    ResponseStream current = stream;
-    if (current != null) {
-      current.cut();
-    }
+    stream.close();
     synced.cancel(false);
   }
 }

@@ -4,6 +4,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
 import dev.sluice.kube.client.ConnectionLostException;
+import dev.sluice.kube.client.CurrentStream;
 import dev.sluice.kube.client.OutageLogger;
 import dev.sluice.kube.client.RawRequests;
 import dev.sluice.kube.client.ResourceExpiredException;
@@ -27,11 +28,8 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the cache of Workloads up to date: lists them in pages, then watches. A watch that ends is
@@ -63,8 +61,7 @@ public final class WorkloadReflector implements WorkloadReader {
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
   private final CompletableFuture<Void> started = new CompletableFuture<>();
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final CountDownLatch closed = new CountDownLatch(1);
-  private volatile @Nullable ResponseStream stream;
+  private final CurrentStream stream;
   private volatile boolean listNext = true;
   private volatile boolean following;
 
@@ -89,6 +86,7 @@ public final class WorkloadReflector implements WorkloadReader {
     this.settings = settings;
     this.clock = clock;
     this.random = random;
+    this.stream = new CurrentStream(settings.silence(), clock);
     this.outageLogger = new OutageLogger(clock);
     MalformedObjectLog malformedObjectLog = new MalformedObjectLog(counters, faults);
     this.listing = new WorkloadListing(parser, index, malformedObjectLog, started);
@@ -127,7 +125,7 @@ public final class WorkloadReflector implements WorkloadReader {
   public void begin() {
     if (!begun.getAndSet(true)) {
       Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
-      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(this::watchOver);
+      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(stream::watchOver);
     }
   }
 
@@ -193,7 +191,7 @@ public final class WorkloadReflector implements WorkloadReader {
       outageLogger.over();
       events = watch.follow(opened);
     } catch (IOException e) {
-      if (!wasEndedHere()) {
+      if (!stream.wasCut()) {
         throw e;
       }
     } finally {
@@ -203,22 +201,11 @@ public final class WorkloadReflector implements WorkloadReader {
       listNext = true;
     }
     boolean lasted = Duration.between(begun, clock.instant()).compareTo(Duration.ofSeconds(1)) > 0;
-    return events > 0 || lasted || wasEndedHere();
-  }
-
-  private boolean wasEndedHere() {
-    ResponseStream last = stream;
-    return last != null && last.wasCut();
+    return events > 0 || lasted || stream.wasCut();
   }
 
   private ResponseStream opened(HttpRequest request) throws IOException {
-    stream = null;
-    ResponseStream opened = open(request);
-    stream = opened;
-    if (isClosed()) {
-      opened.cut();
-    }
-    return opened;
+    return stream.open(() -> open(request));
   }
 
   /** Repeats the request once, since the client may use a connection that was closed meanwhile. */
@@ -237,17 +224,6 @@ public final class WorkloadReflector implements WorkloadReader {
     if (!isClosed()) {
       counters.failure();
       outageLogger.failed(cause);
-    }
-  }
-
-  private void watchOver() {
-    long period = Math.max(10, settings.silence().toMillis() / 10);
-    while (!isClosed()) {
-      pause(Duration.ofMillis(period));
-      ResponseStream current = stream;
-      if (current != null && current.heard().plus(settings.silence()).isBefore(clock.instant())) {
-        current.cut();
-      }
     }
   }
 
@@ -310,33 +286,24 @@ public final class WorkloadReflector implements WorkloadReader {
     if (index.size() < settings.relistBelow()) {
       listNext = true;
     }
-    ResponseStream current = stream;
-    if (following && current != null) {
-      current.cut();
+    if (following) {
+      stream.cut();
     }
   }
 
   private boolean isClosed() {
-    return closed.getCount() == 0;
+    return stream.isClosed();
   }
 
   private void pause(Duration duration) {
-    try {
-      if (closed.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
-        resourceVersionWaiter.cancel();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+    if (stream.pause(duration)) {
+      resourceVersionWaiter.cancel();
     }
   }
 
   @Override
   public void close() {
-    closed.countDown();
-    ResponseStream current = stream;
-    if (current != null) {
-      current.cut();
-    }
+    stream.close();
     synced.cancel(false);
     started.cancel(false);
     resourceVersionWaiter.cancel();
