@@ -8,10 +8,9 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import java.time.Instant;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,8 +34,30 @@ public final class FreshPods {
    */
   private static final class SharedList {
     private final ReentrantLock reading = new ReentrantLock();
-    private final AtomicReference<CompletableFuture<Map<UUID, PodRecord>>> next =
-        new AtomicReference<>();
+    private final AtomicReference<CompletableFuture<Living>> next = new AtomicReference<>();
+  }
+
+  /**
+   * The pods of a namespace that had not ended.
+   *
+   * @param pods by UID
+   * @param readySince since when those are ready that are
+   */
+  public record Living(Map<UUID, PodRecord> pods, Map<UUID, Instant> readySince) {
+
+    /** Those of some pods that have not ended and run, as they are now. */
+    public List<PodRecord> of(List<PodRecord> known) {
+      return known.stream()
+          .filter(pod -> pods.containsKey(pod.uid()))
+          .map(pod -> pods.getOrDefault(pod.uid(), pod).after(pod))
+          .filter(PodRecord::runs)
+          .toList();
+    }
+
+    /** Whether a pod is ready, and has been since before a moment. */
+    public boolean wasReadyBefore(PodRecord pod, Instant moment) {
+      return readySince.getOrDefault(pod.uid(), moment).isBefore(moment);
+    }
   }
 
   /** Over the connections of this client. */
@@ -46,35 +67,21 @@ public final class FreshPods {
   }
 
   /**
-   * Those of some pods of a namespace that have not ended, as they are now.
+   * The pods of a namespace that have not ended, read after this was called.
    *
    * @throws IllegalStateException if the API server doesn't answer, or refuses
    */
-  public List<PodRecord> of(String namespace, List<PodRecord> known) throws InterruptedException {
-    Map<UUID, PodRecord> now = living(namespace);
-    return known.stream()
-        .filter(pod -> now.containsKey(pod.uid()))
-        .map(pod -> now.getOrDefault(pod.uid(), pod).after(pod))
-        .filter(PodRecord::runs)
-        .toList();
-  }
-
-  /**
-   * The pods of a namespace that have not ended, by UID, read after this was called.
-   *
-   * @throws IllegalStateException if the API server doesn't answer, or refuses
-   */
-  public Map<UUID, PodRecord> living(String namespace) throws InterruptedException {
+  public Living living(String namespace) throws InterruptedException {
     SharedList list = lists.computeIfAbsent(namespace, any -> new SharedList());
-    CompletableFuture<Map<UUID, PodRecord>> mine = new CompletableFuture<>();
-    CompletableFuture<Map<UUID, PodRecord>> others = list.next.compareAndExchange(null, mine);
+    CompletableFuture<Living> mine = new CompletableFuture<>();
+    CompletableFuture<Living> others = list.next.compareAndExchange(null, mine);
     if (others != null) {
       return Futures.forResult(others);
     }
     list.reading.lockInterruptibly();
     try {
       list.next.set(null);
-      Map<UUID, PodRecord> found = read(namespace);
+      Living found = read(namespace);
       mine.complete(found);
       return found;
     } catch (RuntimeException e) {
@@ -88,44 +95,31 @@ public final class FreshPods {
     }
   }
 
-  /**
-   * The pods of a namespace that are ready, and have been since before a moment; by UID.
-   *
-   * @throws IllegalStateException if the API server doesn't answer, or refuses
-   */
-  Set<UUID> readyBefore(String namespace, Instant moment) throws InterruptedException {
-    Set<UUID> ready = new HashSet<>();
-    for (JsonNode pod : list(namespace)) {
-      for (JsonNode condition : pod.path("status").path("conditions")) {
-        if (condition.path("type").asText().equals("Ready")
-            && condition.path("status").asText().equals("True")
-            && JsonFields.time(condition.path("lastTransitionTime"))
-                .filter(moment::isAfter)
-                .isPresent()) {
-          ready.add(parser.of(pod).uid());
-        }
-      }
-    }
-    return ready;
-  }
-
-  private Map<UUID, PodRecord> read(String namespace) throws InterruptedException {
-    Map<UUID, PodRecord> now = new HashMap<>();
-    for (JsonNode pod : list(namespace)) {
-      if (!PodRecordParser.ended(pod)) {
-        PodRecord version = parser.of(pod);
-        now.put(version.uid(), version);
-      }
-    }
-    return now;
-  }
-
-  private JsonNode list(String namespace) throws InterruptedException {
+  private Living read(String namespace) throws InterruptedException {
     ApiOutcome outcome =
         Futures.forResult(client.send(ApiRequest.get("/api/v1/namespaces/" + namespace + LIVING)));
     if (!(outcome instanceof ApiOutcome.Written listed)) {
       throw new IllegalStateException("pods of namespace " + namespace + " not read: " + outcome);
     }
-    return listed.object().path("items");
+    Map<UUID, PodRecord> pods = new HashMap<>();
+    Map<UUID, Instant> readySince = new HashMap<>();
+    for (JsonNode pod : listed.object().path("items")) {
+      if (!PodRecordParser.ended(pod)) {
+        PodRecord version = parser.of(pod);
+        pods.put(version.uid(), version);
+        readySince(pod).ifPresent(since -> readySince.put(version.uid(), since));
+      }
+    }
+    return new Living(pods, readySince);
+  }
+
+  private static Optional<Instant> readySince(JsonNode pod) {
+    for (JsonNode condition : pod.path("status").path("conditions")) {
+      if (condition.path("type").asText().equals("Ready")
+          && condition.path("status").asText().equals("True")) {
+        return JsonFields.time(condition.path("lastTransitionTime"));
+      }
+    }
+    return Optional.empty();
   }
 }

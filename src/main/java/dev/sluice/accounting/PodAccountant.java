@@ -13,7 +13,6 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -174,7 +173,7 @@ public final class PodAccountant implements AutoCloseable {
     Instant now = dependencies.clock().instant();
     Instant since = behind.computeIfAbsent(account, any -> now);
     long unknown =
-        dependencies.freshPods().living(account.namespace()).keySet().stream()
+        dependencies.freshPods().living(account.namespace()).pods().keySet().stream()
             .filter(pod -> accounts.records().find(pod).isEmpty())
             .count();
     if (unknown > 0 && now.isBefore(since.plus(LONGEST_BEHIND))) {
@@ -226,7 +225,8 @@ public final class PodAccountant implements AutoCloseable {
 
   private Optional<Duration> exceeds(Account account, List<PodRecord> known, Suspicion suspicion)
       throws InterruptedException {
-    List<PodRecord> pods = dependencies.freshPods().of(account.namespace(), known);
+    FreshPods.Living living = dependencies.freshPods().living(account.namespace());
+    List<PodRecord> pods = living.of(known);
     Instant now = dependencies.clock().instant();
     Finding finding = accounts.find(account, pods, now);
     if (!finding.exceeds()) {
@@ -236,7 +236,7 @@ public final class PodAccountant implements AutoCloseable {
     if (reserving.isEmpty()) {
       List<PodRecord> due =
           pods.stream().filter(pod -> suspicion.isOlder(pod, UNADMITTED, now)).toList();
-      stop(account, due, finding);
+      stop(account, due, living, finding);
       return Optional.of(suspicion.next(UNADMITTED, now));
     }
     for (CachedWorkload workload : reserving) {
@@ -256,7 +256,7 @@ public final class PodAccountant implements AutoCloseable {
    * queue, which nothing else counts or stops while the rollout waits for quota. Of these, pods
    * that served before there was a Workload go on: they may be older than the installation.
    */
-  private void stop(Account account, List<PodRecord> pods, Finding finding)
+  private void stop(Account account, List<PodRecord> pods, FreshPods.Living living, Finding finding)
       throws InterruptedException {
     List<CachedWorkload> workloads = accounts.workloadsOf(account);
     boolean stoppable =
@@ -270,7 +270,7 @@ public final class PodAccountant implements AutoCloseable {
     if (stoppable) {
       List<PodRecord> due =
           workloads.stream().anyMatch(PodAccounts::isOfSet)
-              ? withoutQueue(account, pods, workloads)
+              ? withoutQueue(pods, living, workloads)
               : pods;
       int stopped =
           dependencies
@@ -283,17 +283,13 @@ public final class PodAccountant implements AutoCloseable {
   }
 
   /** The pods that a set made before it was in a queue, and that weren't ready then. */
-  private List<PodRecord> withoutQueue(
-      Account account, List<PodRecord> pods, List<CachedWorkload> workloads)
-      throws InterruptedException {
-    List<PodRecord> unheld = pods.stream().filter(pod -> !pod.eligibility().held()).toList();
-    if (unheld.isEmpty()) {
-      return unheld;
-    }
+  private static List<PodRecord> withoutQueue(
+      List<PodRecord> pods, FreshPods.Living living, List<CachedWorkload> workloads) {
     Instant queued =
         workloads.stream().map(CachedWorkload::createdAt).min(Instant::compareTo).orElseThrow();
-    Set<UUID> served = dependencies.freshPods().readyBefore(account.namespace(), queued);
-    return unheld.stream().filter(pod -> !served.contains(pod.uid())).toList();
+    return pods.stream()
+        .filter(pod -> !pod.eligibility().held() && !living.wasReadyBefore(pod, queued))
+        .toList();
   }
 
   private void evict(CachedWorkload workload, Finding finding, Instant now)

@@ -113,7 +113,7 @@ public final class PodPrevention {
             .flatMap(account -> accounts.podsOf(account).stream())
             .map(PodRecord::uid)
             .collect(Collectors.toSet());
-    Map<UUID, PodRecord> living = dependencies.freshPods().living(record.namespace());
+    Map<UUID, PodRecord> living = dependencies.freshPods().living(record.namespace()).pods();
     return letIn(record, compared, new Listed(asked, living), dryRun);
   }
 
