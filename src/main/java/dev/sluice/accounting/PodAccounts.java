@@ -205,7 +205,7 @@ public final class PodAccounts implements WorkloadListener {
             .or(
                 () ->
                     workload.coOwners().stream()
-                        .filter(owner -> !isPod(owner))
+                        .filter(owner -> !owner.isPod())
                         .map(Owner::uid)
                         .findFirst())
             .or(
@@ -221,11 +221,7 @@ public final class PodAccounts implements WorkloadListener {
    * Whether a Workload is that of a set of pods, such as a StatefulSet, which it names as owner.
    */
   static boolean isOfSet(CachedWorkload workload) {
-    return !workload.coOwners().stream().allMatch(PodAccounts::isPod);
-  }
-
-  private static boolean isPod(Owner owner) {
-    return owner.kind().equals("Pod") && owner.apiVersion().equals("v1");
+    return !workload.coOwners().stream().allMatch(Owner::isPod);
   }
 
   /** The accounts of all Workloads. */
@@ -414,7 +410,7 @@ public final class PodAccounts implements WorkloadListener {
         byWorkload.put(uid, account);
         members.computeIfAbsent(account, any -> new HashMap<>(2)).put(uid, workload.id());
         workload.coOwners().stream()
-            .filter(PodAccounts::isPod)
+            .filter(Owner::isPod)
             .forEach(
                 pod -> {
                   byPod.computeIfAbsent(pod.uid(), any -> new HashSet<>(2)).add(account);

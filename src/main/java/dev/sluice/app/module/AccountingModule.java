@@ -47,7 +47,6 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -168,9 +167,7 @@ public final class AccountingModule implements OperatorModule {
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream()
             .allMatch(
-                owner ->
-                    SinglePod.KIND.is(owner.apiVersion(), owner.kind())
-                        || StatefulSets.KIND.is(owner.apiVersion(), owner.kind()));
+                owner -> owner.isPod() || StatefulSets.KIND.is(owner.apiVersion(), owner.kind()));
   }
 
   private void changed(Account account) {
@@ -218,7 +215,8 @@ public final class AccountingModule implements OperatorModule {
     jobs.observe((before, after) -> jobChanged(before, after, resolver));
     jobExists =
         workload ->
-            Stream.concat(workload.owner().stream(), workload.coOwners().stream())
+            workload
+                .owners()
                 .map(CachedJob.Controller::of)
                 .anyMatch(owner -> jobs.find(workload.id().namespace(), owner).isPresent());
     owners = new OwnerLinks(context.requests(WRITES_AT_A_TIME), jobs, believed, accounts);

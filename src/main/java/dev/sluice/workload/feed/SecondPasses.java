@@ -59,12 +59,8 @@ final class SecondPasses {
         workload.owner().isEmpty()
             && pods == 1
             && workload.coOwners().size() == 1
-            && isPod(workload.coOwners().getFirst());
-    return alone || workload.owner().filter(SecondPasses::isPod).isPresent();
-  }
-
-  private static boolean isPod(CachedWorkload.Owner owner) {
-    return owner.apiVersion().equals("v1") && owner.kind().equals("Pod");
+            && workload.coOwners().getFirst().isPod();
+    return alone || workload.owner().filter(CachedWorkload.Owner::isPod).isPresent();
   }
 
   private static Set<String> lostNodes(CachedWorkload workload, List<Assignment> assignments) {

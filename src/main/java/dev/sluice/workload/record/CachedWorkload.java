@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 
 /**
  * The cached part of a Workload object: only the fields that decisions and writes need.
@@ -73,7 +74,18 @@ public record CachedWorkload(
   }
 
   /** An owner of a Workload. */
-  public record Owner(String apiVersion, String kind, String name, String uid) {}
+  public record Owner(String apiVersion, String kind, String name, String uid) {
+
+    /** Whether the owner is a Pod, of whatever version. */
+    public boolean isPod() {
+      return kind.equals("Pod") && apiVersion.indexOf('/') < 0;
+    }
+  }
+
+  /** The owner that controls the Workload, if there is one, and then the others. */
+  public Stream<Owner> owners() {
+    return Stream.concat(owner.stream(), coOwners.stream());
+  }
 
   /**
    * The spec.

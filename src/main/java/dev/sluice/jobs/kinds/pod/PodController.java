@@ -176,7 +176,7 @@ public final class PodController implements JobKindController, WorkloadListener 
     String namespace = workload.id().namespace();
     workload
         .owner()
-        .filter(PodWorkloadFinalizer::isPod)
+        .filter(CachedWorkload.Owner::isPod)
         .ifPresent(owner -> queue.enqueue(PodGroupKey.single(namespace, owner.name())));
     if (PodWorkloadFinalizer.isOfGroup(workload)
         || index.hasGroup(namespace, workload.id().name())) {

@@ -125,7 +125,7 @@ final class PodGroupMembers {
     boolean hadPods =
         workload.evicted()
             || !workload.quotaReserved()
-                && workload.coOwners().stream().anyMatch(PodWorkloadFinalizer::isPod);
+                && workload.coOwners().stream().anyMatch(CachedWorkload.Owner::isPod);
     return hadPods && !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK);
   }
 }

@@ -45,11 +45,6 @@ final class PodWorkloadFinalizer {
     this.objects = around.objects();
   }
 
-  /** Whether an owner is a pod. */
-  static boolean isPod(CachedWorkload.Owner owner) {
-    return SinglePod.KIND.is(owner.apiVersion(), owner.kind());
-  }
-
   /** Whether a Workload was made for a group of pods. */
   static boolean isOfGroup(CachedWorkload workload) {
     return "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD));
@@ -60,7 +55,7 @@ final class PodWorkloadFinalizer {
     return workload.deleting()
         && workload.finalized()
         && (isOfGroup(workload)
-            || workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent());
+            || workload.owner().filter(CachedWorkload.Owner::isPod).isPresent());
   }
 
   /** Whether a Workload of a single pod is evicted and holds quota until the pod is gone. */
@@ -68,14 +63,14 @@ final class PodWorkloadFinalizer {
     return workload.evicted()
         && workload.quotaReserved()
         && !workload.finished()
-        && workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent();
+        && workload.owner().filter(CachedWorkload.Owner::isPod).isPresent();
   }
 
   /** Whether the pod that controls a Workload is not in the index. */
   boolean lacksOwner(CachedWorkload workload) {
     return workload
         .owner()
-        .filter(PodWorkloadFinalizer::isPod)
+        .filter(CachedWorkload.Owner::isPod)
         .filter(owner -> !isKnown(workload.id().namespace(), owner))
         .isPresent();
   }
@@ -143,7 +138,7 @@ final class PodWorkloadFinalizer {
   private static List<CachedWorkload.Owner> pods(CachedWorkload workload) {
     List<CachedWorkload.Owner> owners = new ArrayList<>(workload.coOwners());
     workload.owner().ifPresent(owners::add);
-    return owners.stream().filter(PodWorkloadFinalizer::isPod).toList();
+    return owners.stream().filter(CachedWorkload.Owner::isPod).toList();
   }
 
   private boolean isKnown(String namespace, CachedWorkload.Owner owner) {

@@ -8,7 +8,6 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * Where the Workloads of StatefulSets are found.
@@ -54,7 +53,8 @@ public record StatefulSetWorkloads(WorkloadLister store, int longestName) {
   /** Whether a Workload was made for a group of pods, and not for another StatefulSet. */
   private static boolean mayBelongTo(String uid, CachedWorkload workload) {
     return "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD))
-        && Stream.concat(workload.owner().stream(), workload.coOwners().stream())
+        && workload
+            .owners()
             .filter(owner -> StatefulSets.KIND.is(owner.apiVersion(), owner.kind()))
             .allMatch(owner -> owner.uid().equals(uid));
   }
