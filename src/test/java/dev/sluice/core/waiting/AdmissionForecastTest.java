@@ -2,10 +2,6 @@ package dev.sluice.core.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
-import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
@@ -17,9 +13,9 @@ import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.PlainQueues;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolders;
-import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.scheduling.SchedulingPolicies.ClassicalPolicy;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -38,7 +34,7 @@ class AdmissionForecastTest {
       new ClassicalPolicy(OrderingRules.DEFAULT, node -> null).forecastOrder().orElseThrow();
 
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
-  private final CohortHierarchy trees = new CohortHierarchy(pairs);
+  private final PlainQueues queues = new PlainQueues(pairs);
 
   private InadmissibleIndex.InadmissibleQueue queueWith(String name, long cpu, int second) {
     Quota five = new Quota(5, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
@@ -46,25 +42,8 @@ class AdmissionForecastTest {
         List.of(
             new ResourceGroup(
                 List.of("cpu"), List.of(new ResourceGroup.FlavorQuotas("f", Map.of("cpu", five)))));
-    trees.declareQueue(name, "cohort", groups);
-    trees.rebuildIfDirty();
-    ClusterQueueSpec spec =
-        new ClusterQueueSpec(
-            name,
-            "cohort",
-            groups,
-            ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO,
-            new LabelSelector.Requirements(List.of()),
-            ClusterQueueSpec.StopPolicy.NONE,
-            false,
-            PreemptionPolicies.NEVER,
-            FlavorFungibility.DEFAULT,
-            List.of(),
-            List.of());
     PendingQueue pending = new PendingQueue();
-    ClusterQueueCache queue =
-        new ClusterQueueCache(
-            spec, Objects.requireNonNull(trees.queue(name)), pending, new QuotaHolders(), pairs);
+    ClusterQueueCache queue = queues.declare(name, "cohort", groups, pending, new QuotaHolders());
     return new InadmissibleIndex.InadmissibleQueue(
         queue, add(pending, name, cpu, second).equivalenceClass());
   }

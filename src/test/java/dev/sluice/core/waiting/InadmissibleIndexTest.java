@@ -2,11 +2,7 @@ package dev.sluice.core.waiting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
@@ -20,16 +16,15 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.PlainQueues;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolders;
-import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import dev.sluice.core.scheduling.SchedulingPolicies.ClassicalPolicy;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -54,25 +49,8 @@ class InadmissibleIndexTest {
             new ResourceGroup(
                 List.of("cpu", "memory"),
                 List.of(new ResourceGroup.FlavorQuotas("f", Map.of("cpu", ten, "memory", ten)))));
-    CohortHierarchy forest = new CohortHierarchy(pairs);
-    forest.declareQueue("q", "", groups);
-    forest.rebuildIfDirty();
-    ClusterQueueSpec spec =
-        new ClusterQueueSpec(
-            "q",
-            "",
-            groups,
-            ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO,
-            new LabelSelector.Requirements(List.of()),
-            ClusterQueueSpec.StopPolicy.NONE,
-            false,
-            PreemptionPolicies.NEVER,
-            FlavorFungibility.DEFAULT,
-            List.of(),
-            List.of());
     ClusterQueueCache state =
-        new ClusterQueueCache(
-            spec, Objects.requireNonNull(forest.queue("q")), pending, new QuotaHolders(), pairs);
+        new PlainQueues(pairs).declare("q", "", groups, pending, new QuotaHolders());
     state.node().add(cpu, 10);
     state.node().add(memory, 10);
     state.active(true);

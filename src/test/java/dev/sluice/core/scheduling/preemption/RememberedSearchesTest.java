@@ -2,21 +2,16 @@ package dev.sluice.core.scheduling.preemption;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
-import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.PlainQueues;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.QuotaHolders;
-import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -25,7 +20,7 @@ class RememberedSearchesTest {
 
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final int cpu = pairs.number("f", "cpu");
-  private final CohortHierarchy forest = new CohortHierarchy(pairs);
+  private final PlainQueues queues = new PlainQueues(pairs);
   private final QuotaHolders othersHolders = new QuotaHolders();
   private final ClusterQueueCache queue = queue("a", new QuotaHolders());
   private final ClusterQueueCache other = queue("b", othersHolders);
@@ -33,25 +28,7 @@ class RememberedSearchesTest {
   private int searches;
 
   private ClusterQueueCache queue(String name, QuotaHolders holders) {
-    forest.declareQueue(name, "co", List.of());
-    forest.rebuildIfDirty();
-    return new ClusterQueueCache(
-        new ClusterQueueSpec(
-            name,
-            "co",
-            List.of(),
-            ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO,
-            new LabelSelector.Requirements(List.of()),
-            ClusterQueueSpec.StopPolicy.NONE,
-            false,
-            PreemptionPolicies.NEVER,
-            FlavorFungibility.DEFAULT,
-            List.of(),
-            List.of()),
-        Objects.requireNonNull(forest.queue(name)),
-        new PendingQueue(),
-        holders,
-        pairs);
+    return queues.declare(name, "co", List.of(), new PendingQueue(), holders);
   }
 
   private int searchesAfter(long amount, long priority) {
@@ -127,8 +104,7 @@ class RememberedSearchesTest {
   @Test
   void aRebuildOfTheTreesAsksForAnotherSearch() {
     assertThat(searchesAfter(5, 1)).isEqualTo(1);
-    forest.declareQueue("c", "co", List.of());
-    forest.rebuildIfDirty();
+    queue("c", new QuotaHolders());
     assertThat(searchesAfter(5, 1)).isEqualTo(2);
     remembered.forget();
     assertThat(searchesAfter(5, 1)).isEqualTo(3);
