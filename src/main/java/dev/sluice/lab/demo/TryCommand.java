@@ -104,7 +104,6 @@ public final class TryCommand implements Callable<Integer> {
         var unused = timer.scheduleWithFixedDelay(jobs::submit, 0, 2, TimeUnit.SECONDS);
         where(out, controlPlane.kubeconfig(), port, OperatorAccount.token(client, "visitor"));
         awaitEnd(operator);
-        timer.shutdownNow();
       }
     }
     return List.of();

@@ -68,14 +68,13 @@ final class QueueObjectReader {
 
   /** A namespaced object; empty if it does not exist. */
   Optional<GenericKubernetesResource> get(String plural, String namespace, String name) {
+    return existing(
+        PREFIX + "namespaces/%s/%s/%s".formatted(encoded(namespace), plural, encoded(name)));
+  }
+
+  private Optional<GenericKubernetesResource> existing(String path) {
     try {
-      return Optional.of(
-          object(
-              fields(
-                  api.get(
-                      PREFIX
-                          + "namespaces/%s/%s/%s"
-                              .formatted(encoded(namespace), plural, encoded(name))))));
+      return Optional.of(object(fields(api.get(path))));
     } catch (KubernetesClientException e) {
       if (e.getCode() == NOT_FOUND) {
         return Optional.empty();
@@ -86,36 +85,30 @@ final class QueueObjectReader {
 
   /** The name of a Job's newest Workload; empty if there is no such Job, or it has none. */
   Optional<String> workloadOfJob(String namespace, String job) {
-    try {
-      Map<String, Object> found =
-          fields(
-              api.get(
-                  "/apis/batch/v1/namespaces/%s/jobs/%s"
-                      .formatted(encoded(namespace), encoded(job))));
-      String selector = KueueConstants.JOB_UID + "=" + object(found).getMetadata().getUid();
-      String workloads =
-          api.get(
-              PREFIX
-                  + "namespaces/%s/workloads?labelSelector=%s"
-                      .formatted(encoded(namespace), encoded(selector)));
-      return JsonPaths.maps(fields(workloads).get("items")).stream()
-          .map(QueueObjectReader::object)
-          .max(
-              Comparator.comparing(
-                  workload -> JsonPaths.text(workload, "metadata", "creationTimestamp")))
-          .map(workload -> workload.getMetadata().getName());
-    } catch (KubernetesClientException e) {
-      if (e.getCode() == NOT_FOUND) {
-        return Optional.empty();
-      }
-      throw e;
-    }
+    String path =
+        "/apis/batch/v1/namespaces/%s/jobs/%s".formatted(encoded(namespace), encoded(job));
+    return existing(path)
+        .flatMap(
+            found ->
+                list(
+                        "namespaces/%s/workloads?labelSelector=%s"
+                            .formatted(
+                                encoded(namespace),
+                                encoded(
+                                    KueueConstants.JOB_UID + "=" + found.getMetadata().getUid())))
+                    .stream()
+                    .max(
+                        Comparator.comparing(
+                            workload -> JsonPaths.text(workload, "metadata", "creationTimestamp"))))
+        .map(workload -> workload.getMetadata().getName());
   }
 
-  /** All objects of a kind, of all namespaces if it has any. */
-  List<GenericKubernetesResource> list(String plural) {
+  /**
+   * All objects of a collection, such as {@code cohorts}: of all namespaces unless it names one.
+   */
+  List<GenericKubernetesResource> list(String collection) {
     List<GenericKubernetesResource> objects = new ArrayList<>();
-    for (Map<?, ?> item : JsonPaths.maps(fields(api.get(PREFIX + plural)).get("items"))) {
+    for (Map<?, ?> item : JsonPaths.maps(fields(api.get(PREFIX + collection)).get("items"))) {
       objects.add(object(item));
     }
     return objects;
