@@ -343,7 +343,7 @@ public final class FailedNodeController implements WorkloadListener, AutoCloseab
 
   /**
    * Sets the phase of pods that wait for a node that they can't run on any more to Failed, so that
-   * their job makes others (docs/topology-operating.md#failed-nodes).
+   * their job makes others (docs/topology.md#failed-nodes).
    */
   private static final class StrandedPods {
 

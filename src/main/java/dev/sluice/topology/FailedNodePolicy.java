@@ -17,8 +17,8 @@ import java.util.function.Function;
 
 /**
  * Finds the nodes of an assignment that can't run its pods any more
- * (docs/topology-operating.md#failed-nodes), or have no room for them. The result depends only on
- * the arguments.
+ * (docs/topology.md#failed-nodes), or have no room for them. The result depends only on the
+ * arguments.
  *
  * @param onPodTermination whether a node that isn't ready fails once no pod of the Workload is on
  *     it (TASReplaceNodeOnPodTermination)

@@ -14,8 +14,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * Gives the gated pods of a pod set their domains
- * (docs/topology-operating.md#pods-of-an-assignment). The result depends only on the arguments.
+ * Gives the gated pods of a pod set their domains (docs/topology.md#pods-of-an-assignment). The
+ * result depends only on the arguments.
  */
 public final class PodPlacement {
 

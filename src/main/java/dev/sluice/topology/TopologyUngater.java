@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gives the gated pods of admitted Workloads their domains: one patch per pod sets the node
- * selector and removes the gate (docs/topology-operating.md#pods-of-an-assignment).
+ * selector and removes the gate (docs/topology.md#pods-of-an-assignment).
  */
 public final class TopologyUngater implements WorkloadListener, AutoCloseable {
 

@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 
 /**
  * Renders the domains of a flavor as a tree of text: what each has, what is free, who holds it, and
- * how scattered the free capacity is (docs/topology-operating.md#what-is-free-and-who-holds-it).
+ * how scattered the free capacity is (docs/topology.md#what-is-free-and-who-holds-it).
  */
 public final class TopologyTreeText {
 

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
 
-/** Evictions of Workloads that lost nodes (docs/topology-operating.md#failed-nodes). */
+/** Evictions of Workloads that lost nodes (docs/topology.md#failed-nodes). */
 public final class NodeFailures {
 
   /** The reason of the evictions. */
