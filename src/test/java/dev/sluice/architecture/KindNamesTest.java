@@ -66,7 +66,6 @@ class KindNamesTest {
   /** The sources that name kinds all the same, each with its reason. */
   private static final Map<String, String> EXCEPTIONS =
       Map.ofEntries(
-          Map.entry("accounting/PodAccounts.java", "groups of pods own their Workload together"),
           Map.entry("accounting/PodStopper.java", "pods of all kinds, which events name"),
           Map.entry("api/KubernetesNames.java", "an example in a message"),
           Map.entry("api/config/JobFrameworks.java", "the names of the configuration"),
@@ -99,7 +98,7 @@ class KindNamesTest {
           Map.entry("webhooks/kinds/StatefulSetWebhook.java", "the webhook of a gated kind"),
           Map.entry("workload/record/KubernetesResourceContext.java", "a word of LimitRanges"),
           Map.entry(
-              "workload/feed/SecondPasses.java", "a feature gate about Workloads of single pods"));
+              "workload/record/CachedWorkload.java", "groups of pods own their Workload together"));
 
   /** What a source names, in the order of the alphabet. */
   private static Set<String> named(String text) {

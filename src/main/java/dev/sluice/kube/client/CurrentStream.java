@@ -25,7 +25,7 @@ public final class CurrentStream implements AutoCloseable {
 
   /** Sends a request. */
   @FunctionalInterface
-  public interface Request {
+  public interface Opening {
 
     /**
      * The answer, of which the head has come.
@@ -46,9 +46,9 @@ public final class CurrentStream implements AutoCloseable {
   }
 
   /** Opens the next answer; what was read before is forgotten, also if this fails. */
-  public ResponseStream open(Request request) throws IOException {
+  public ResponseStream open(Opening opening) throws IOException {
     stream = null;
-    ResponseStream opened = request.send();
+    ResponseStream opened = opening.send();
     stream = opened;
     if (isClosed()) {
       cut();
