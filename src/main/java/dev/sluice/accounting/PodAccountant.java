@@ -251,10 +251,10 @@ public final class PodAccountant implements AutoCloseable {
   }
 
   /**
-   * Stops pods that run without an admission, or beyond what a Workload that has ended holds. A set
-   * lets pods go for a rollout before it is admitted; but not those that it made before it was in a
-   * queue, which nothing else counts or stops while the rollout waits for quota. Of these, pods
-   * that served before there was a Workload go on: they may be older than the installation.
+   * Stops pods that run without an admission, or beyond what a Workload that has ended holds. Also
+   * those that a set lets go for a rollout: it makes them anew in the next revision, which waits.
+   * Pods of a set that served before there was a Workload go on: they may be older than the
+   * installation.
    */
   private void stop(Account account, List<PodRecord> pods, FreshPods.Living living, Finding finding)
       throws InterruptedException {
@@ -270,7 +270,7 @@ public final class PodAccountant implements AutoCloseable {
     if (stoppable) {
       List<PodRecord> due =
           workloads.stream().anyMatch(PodAccounts::isOfSet)
-              ? withoutQueue(pods, living, workloads)
+              ? withoutEarlier(pods, living, workloads)
               : pods;
       int stopped =
           dependencies
@@ -282,14 +282,12 @@ public final class PodAccountant implements AutoCloseable {
     }
   }
 
-  /** The pods that a set made before it was in a queue, and that weren't ready then. */
-  private static List<PodRecord> withoutQueue(
+  /** The pods of a set, without those that were ready before it had a Workload. */
+  private static List<PodRecord> withoutEarlier(
       List<PodRecord> pods, FreshPods.Living living, List<CachedWorkload> workloads) {
     Instant queued =
         workloads.stream().map(CachedWorkload::createdAt).min(Instant::compareTo).orElseThrow();
-    return pods.stream()
-        .filter(pod -> !pod.eligibility().held() && !living.wasReadyBefore(pod, queued))
-        .toList();
+    return pods.stream().filter(pod -> !living.wasReadyBefore(pod, queued)).toList();
   }
 
   private void evict(CachedWorkload workload, Finding finding, Instant now)

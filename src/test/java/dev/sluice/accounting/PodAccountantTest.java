@@ -226,12 +226,9 @@ class PodAccountantTest {
     assertThat(deleted()).containsExactly("p1", "p2");
   }
 
-  /**
-   * Pods of its old revision go on for a rollout. Of those without label, which it made before it
-   * was in a queue, those go on that were ready before there was a Workload.
-   */
+  /** Also those that a rollout lets go, which have the label of managed pods. */
   @Test
-  void ofASetThatWaitsOnlyPodsAreStoppedThatItMadeBeforeItWasInAQueue() throws Exception {
+  void ofASetThatWaitsPodsAreStoppedThatWereNotReadyBeforeItHadAWorkload() throws Exception {
     become(
         new WorkloadParser()
             .parse(
@@ -248,7 +245,7 @@ class PodAccountantTest {
     accountant.changed(new Account("team", "set-uid"));
     after(PodAccountant.UNADMITTED);
 
-    assertThat(deleted()).containsExactly("p1", "p3");
+    assertThat(deleted()).containsExactly("p1", "p2", "p3");
   }
 
   private void podOfSet(int number, String labels, String readySince) throws Exception {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
     configuration =
         """
         podAccounting: Prevent
-        integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset]}
+        integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset, statefulset]}
         """)
 class PodPreventionIT {
 
@@ -232,5 +232,61 @@ class PodPreventionIT {
         .hasMessageContaining("spec.schedulingGates")
         .hasMessageContaining("was admitted with");
     assertNeverMoreThan(2);
+  }
+
+  @Test
+  void rolloutWithoutQuotaLetsNoPodRun() {
+    api.givenQueues(2);
+    cluster.applyText(
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: web, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          replicas: 3
+          serviceName: web
+          podManagementPolicy: Parallel
+          selector: {matchLabels: {app: web}}
+          template:
+            metadata: {labels: {app: web}}
+            spec:
+              terminationGracePeriodSeconds: 1
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    awaitVersion("", 3);
+    await("the first revision is noted")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                !api.get("apps/v1/StatefulSet", "web")
+                    .at("/status/currentRevision")
+                    .asText()
+                    .isEmpty());
+
+    api.patch(
+        "apps/v1/StatefulSet",
+        "web",
+        "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    awaitVersion("2", 1);
+    assertThat(recorder.catchUp(LIMIT)).isTrue();
+    assertThat(most).hasValue(0);
+    api.setQuota(3);
+    awaitVersion("2", 3);
+    awaitRunning(3);
+    assertNeverMoreThan(3);
+  }
+
+  private void awaitVersion(String version, int pods) {
+    await("pods of version " + version)
+        .atMost(LIMIT)
+        .until(
+            () ->
+                api.pods().stream()
+                        .filter(
+                            pod ->
+                                pod.at("/metadata/annotations/version").asText("").equals(version))
+                        .count()
+                    == pods);
   }
 }

@@ -95,7 +95,7 @@ class RandomTenantsIT {
     int all = Integer.getInteger("sluice.tenants.steps", STEPS);
     int steps = Math.max(Math.min(all, STEPS), all / 10);
     Map<Series, Figures> figures = play("Prevent", steps, Duration.ZERO, cluster);
-    assertThat(of(figures, Series.BUT_FOR_ROLLOUTS).byTheClock()).isEmpty();
+    assertThat(of(figures, Series.QUOTA).byTheClock()).isEmpty();
     assertThat(at(of(figures, Series.CHARGE).usual(), 1)).isLessThanOrEqualTo(SKEW);
   }
 
@@ -202,7 +202,7 @@ class RandomTenantsIT {
 
   /** What was done before a long excess is told with it. */
   private static void tell(Excess excess, Duration limit, Collection<String> done) {
-    Duration skew = excess.series() == Series.BUT_FOR_ROLLOUTS ? Duration.ZERO : SKEW;
+    Duration skew = excess.series() == Series.QUOTA ? Duration.ZERO : SKEW;
     if (excess.lasted().compareTo(limit) > 0 && excess.lasted().compareTo(skew) > 0) {
       LOG.warn(
           "excess of={} since={} lasted={}ms cpu={}m\n{}\nsteps:\n{}",

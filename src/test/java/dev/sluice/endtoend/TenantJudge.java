@@ -45,16 +45,10 @@ final class TenantJudge implements AutoCloseable {
      */
     CHARGE,
     /** The namespace ran more than its quota although no job ran more than it is charged for. */
-    UNEXPLAINED,
-    /**
-     * The namespace ran more than its quota, without the pods that sets let go for a rollout before
-     * they have any quota (docs/pod-accounting.md#what-is-left).
-     */
-    BUT_FOR_ROLLOUTS
+    UNEXPLAINED
   }
 
   private static final String NAMESPACE = "";
-  private static final Set<String> SETS = Set.of("StatefulSet", "LeaderWorkerSet");
 
   private final long quota;
   private final InstantSource clock;
@@ -65,7 +59,6 @@ final class TenantJudge implements AutoCloseable {
   // All of these are guarded by the lock.
   private final Map<String, RunningPod> running = new LinkedHashMap<>();
   private final Set<String> living = new HashSet<>();
-  private final Set<String> ofSets = new HashSet<>();
   private final Map<String, Set<String>> controllers = new HashMap<>();
   private final Map<String, String> accountOfOwner = new HashMap<>();
   private final Map<String, Charge> charges = new HashMap<>();
@@ -174,9 +167,6 @@ final class TenantJudge implements AutoCloseable {
         controllers
             .computeIfAbsent(object.getMetadata().getUid(), any -> new LinkedHashSet<>())
             .add(owner.getUid());
-        if (SETS.contains(owner.getKind())) {
-          ofSets.add(object.getMetadata().getUid());
-        }
       }
     }
   }
@@ -249,9 +239,6 @@ final class TenantJudge implements AutoCloseable {
     beyond.keySet().removeIf(pod -> cpu(Set.of(pod)) == 0);
     record(Series.CHARGE, beyond, now);
     record(Series.QUOTA, whole, now);
-    Set<String> letGo = new HashSet<>(ofSets);
-    letGo.removeIf(pod -> !running.containsKey(pod) || allowed.containsKey(accountOf(pod)));
-    record(Series.BUT_FOR_ROLLOUTS, sum - cpu(letGo) > quota ? whole : Map.of(), now);
     record(Series.UNEXPLAINED, beyond.isEmpty() ? whole : Map.of(), now);
   }
 

@@ -98,6 +98,7 @@ final class TenantWays {
         new Way("managed-label", Held.BY_POLICIES, TenantWays::takeManagedOff),
         new Way("suspending-parent", Held.BEFORE, TenantWays::makeUpParents),
         new Way("parallelism", Held.AFTERWARDS, TenantWays::growJob),
+        new Way("rollout", Held.AFTERWARDS, TenantWays::rollOut),
         new Way("long-grace", Held.BEFORE, TenantWays::deleteJobThatLasts),
         new Way("orphans", Held.BEFORE, TenantWays::orphanPods),
         new Way("let-go", Held.BY_POLICIES, TenantWays::letPodsGo),
@@ -300,6 +301,37 @@ final class TenantWays {
     tenant.create(job("growing", 1, ""));
     tenant.awaitRunning(1);
     tenant.patch(JOB, "growing", "{'spec': {'parallelism': 50}}");
+  }
+
+  /** A rollout waits for pods of the old revision, which lose their gates for it. */
+  private static void rollOut(Tenant tenant) {
+    tenant.create(
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata: {name: web, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          replicas: 10
+          serviceName: web
+          podManagementPolicy: Parallel
+          selector: {matchLabels: {app: web}}
+          template: %s
+        """
+            .formatted(
+                TEMPLATE
+                    .replace("Never", "Always")
+                    .replace("annotations:", "labels: {app: web}, annotations:")));
+    await().atMost(LIMIT).until(() -> tenant.pods().size() == 10);
+    tenant.patch(
+        "apps/v1/StatefulSet",
+        "web",
+        "{'spec': {'template': {'metadata': {'annotations': {'version': '2'}}}}}");
+    await()
+        .atMost(LIMIT)
+        .until(
+            () ->
+                tenant.pods().stream()
+                    .anyMatch(pod -> pod.at("/metadata/annotations/version").asText().equals("2")));
   }
 
   private static void orphanPods(Tenant tenant) {

@@ -24,6 +24,7 @@ import dev.sluice.jobs.controller.IntegrationRegistry;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kinds.argo.Workflow;
+import dev.sluice.jobs.kinds.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.jobs.policy.CachedJob;
@@ -155,10 +156,9 @@ public final class AccountingModule implements OperatorModule {
 
   /**
    * Whether pods that run before their Workload is admitted may be deleted: not those of jobs that
-   * others start or that LeaderWorkerSets let go for a rollout, and not the steps of a Workflow
-   * that come before the one that waits. Those of a Workflow that has ended may: it has no status
-   * of its own, so that its users can say so while they run. Nor those of a job that exists and has
-   * no Workload any more: nobody manages it.
+   * others start, and not the steps of a Workflow that come before the one that waits. Those of a
+   * Workflow that has ended may: it has no status of its own, so that its users can say so while
+   * they run. Nor those of a job that exists and has no Workload any more: nobody manages it.
    */
   private boolean isStoppable(CachedWorkload workload) {
     return attended.test(workload)
@@ -167,7 +167,10 @@ public final class AccountingModule implements OperatorModule {
         && workload.owner().stream().noneMatch(attended::isExternal)
         && workload.coOwners().stream()
             .allMatch(
-                owner -> owner.isPod() || StatefulSets.KIND.is(owner.apiVersion(), owner.kind()));
+                owner ->
+                    owner.isPod()
+                        || StatefulSets.KIND.is(owner.apiVersion(), owner.kind())
+                        || LeaderWorkerSets.KIND.is(owner.apiVersion(), owner.kind()));
   }
 
   private void changed(Account account) {

@@ -1,6 +1,7 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.jobs.controller.CachedJobLookups;
@@ -108,7 +109,8 @@ public final class JobModule implements OperatorModule {
                 new ClusterState(
                     new CachedStartRules(informers.caches()),
                     new CachedCheckLabels(informers.caches()),
-                    job -> accounting.running(job.namespace(), job.uid())));
+                    job -> accounting.running(job.namespace(), job.uid()),
+                    context.configuration().podAccounting() == PodAccounting.PREVENT));
     IntegrationRegistry registry = registry(context, podIndex);
     accounting.whenEmpty(this::podsGone);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());

@@ -61,15 +61,17 @@ public record JobOptions(
    *     Workload takes them from its job, too
    * @param runningPods how many pods of a job run, whatever its status says; 0 if nobody counts
    *     them
+   * @param prevents whether no pod may run for a moment without quota: then rollouts wait for it
    */
   public record ClusterState(
       Function<CachedWorkload, StartRules> startRules,
       Supplier<Set<String>> selectedLabels,
-      ToIntFunction<JobRef> runningPods) {
+      ToIntFunction<JobRef> runningPods,
+      boolean prevents) {
 
     /** Queues say nothing about starts and select no labels, and nobody counts pods. */
     public static final ClusterState NONE =
-        new ClusterState(workload -> StartRules.NONE, Set::of, job -> 0);
+        new ClusterState(workload -> StartRules.NONE, Set::of, job -> 0, false);
   }
 
   /** Keeps a copy of the labels. */

@@ -21,7 +21,10 @@ class WorkloadLabelsTest {
             JobOptions.defaults("kueue-system")
                 .with(
                     new ClusterState(
-                        workload -> StartRules.NONE, () -> Set.of("tier", "absent"), job -> 0)));
+                        workload -> StartRules.NONE,
+                        () -> Set.of("tier", "absent"),
+                        job -> 0,
+                        false)));
 
     assertThat(
             JsonFields.labels(

@@ -99,6 +99,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
 
     private final LeaderWorkerSetPolicy policy;
     private final boolean identifierAnnotations;
+    private final boolean prevents;
     private final JobExecutor executor;
     private final OwnerChainResolver ownerChainResolver;
     private final RemoteExecutionCheck remoteExecutionCheck;
@@ -112,6 +113,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
       this.policy = new LeaderWorkerSetPolicy(context.options());
       this.identifierAnnotations =
           context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
+      this.prevents = context.options().clusterState().prevents();
       this.executor = new JobExecutor(new LeaderWorkerSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.remoteExecutionCheck = context.gatedCheck();
@@ -224,9 +226,10 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
         return podWriter.delete(set.job().ref(), pod.job());
       }
       boolean waits =
-          find(set, name)
-              .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
-              .isPresent();
+          !prevents
+              && find(set, name)
+                  .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
+                  .isPresent();
       Optional<JobPatch> patch =
           place.needed(set, pod, name, waits ? updateRevision : "", identifierAnnotations);
       return patch.isEmpty()

@@ -100,6 +100,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
 
     private final StatefulSetPolicy policy;
     private final boolean identifierAnnotations;
+    private final boolean prevents;
     private final JobExecutor executor;
     private final OwnerChainResolver ownerChainResolver;
     private final RemoteExecutionCheck remoteExecutionCheck;
@@ -114,6 +115,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       this.policy = new StatefulSetPolicy(context.options());
       this.identifierAnnotations =
           context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
+      this.prevents = context.options().clusterState().prevents();
       this.executor = new JobExecutor(new StatefulSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.remoteExecutionCheck = context.gatedCheck();
@@ -294,9 +296,10 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
                   workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
                   workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
                   identifierAnnotations),
-              workload
-                  .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
-                  .isPresent(),
+              !prevents
+                  && workload
+                      .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
+                      .isPresent(),
               pod);
       return patch.isEmpty()
           ? Optional.empty()

@@ -42,8 +42,8 @@ final class StatefulSetPods {
    * The write that a pod of the set needs; empty when it needs none.
    *
    * @param membership what makes the pod a member of the group, from {@link #membership}
-   * @param waitsHere whether the Workload is not admitted, and nothing of the set runs in another
-   *     cluster
+   * @param waitsHere whether the Workload is not admitted, nothing of the set runs in another
+   *     cluster, and pods may run for a moment without quota
    */
   static Optional<JobPatch> needed(
       CachedStatefulSet set, GroupMembership membership, boolean waitsHere, CachedPod pod) {

@@ -4,12 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.SilentNode;
 import dev.sluice.testing.TestCluster;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -243,43 +248,63 @@ class StatefulSetsIT {
     api.awaitUsage("2");
   }
 
+  /** The rollout waits for pods of the old revision, and nothing may run without quota. */
   @Test
-  void podsOfTheOldRevisionLoseTheirGatesAloneWhileThoseOfTheNewOneWait() {
+  void podsOfTheOldRevisionLoseTheirGatesAloneAndAreStoppedWhileThoseOfTheNewOneWait(
+      TestCluster cluster) {
     api.givenQueues(1);
-    api.serve("StatefulSet", "web", 2, PARALLEL);
-    api.awaitPods(Map.of("Gated", 2));
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Gated", 3));
     String old = api.get("Pod", "web-0").at("/metadata/uid").asText();
     api.patch("Pod", "web-0", "{'metadata':{'finalizers':['kueue.x-k8s.io/managed']}}");
     ServingApi.soon("the first revision is noted")
         .until(
             () -> !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
+    List<JsonNode> released = new CopyOnWriteArrayList<>();
+    try (WatchRecorder recorder =
+        new WatchRecorder(
+                cluster.client(),
+                InstantSource.system(),
+                change -> {
+                  JsonNode pod = change.object();
+                  if (pod.at("/metadata/uid").asText().equals(old)
+                      && !ServingApi.isGated(pod)
+                      && !pod.at("/metadata").has("deletionTimestamp")) {
+                    released.add(pod);
+                  }
+                },
+                Set.of(AuditedKind.POD))
+            .start()) {
 
-    api.patch(
-        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+      api.patch(
+          "StatefulSet",
+          "web",
+          "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
 
-    ServingApi.soon("the old pod runs, the new one waits")
-        .untilAsserted(
-            () -> {
-              assertThat(api.pods()).isEqualTo(Map.of("Running", 1, "Gated", 1));
-              assertThat(api.get("Pod", "web-1").at("/metadata/annotations/version").asText())
-                  .isEqualTo("2");
-              JsonNode kept = api.get("Pod", "web-0");
-              assertThat(kept.at("/metadata/uid").asText()).isEqualTo(old);
-              assertThat(label(kept, "managed")).isEqualTo("true");
-              assertThat(kept.at("/metadata/finalizers/0").asText())
-                  .isEqualTo("kueue.x-k8s.io/managed");
-            });
+      ServingApi.soon("the new ones wait, the old ones are gone")
+          .untilAsserted(
+              () -> {
+                assertThat(api.pods()).isEqualTo(Map.of("Gated", 3));
+                assertThat(api.all("Pod"))
+                    .allSatisfy(
+                        pod ->
+                            assertThat(pod.at("/metadata/annotations/version").asText())
+                                .isEqualTo("2"));
+              });
+      assertThat(released)
+          .isNotEmpty()
+          .allSatisfy(
+              pod -> {
+                assertThat(label(pod, "managed")).isEqualTo("true");
+                assertThat(pod.at("/metadata/finalizers/0").asText())
+                    .isEqualTo("kueue.x-k8s.io/managed");
+              });
+    }
     api.awaitUsage("0");
 
-    api.setQuota(2);
-    ServingApi.soon("the rollout ends")
-        .untilAsserted(
-            () -> {
-              assertThat(api.pods()).isEqualTo(Map.of("Running", 2));
-              assertThat(api.get("Pod", "web-0").at("/metadata/annotations/version").asText())
-                  .isEqualTo("2");
-            });
-    api.awaitUsage("2");
+    api.setQuota(3);
+    api.awaitPods(Map.of("Running", 3));
+    api.awaitUsage("3");
   }
 
   /** No pod is ready, or the set could not be put into a queue. */
