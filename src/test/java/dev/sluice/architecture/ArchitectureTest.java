@@ -219,7 +219,9 @@ class ArchitectureTest {
             "CycleHeads",
             "QueueHead",
             "AdmissionForecast",
-            "PreemptionUpperBound");
+            "PreemptionUpperBound",
+            "WaitingExport",
+            "ExportedNames");
   }
 
   @Test

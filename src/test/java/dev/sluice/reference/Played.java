@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.engine.CopiedEngine;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.SchedulerEvent;
@@ -29,6 +30,38 @@ interface Played {
 
   /** The real one. */
   static Played of(EngineProbe engine) {
+    return new Played() {
+      @Override
+      public void fold(SchedulerEvent schedulerEvent) {
+        engine.fold(schedulerEvent);
+      }
+
+      @Override
+      public boolean cycle() {
+        return engine.cycle();
+      }
+
+      @Override
+      public boolean lookedAt(String clusterQueue) {
+        return engine.evaluatedQueues().contains(clusterQueue);
+      }
+
+      @Override
+      public List<Decided> takeDecided() {
+        return engine.takeDecisions().stream()
+            .flatMap(decision -> Decided.of(decision).stream())
+            .toList();
+      }
+
+      @Override
+      public Optional<SchedulerViews> views() {
+        return Optional.of(engine.views());
+      }
+    };
+  }
+
+  /** The real one, beside one that is exported and restored again and again. */
+  static Played of(CopiedEngine engine) {
     return new Played() {
       @Override
       public void fold(SchedulerEvent schedulerEvent) {

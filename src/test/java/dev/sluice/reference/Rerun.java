@@ -30,7 +30,14 @@ final class Rerun extends Stage {
    * @param rules how the engine decides; the reference must do so, too
    */
   Rerun(EngineOptions rules, ReferenceEngine reference, boolean everyCycle) {
-    super(Played.of(new EngineProbe(rules)), reference);
+    this(Played.of(new EngineProbe(rules)), reference, everyCycle);
+  }
+
+  /**
+   * @param engine the engine, which decides as the reference must
+   */
+  Rerun(Played engine, ReferenceEngine reference, boolean everyCycle) {
+    super(engine, reference);
     this.everyCycle = everyCycle;
   }
 

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.Predicate;
 
 /**
  * Timers for the end of Workloads' backoffs. A timer of a Workload that changed after the timer was
@@ -20,6 +21,24 @@ final class BackoffTimers {
   }
 
   private final PriorityQueue<Timer> timers = new PriorityQueue<>();
+
+  /**
+   * The timers that may have an effect, as values.
+   *
+   * @param known whether the engine still knows the Workload of an entry by that entry
+   */
+  List<EngineState.TimerExport> export(Predicate<WorkloadEntry> known) {
+    return timers.stream()
+        .filter(timer -> timer.entry.version == timer.version && known.test(timer.entry))
+        .sorted()
+        .map(timer -> new EngineState.TimerExport(timer.at, timer.entry.id.uid(), timer.version))
+        .toList();
+  }
+
+  /** Takes over a timer of a Workload that has the version of the timer. */
+  void restore(EngineState.TimerExport exported, WorkloadEntry entry) {
+    timers.add(new Timer(exported.at(), entry, exported.version()));
+  }
 
   void set(Instant at, WorkloadEntry entry) {
     timers.add(new Timer(at, entry, entry.version));

@@ -7,6 +7,7 @@ import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.UsageVector;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,33 @@ final class ClusterQueueState {
 
   ClusterQueueState(String name) {
     this.name = name;
+  }
+
+  /** The ClusterQueue as a value. */
+  EngineState.ClusterQueueExport export() {
+    ClusterQueueCache known = cache;
+    return new EngineState.ClusterQueueExport(
+        name,
+        Optional.ofNullable(spec),
+        problems,
+        known == null ? 0 : known.quotaGeneration(),
+        known != null && known.active(),
+        known != null && known.topologyAware(),
+        known != null && known.impliesTopology(),
+        pending.export(known));
+  }
+
+  /** Takes over what the last rebuild of the quota trees found, after the spec was declared. */
+  void restore(EngineState.ClusterQueueExport exported) {
+    problems = exported.problems();
+    ClusterQueueCache known = cache;
+    if (known != null) {
+      known.restore(
+          exported.quotaGeneration(),
+          exported.active(),
+          exported.topologyAware(),
+          exported.impliesTopology());
+    }
   }
 
   /**

@@ -43,6 +43,19 @@ final class DecayingUsage {
     this.sampledAt = sampledAt;
   }
 
+  /** The usage as a value. */
+  EngineState.UsageExport export() {
+    return new EngineState.UsageExport(consumed, penalties, sampledAt);
+  }
+
+  /** The usage that a value stands for. */
+  static DecayingUsage restored(AdmissionFairSharing parameters, EngineState.UsageExport exported) {
+    DecayingUsage usage = new DecayingUsage(parameters, Map.of(), exported.sampledAt());
+    usage.consumed.putAll(exported.consumed());
+    exported.penalties().forEach(usage::addPenalty);
+    return usage;
+  }
+
   /** The time of the last sample, or of the start. */
   Instant sampledAt() {
     return sampledAt;

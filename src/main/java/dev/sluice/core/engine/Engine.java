@@ -19,7 +19,9 @@ import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.CycleHeads;
+import dev.sluice.core.waiting.ExportedNames;
 import dev.sluice.core.waiting.QueueHead;
+import dev.sluice.core.waiting.WaitingExport;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.Iterator;
@@ -39,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Engine {
 
+  private final EngineOptions options;
   private final SpecRegistry specRegistry;
   private final DirtySet dirtySet = new DirtySet();
   private final WaitingWorkloads waiting;
@@ -77,6 +80,7 @@ public final class Engine {
    *     cycles don't depend on it; the decisions are the same
    */
   Engine(EngineOptions options, Consumer<Decision> decisions, boolean skipsPlainly) {
+    this.options = options;
     this.skipsPlainly = skipsPlainly;
     this.specRegistry = new SpecRegistry(options.topology());
     this.topologyCache = specRegistry.topologies;
@@ -123,6 +127,73 @@ public final class Engine {
             eligibilityCheck,
             options.fairSharing().isPresent(),
             decisions);
+  }
+
+  /**
+   * An engine that makes the same decisions as the one that exported the state, for the same
+   * events. All its views are out of date, because nobody has seen any of them.
+   *
+   * @param options options of the engine; those of the state, unless other ones are tried
+   * @param state a state that an engine exported
+   * @param decisions receives each decision; must return quickly and must not call the engine
+   */
+  public static Engine restore(
+      EngineOptions options, EngineState state, Consumer<Decision> decisions) {
+    Engine engine = new Engine(options, decisions);
+    engine.restore(state);
+    return engine;
+  }
+
+  private void restore(EngineState state) {
+    now = state.now();
+    deciding = state.deciding();
+    cycle = state.waiting().cycle();
+    specRegistry.restore(state);
+    workloads.restore(state.workloads(), now);
+    specRegistry.restoreTrees(state);
+    usageLedger.restore(state);
+    workloads.restoreQueues(state);
+    waiting.restore(state.waiting(), now, new Names());
+    dirtySet.everything = state.specs().rebuildDue();
+    dirtySet.all = true;
+  }
+
+  /**
+   * The whole state as a value; nothing changes. Cost: proportional to all Workloads, queues and
+   * nodes (docs/engine-state.md#costs). Not to be called by a receiver of decisions.
+   */
+  public EngineState export() {
+    return new EngineState(
+        options,
+        now,
+        deciding,
+        specRegistry.export(dirtySet.everything),
+        specRegistry.clusterQueues.values().stream().map(ClusterQueueState::export).toList(),
+        specRegistry.localQueues.values().stream().map(LocalQueueState::export).toList(),
+        workloads.export(),
+        waiting.export(new Names(), dirtySet.everything));
+  }
+
+  /** What the names in an exported state stand for. */
+  private final class Names implements ExportedNames {
+
+    @Override
+    public @Nullable ClusterQueueCache queue(String name) {
+      return specRegistry.cacheOf(name);
+    }
+
+    @Override
+    public @Nullable QueuedWorkload queued(String uid) {
+      WorkloadEntry entry = workloads.find(uid);
+      return entry == null ? null : entry.item;
+    }
+
+    @Override
+    public @Nullable QuotaNode root(WaitingExport.TreeRoot root) {
+      return root.clusterQueue()
+          ? specRegistry.hierarchy.queue(root.name())
+          : specRegistry.hierarchy.cohort(root.name());
+    }
   }
 
   /** What waiting Workloads depend on: eligibility, and what the specs say. */

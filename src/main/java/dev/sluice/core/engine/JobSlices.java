@@ -7,12 +7,14 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,42 @@ final class JobSlices {
 
   private final Map<Key, WorkloadEntry> slices = new HashMap<>();
   private final Map<Key, WorkloadEntry> replacements = new HashMap<>();
+
+  /** The slices as values. */
+  List<EngineState.SliceExport> export() {
+    return export(slices);
+  }
+
+  /** The first Workload that names each slice as replaced, as values. */
+  List<EngineState.SliceExport> exportReplacements() {
+    return export(replacements);
+  }
+
+  private static List<EngineState.SliceExport> export(Map<Key, WorkloadEntry> entries) {
+    List<EngineState.SliceExport> exported = new ArrayList<>(entries.size());
+    entries.forEach(
+        (key, entry) ->
+            exported.add(
+                new EngineState.SliceExport(key.namespace, key.job, key.name, entry.id.uid())));
+    exported.sort(
+        Comparator.comparing(EngineState.SliceExport::namespace)
+            .thenComparing(EngineState.SliceExport::job)
+            .thenComparing(EngineState.SliceExport::name));
+    return exported;
+  }
+
+  /** Takes slices over; the entries say already what makes them slices. */
+  void restore(
+      List<EngineState.SliceExport> exported,
+      List<EngineState.SliceExport> exportedReplacements,
+      Function<String, WorkloadEntry> entries) {
+    exported.forEach(each -> slices.put(key(each), entries.apply(each.uid())));
+    exportedReplacements.forEach(each -> replacements.put(key(each), entries.apply(each.uid())));
+  }
+
+  private static Key key(EngineState.SliceExport exported) {
+    return new Key(exported.namespace(), exported.job(), exported.name());
+  }
 
   /** Whether a Workload says of itself what it said before. */
   boolean isKnown(WorkloadEntry entry, Optional<JobSlice> slice) {

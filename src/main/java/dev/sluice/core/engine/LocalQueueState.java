@@ -7,6 +7,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.quota.UsageVector;
 import java.util.LinkedHashSet;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,17 @@ final class LocalQueueState {
 
   LocalQueueState(LocalQueueId id) {
     this.id = id;
+  }
+
+  /** The LocalQueue as a value. */
+  EngineState.LocalQueueExport export() {
+    return new EngineState.LocalQueueExport(
+        id,
+        Optional.ofNullable(spec),
+        unqueued.stream().map(entry -> entry.id.uid()).toList(),
+        usage.amount(),
+        Optional.ofNullable(history).map(DecayingUsage::export),
+        Optional.ofNullable(reportedUsage));
   }
 
   /**

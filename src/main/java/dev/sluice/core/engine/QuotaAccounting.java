@@ -41,6 +41,30 @@ final class QuotaAccounting {
     }
   }
 
+  /**
+   * Takes over the reservation of a Workload before the quota trees are built, so that nobody is
+   * told of a change.
+   */
+  void restore(WorkloadEntry entry, Reservation reservation) {
+    entry.reservation = reservation;
+    ClusterQueueState queue = specRegistry.clusterQueue(reservation.clusterQueue());
+    QuotaHolder quotaHolder = reservation.quotaHolder();
+    queue.quotaHolders.add(quotaHolder);
+    entry.localQueue.reserving++;
+    for (int i = 0; i < quotaHolder.size(); i++) {
+      entry.localQueue.reserved.add(quotaHolder.pair(i), quotaHolder.amount(i));
+    }
+    TopologyUsage places = quotaHolder.topology();
+    if (places != null) {
+      places.add();
+    }
+    waiting.setAwaitsPods(entry.id, reservation.awaitsPods());
+    if (reservation.awaitsPods()) {
+      queue.awaitingPods++;
+    }
+    countAdmitted(entry, reservation, true);
+  }
+
   /** Charges a slice anew after the slice that it shares quota with has changed. */
   void chargeAgain(@Nullable WorkloadEntry entry) {
     Reservation reservation = entry == null ? null : entry.reservation;

@@ -1,8 +1,10 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.FlavorResourceIndex;
@@ -12,6 +14,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,6 +100,41 @@ record Reservation(
         item.equivalenceClass().shape().slice().isEmpty()
             ? null
             : new Granted(quotaHolder, podSets));
+  }
+
+  /** The reservation as a value. */
+  WorkloadExport.ReservationExport export() {
+    return new WorkloadExport.ReservationExport(
+        clusterQueue,
+        quotaHolder.export(),
+        admitted,
+        awaitsPods,
+        Optional.ofNullable(granted)
+            .map(
+                whole ->
+                    new WorkloadExport.GrantedExport(
+                        whole.quotaHolder().export(), whole.podSets())));
+  }
+
+  /** The reservation that a value stands for. */
+  static Reservation restored(
+      WorkloadId id,
+      LocalQueueId localQueue,
+      WorkloadExport.ReservationExport exported,
+      TopologyCache topologies) {
+    return new Reservation(
+        exported.clusterQueue(),
+        QuotaHolder.restored(id, localQueue, exported.holder(), topologies),
+        exported.admitted(),
+        exported.awaitsPods(),
+        exported
+            .granted()
+            .map(
+                whole ->
+                    new Granted(
+                        QuotaHolder.restored(id, localQueue, whole.holder(), topologies),
+                        whole.podSets()))
+            .orElse(null));
   }
 
   /**

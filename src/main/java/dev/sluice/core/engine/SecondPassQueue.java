@@ -67,6 +67,27 @@ final class SecondPassQueue {
     this.decisions = decisions;
   }
 
+  /** The Workloads that lack places, as values. */
+  List<EngineState.SecondPassExport> export() {
+    return waiting.entrySet().stream()
+        .map(
+            each ->
+                new EngineState.SecondPassExport(
+                    each.getKey(),
+                    each.getValue().due,
+                    each.getValue().failures,
+                    each.getValue().placed))
+        .toList();
+  }
+
+  /** Takes over a Workload that lacks places. */
+  void restore(EngineState.SecondPassExport exported, WorkloadEntry entry) {
+    PlaceSearch search = new PlaceSearch(entry, exported.due());
+    search.failures = exported.failures();
+    search.placed = exported.placed();
+    waiting.put(exported.uid(), search);
+  }
+
   /** Records what the API server reports: the places that the Workload lacks, or that none lack. */
   void set(WorkloadEntry entry, ReservingWorkload workload, Instant now) {
     if (workload.evicted() || !isNeeded(workload)) {

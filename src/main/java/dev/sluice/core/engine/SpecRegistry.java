@@ -57,6 +57,69 @@ final class SpecRegistry {
     topologies = new TopologyCache(topologyOptions);
   }
 
+  /**
+   * What is declared beside queues, as a value.
+   *
+   * @param rebuildDue whether the quota trees have to be rebuilt
+   */
+  EngineState.SpecsExport export(boolean rebuildDue) {
+    List<LocalQueueId> declared = new ArrayList<>();
+    new TreeMap<>(localQueuesByClusterQueue)
+        .values()
+        .forEach(queues -> queues.forEach(queue -> declared.add(queue.id)));
+    return new EngineState.SpecsExport(
+        pairs.export(),
+        List.copyOf(new TreeMap<>(flavors).values()),
+        topologies.export(),
+        namespaces,
+        List.copyOf(cohorts.values()),
+        declared,
+        freed.stream()
+            .filter(queue -> localQueues.get(queue.id) == queue)
+            .map(queue -> queue.id)
+            .toList(),
+        rebuildDue);
+  }
+
+  /** Takes over what is declared beside queues, and the names of queues, into an empty registry. */
+  void restore(EngineState state) {
+    EngineState.SpecsExport specs = state.specs();
+    pairs.restore(specs.pairs());
+    specs.flavors().forEach(flavor -> flavors.put(flavor.name(), flavor));
+    topologies.restore(specs.topologies(), specs.flavors());
+    namespaces.putAll(specs.namespaces());
+    state.clusterQueues().forEach(queue -> clusterQueue(queue.name()));
+    state.localQueues().forEach(queue -> localQueue(queue.id()));
+    specs.freed().forEach(id -> freed.add(localQueue(id)));
+  }
+
+  /**
+   * Takes over the specs of queues and Cohorts, and builds the quota trees unless they have to be
+   * rebuilt anyway; to be called when the holders of quota are known.
+   */
+  void restoreTrees(EngineState state) {
+    state.specs().cohorts().forEach(this::declare);
+    for (EngineState.ClusterQueueExport exported : state.clusterQueues()) {
+      exported.spec().ifPresent(this::declare);
+    }
+    if (!state.specs().rebuildDue()) {
+      hierarchy.rebuildIfDirty();
+    }
+    for (EngineState.ClusterQueueExport exported : state.clusterQueues()) {
+      ClusterQueueState queue = clusterQueue(exported.name());
+      queue.restore(exported);
+      ClusterQueueCache cache = queue.cache;
+      if (cache != null && cache.topologyAware()) {
+        topologyTrees.add(cache.node().root());
+      }
+    }
+    Map<LocalQueueId, LocalQueueSpec> specs = new HashMap<>();
+    state
+        .localQueues()
+        .forEach(queue -> queue.spec().ifPresent(spec -> specs.put(queue.id(), spec)));
+    state.specs().declaredLocalQueues().forEach(id -> declare(localQueue(id), specs.get(id)));
+  }
+
   ClusterQueueState clusterQueue(String name) {
     return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);
   }

@@ -24,6 +24,16 @@ final class UnreportedExplanations {
     this.explain = explain;
   }
 
+  /** UIDs of the Workloads, in the order in which their explanations may have changed. */
+  List<String> export() {
+    return candidates.stream().map(entry -> entry.id.uid()).toList();
+  }
+
+  /** Forgets a Workload that is gone: nobody needs its explanation. */
+  void forget(WorkloadEntry entry) {
+    candidates.remove(entry);
+  }
+
   void add(WorkloadEntry entry) {
     candidates.add(entry);
   }

@@ -53,6 +53,33 @@ final class UsageLedger {
     this.orderOfTargetsChanged = orderOfTargetsChanged;
   }
 
+  /**
+   * Takes over the time, the usage of LocalQueues, and the order of ClusterQueues by usage; without
+   * admission fair sharing there is none of these.
+   */
+  void restore(EngineState state) {
+    AdmissionFairSharing options = parameters;
+    if (options == null) {
+      return;
+    }
+    now = state.now();
+    deciding = state.deciding();
+    for (EngineState.LocalQueueExport exported : state.localQueues()) {
+      LocalQueueState queue = specRegistry.localQueue(exported.id());
+      queue.usage.amount(exported.usage());
+      queue.reportedUsage = exported.reportedUsage().orElse(null);
+      exported
+          .history()
+          .ifPresent(
+              history -> {
+                DecayingUsage usage = DecayingUsage.restored(options, history);
+                queue.history = usage;
+                schedule(queue, usage);
+              });
+    }
+    specRegistry.clusterQueues.values().forEach(this::orderByUsage);
+  }
+
   /** Whether a ClusterQueue with this spec orders its LocalQueues by usage. */
   private boolean isOrderedByUsage(@Nullable ClusterQueueSpec spec) {
     return parameters != null && spec != null && spec.ordersByUsage();
@@ -118,11 +145,15 @@ final class UsageLedger {
    * Updates the order of a ClusterQueue, and the usage of its LocalQueues, after the spec changed.
    */
   void specChanged(ClusterQueueState queue) {
+    orderByUsage(queue);
+    specRegistry.localQueuesOf(queue.name).forEach(this::specChanged);
+  }
+
+  private void orderByUsage(ClusterQueueState queue) {
     boolean isOrderedByUsage = isOrderedByUsage(queue.spec);
     queue.pending.orderByUsage(isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
     queue.quotaHolders.orderByUsage(
         isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
-    specRegistry.localQueuesOf(queue.name).forEach(this::specChanged);
   }
 
   /** Updates the usage of a LocalQueue after its spec or the spec of its ClusterQueue changed. */

@@ -6,6 +6,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.time.Instant;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,5 +57,46 @@ final class WorkloadEntry {
   WorkloadEntry(WorkloadId id, LocalQueueState localQueue) {
     this.id = id;
     this.localQueue = localQueue;
+  }
+
+  /** The Workload as a value, without its item in a queue. */
+  WorkloadExport export() {
+    return new WorkloadExport(
+        id,
+        localQueue.id.name(),
+        version,
+        Optional.ofNullable(retained),
+        Optional.ofNullable(reservation).map(Reservation::export),
+        new WorkloadExport.ResidueExport(
+            Optional.ofNullable(slice),
+            evictionDecided,
+            Optional.ofNullable(lacking),
+            Optional.ofNullable(refusalBackoffUntil)));
+  }
+
+  /** Whether the item in the queue says everything about the Workload. */
+  boolean isKnownByItem() {
+    QueuedWorkload queued = item;
+    return queued != null
+        && queued.version() == version
+        && retained == null
+        && reservation == null
+        && slice == null
+        && evictionDecided == NO_VERSION
+        && lacking == null
+        && refusalBackoffUntil == null;
+  }
+
+  /** Takes a state over, except for the reservation, into a new entry. */
+  void restore(WorkloadExport exported) {
+    version = exported.version();
+    retained = exported.retained().orElse(null);
+    if (exported.reservation().isPresent()) {
+      stage = retained == null ? Stage.RESERVING : Stage.ASSUMED;
+    }
+    slice = exported.residue().slice().orElse(null);
+    evictionDecided = exported.residue().evictionDecided();
+    lacking = exported.residue().lacking().orElse(null);
+    refusalBackoffUntil = exported.residue().refusalBackoffUntil().orElse(null);
   }
 }

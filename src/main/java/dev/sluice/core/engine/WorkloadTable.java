@@ -12,6 +12,7 @@ import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,6 +60,72 @@ final class WorkloadTable {
     this.usageLedger = usageLedger;
     this.slices = slices;
     this.secondPasses = secondPasses;
+  }
+
+  /** The Workloads as a value. */
+  EngineState.WorkloadsExport export() {
+    return new EngineState.WorkloadsExport(
+        entries.values().stream()
+            .filter(entry -> !entry.isKnownByItem())
+            .sorted(Comparator.comparing(entry -> entry.id.uid()))
+            .map(WorkloadEntry::export)
+            .toList(),
+        backoffTimers.export(entry -> entries.get(entry.id.uid()) == entry),
+        slices.export(),
+        slices.exportReplacements(),
+        secondPasses.export(),
+        unreportedExplanations.export());
+  }
+
+  /** Takes over the Workloads and their reservations, except for those in queues. */
+  void restore(EngineState.WorkloadsExport exported, Instant instant) {
+    now = instant;
+    for (WorkloadExport each : exported.workloads()) {
+      LocalQueueId queue = new LocalQueueId(each.id().namespace(), each.queueName());
+      WorkloadEntry entry = create(each.id(), queue, each.version());
+      entry.restore(each);
+      each.reservation()
+          .ifPresent(
+              reservation ->
+                  quotaAccounting.restore(
+                      entry,
+                      Reservation.restored(
+                          entry.id, entry.localQueue.id, reservation, specRegistry.topologies)));
+    }
+  }
+
+  /** Takes over the Workloads in queues, and then what happens to Workloads at some time. */
+  void restoreQueues(EngineState state) {
+    for (EngineState.ClusterQueueExport exported : state.clusterQueues()) {
+      ClusterQueueState queue = specRegistry.clusterQueue(exported.name());
+      queue.pending.restore(
+          exported.pending(), id -> specRegistry.localQueue(id).id, queue.cache, this::queued);
+    }
+    for (EngineState.LocalQueueExport exported : state.localQueues()) {
+      LocalQueueState queue = specRegistry.localQueue(exported.id());
+      exported.unqueued().forEach(uid -> queue.unqueued.add(known(uid)));
+    }
+    EngineState.WorkloadsExport exported = state.workloads();
+    exported.timers().forEach(timer -> backoffTimers.restore(timer, known(timer.uid())));
+    slices.restore(exported.slices(), exported.replacements(), this::known);
+    exported.secondPasses().forEach(each -> secondPasses.restore(each, known(each.uid())));
+    exported.unreported().forEach(uid -> unreportedExplanations.add(known(uid)));
+  }
+
+  private void queued(QueuedWorkload item) {
+    WorkloadEntry entry = entries.get(item.id().uid());
+    if (entry == null) {
+      entry = create(item.id(), item.localQueue(), item.version());
+    }
+    entry.item = item;
+  }
+
+  private WorkloadEntry known(String uid) {
+    WorkloadEntry entry = entries.get(uid);
+    if (entry == null) {
+      throw new IllegalStateException("the state names a Workload " + uid + " that it lacks");
+    }
+    return entry;
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -188,6 +255,7 @@ final class WorkloadTable {
     List<WorkloadEntry> later = slices.laterThan(entry);
     slices.forget(entry);
     shareAnew(later);
+    unreportedExplanations.forget(entry);
     entries.remove(entry.id.uid());
     entry.localQueue.workloads--;
     specRegistry.forgetIfUnused(entry.localQueue);
@@ -425,11 +493,16 @@ final class WorkloadTable {
       entry = null;
     }
     if (entry == null) {
-      entry = new WorkloadEntry(id, specRegistry.localQueue(queue));
-      entry.version = version;
-      entry.localQueue.workloads++;
-      entries.put(id.uid(), entry);
+      entry = create(id, queue, version);
     }
+    return entry;
+  }
+
+  private WorkloadEntry create(WorkloadId id, LocalQueueId queue, long version) {
+    WorkloadEntry entry = new WorkloadEntry(id, specRegistry.localQueue(queue));
+    entry.version = version;
+    entry.localQueue.workloads++;
+    entries.put(id.uid(), entry);
     return entry;
   }
 

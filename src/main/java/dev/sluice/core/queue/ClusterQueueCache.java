@@ -118,6 +118,21 @@ public final class ClusterQueueCache {
     return quotaGeneration;
   }
 
+  /**
+   * Takes over what the queue was when its state became a value.
+   *
+   * @param generation the quota generation
+   * @param may whether the queue may admit
+   * @param aware whether the nodes of any flavor are assigned by topology
+   * @param implies whether the nodes of all flavors are
+   */
+  public void restore(long generation, boolean may, boolean aware, boolean implies) {
+    quotaGeneration = generation;
+    active = may;
+    topologyAware = aware;
+    impliesTopology = implies;
+  }
+
   /** Increases the quota generation, because quota of this queue was released or changed. */
   public void advanceQuotaGeneration() {
     quotaGeneration++;

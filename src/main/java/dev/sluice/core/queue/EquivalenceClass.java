@@ -6,6 +6,7 @@ import dev.sluice.core.model.RequestShape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -199,6 +200,61 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    */
   private void pruneUnreported() {
     unreported.removeIf(item -> !item.inHeap());
+  }
+
+  /**
+   * The class as a value.
+   *
+   * @param heldMembers its members that are held
+   * @param explanations the indexes of explanations
+   * @param current the queue with its spec of now; null if the queue was deleted
+   */
+  PendingQueueExport.ClassExport export(
+      List<QueuedWorkload> heldMembers,
+      PendingQueueExport.ExplanationIndex explanations,
+      @Nullable ClusterQueueCache current) {
+    List<QueuedWorkload> members = members();
+    members.addAll(heldMembers);
+    Map<QueuedWorkload, Integer> indexes = new IdentityHashMap<>();
+    for (int i = 0; i < members.size() && !unreported.isEmpty(); i++) {
+      indexes.put(members.get(i), i);
+    }
+    List<Integer> joined = new ArrayList<>(unreported.size());
+    for (QueuedWorkload item : unreported) {
+      Integer index = indexes.get(item);
+      if (index != null) {
+        joined.add(index);
+      }
+    }
+    return new PendingQueueExport.ClassExport(
+        shape,
+        priority,
+        explanations.of(explanation),
+        missingQuota,
+        explanations.of(lastReported),
+        members.stream().map(item -> item.export(explanations, current)).toList(),
+        joined);
+  }
+
+  /**
+   * Takes a state over, into a class that has no members.
+   *
+   * @param exported the state
+   * @param members the members, of which those from {@code firstHeld} on are held
+   * @param exportedQueue the state of the queue
+   */
+  void restore(
+      PendingQueueExport.ClassExport exported,
+      List<QueuedWorkload> members,
+      int firstHeld,
+      PendingQueueExport exportedQueue) {
+    members.subList(0, firstHeld).forEach(this::add);
+    held = members.size() - firstHeld;
+    explanation = exportedQueue.explanation(exported.explanation());
+    missingQuota = exported.missingQuota();
+    lastReported = exportedQueue.explanation(exported.lastReported());
+    unreported.clear();
+    exported.unreported().forEach(index -> unreported.add(members.get(index)));
   }
 
   Map<LocalQueueId, Integer> countsByLocalQueue() {

@@ -1,12 +1,15 @@
 package dev.sluice.core.queue;
 
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The progress of the flavor search of a Workload that stays active
  * (docs/scheduling-semantics.md#flavor-assignment).
  *
  * @param last the index of the last flavor that was tried, by pod set and resource group; -1 to
  *     start at the first flavor
- * @param queue the queue with its spec at that time
+ * @param queue the queue with its spec at that time; null if that spec is gone
  * @param quotaGeneration the queue's quota generation at that time
  * @param cycle the number of the cycle that recorded the progress
  * @param began the number of the cycle in which the search started at the first flavor
@@ -15,7 +18,7 @@ package dev.sluice.core.queue;
  */
 public record FlavorProgress(
     int[] last,
-    ClusterQueueCache queue,
+    @Nullable ClusterQueueCache queue,
     long quotaGeneration,
     long cycle,
     long began,
@@ -53,5 +56,32 @@ public record FlavorProgress(
     return !isWithoutSuccess()
         && queue == current
         && (quotaGeneration == current.quotaGeneration() || cycle >= currentCycle - 1);
+  }
+
+  /**
+   * The progress as a value.
+   *
+   * @param current the queue with its spec of now; null if the queue was deleted
+   */
+  PendingQueueExport.ProgressExport export(@Nullable ClusterQueueCache current) {
+    return new PendingQueueExport.ProgressExport(
+        Arrays.stream(last).boxed().toList(),
+        queue != null && queue == current,
+        quotaGeneration,
+        cycle,
+        began,
+        searchCycles);
+  }
+
+  /** The progress that a value stands for, in a queue with its spec of now. */
+  static FlavorProgress restored(
+      PendingQueueExport.ProgressExport exported, @Nullable ClusterQueueCache current) {
+    return new FlavorProgress(
+        exported.last().stream().mapToInt(Integer::intValue).toArray(),
+        exported.current() ? current : null,
+        exported.quotaGeneration(),
+        exported.cycle(),
+        exported.began(),
+        exported.searchCycles());
   }
 }

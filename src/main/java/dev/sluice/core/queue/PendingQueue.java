@@ -13,8 +13,11 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,6 +79,127 @@ public final class PendingQueue {
     }
     insert(item);
     return item;
+  }
+
+  /**
+   * The state of the queue as a value.
+   *
+   * @param current the queue with its spec of now; null if the queue was deleted
+   */
+  public PendingQueueExport export(@Nullable ClusterQueueCache current) {
+    Map<EquivalenceClass, List<QueuedWorkload>> heldOf = new HashMap<>();
+    for (QueuedWorkload item : held) {
+      heldOf.computeIfAbsent(item.equivalenceClass(), any -> new ArrayList<>()).add(item);
+    }
+    List<EquivalenceClass> order = new ArrayList<>(classes.values());
+    order.sort(
+        Comparator.comparing(
+            each -> each.isEmpty() ? heldOf.getOrDefault(each, List.of()).getFirst() : each.head(),
+            QueuedWorkload.BY_PRIORITY_AND_AGE));
+    PendingQueueExport.ExplanationIndex explanations = new PendingQueueExport.ExplanationIndex();
+    List<PendingQueueExport.ClassExport> exported = new ArrayList<>(order.size());
+    Map<QueuedWorkload, PendingQueueExport.HeldExport> holds = new HashMap<>();
+    for (EquivalenceClass each : order) {
+      List<QueuedWorkload> heldMembers = heldOf.getOrDefault(each, List.of());
+      for (int i = 0; i < heldMembers.size(); i++) {
+        QueuedWorkload item = heldMembers.get(i);
+        holds.put(
+            item,
+            new PendingQueueExport.HeldExport(
+                exported.size(), each.size() + i, explanations.of(item.heldFor())));
+      }
+      exported.add(each.export(heldMembers, explanations, current));
+    }
+    return new PendingQueueExport(
+        explanations.all(),
+        exported,
+        held.stream().map(holds::get).toList(),
+        Optional.ofNullable(stickyId));
+  }
+
+  /**
+   * Takes a state over, into a queue without Workloads whose policy and order are set.
+   *
+   * @param localQueues gives each LocalQueue the instance that all its Workloads share
+   * @param current the queue with its spec of now; null if the queue was deleted
+   * @param restored called with each Workload
+   */
+  public void restore(
+      PendingQueueExport exported,
+      UnaryOperator<LocalQueueId> localQueues,
+      @Nullable ClusterQueueCache current,
+      Consumer<QueuedWorkload> restored) {
+    int[] heldOf = new int[exported.classes().size()];
+    exported.held().forEach(hold -> heldOf[hold.ofClass()]++);
+    stickyId = exported.preemptor().orElse(null);
+    List<List<QueuedWorkload>> members = new ArrayList<>();
+    for (PendingQueueExport.ClassExport each : exported.classes()) {
+      members.add(restore(each, heldOf[members.size()], exported, localQueues, current, restored));
+    }
+    for (PendingQueueExport.HeldExport hold : exported.held()) {
+      QueuedWorkload item = members.get(hold.ofClass()).get(hold.member());
+      held.add(item);
+      item.held(exported.explanation(hold.reason()));
+      counts.add(item.localQueue(), 0, 1);
+    }
+  }
+
+  private List<QueuedWorkload> restore(
+      PendingQueueExport.ClassExport exported,
+      int heldMembers,
+      PendingQueueExport exportedQueue,
+      UnaryOperator<LocalQueueId> localQueues,
+      @Nullable ClusterQueueCache current,
+      Consumer<QueuedWorkload> restored) {
+    List<QueuedWorkload> members = new ArrayList<>(exported.members().size());
+    EquivalenceClass equivalenceClass = null;
+    for (PendingQueueExport.QueuedExport each : exported.members()) {
+      LocalQueueId localQueue =
+          localQueues.apply(new LocalQueueId(each.id().namespace(), each.queueName()));
+      if (equivalenceClass == null) {
+        equivalenceClass = classOf(localQueue, exported.shape(), exported.priority());
+      }
+      QueuedWorkload item =
+          QueuedWorkload.restored(
+              each,
+              localQueue,
+              equivalenceClass,
+              exportedQueue.explanation(each.reportedAs()),
+              current);
+      if (item.id().equals(stickyId)) {
+        sticky = item;
+      }
+      members.add(item);
+      restored.accept(item);
+    }
+    if (equivalenceClass != null) {
+      equivalenceClass.restore(exported, members, members.size() - heldMembers, exportedQueue);
+      if (!equivalenceClass.isEmpty()) {
+        boolean isActive = equivalenceClass.explanation() == null;
+        (isActive ? active : inadmissible).add(equivalenceClass);
+        equivalenceClass
+            .countsByLocalQueue()
+            .forEach((queue, size) -> counts.add(queue, isActive ? size : 0, isActive ? 0 : size));
+      }
+    }
+    return members;
+  }
+
+  /**
+   * A member of a class, held or not.
+   *
+   * @return null if the class has no members, or is not a class of this queue
+   */
+  public @Nullable QueuedWorkload anyOf(EquivalenceClass equivalenceClass) {
+    if (!equivalenceClass.isEmpty()) {
+      return equivalenceClass.head();
+    }
+    for (QueuedWorkload item : held) {
+      if (item.equivalenceClass() == equivalenceClass) {
+        return item;
+      }
+    }
+    return null;
   }
 
   private EquivalenceClass classOf(LocalQueueId localQueue, RequestShape shape, long priority) {

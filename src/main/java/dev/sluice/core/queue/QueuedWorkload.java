@@ -60,6 +60,57 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     this.evictable = workload.evictable();
   }
 
+  private QueuedWorkload(
+      PendingQueueExport.QueuedExport exported,
+      LocalQueueId localQueue,
+      EquivalenceClass equivalenceClass) {
+    this.id = exported.id();
+    this.localQueue = localQueue;
+    this.equivalenceClass = equivalenceClass;
+    this.version = exported.version();
+    this.createdAtMicros = Instants.micros(exported.createdAt());
+    this.queuedAtMicros = Instants.micros(exported.queuedAt());
+    this.defect = exported.conditions().defect().orElse(null);
+    this.gated = exported.conditions().gated();
+    this.evictable = exported.conditions().evictable();
+  }
+
+  /**
+   * The Workload as a value; why it is held is known to its queue.
+   *
+   * @param explanations the indexes of explanations
+   * @param current the queue with its spec of now; null if the queue was deleted
+   */
+  PendingQueueExport.QueuedExport export(
+      PendingQueueExport.ExplanationIndex explanations, @Nullable ClusterQueueCache current) {
+    return new PendingQueueExport.QueuedExport(
+        id,
+        localQueue.name(),
+        version,
+        createdAt(),
+        queuedAt(),
+        new PendingQueueExport.QueuedConditions(defect(), gated, evictable),
+        explanations.of(reportedAs),
+        Optional.ofNullable(flavorProgress).map(progress -> progress.export(current)));
+  }
+
+  /** The Workload that a value stands for, as a member of a class. */
+  static QueuedWorkload restored(
+      PendingQueueExport.QueuedExport exported,
+      LocalQueueId localQueue,
+      EquivalenceClass equivalenceClass,
+      @Nullable Explanation reportedAs,
+      @Nullable ClusterQueueCache current) {
+    QueuedWorkload item = new QueuedWorkload(exported, localQueue, equivalenceClass);
+    item.reportedAs = reportedAs;
+    item.flavorProgress =
+        exported
+            .flavorProgress()
+            .map(progress -> FlavorProgress.restored(progress, current))
+            .orElse(null);
+    return item;
+  }
+
   /** Identity of the Workload. */
   public WorkloadId id() {
     return id;
@@ -123,6 +174,11 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   /** Whether somebody stops the pods when the Workload is evicted. */
   public boolean evictable() {
     return evictable;
+  }
+
+  /** The reason of its own for which the Workload is held; null if there is none. */
+  @Nullable Explanation heldFor() {
+    return heldFor;
   }
 
   void held(@Nullable Explanation reason) {

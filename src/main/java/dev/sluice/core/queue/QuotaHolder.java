@@ -4,10 +4,14 @@ import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,6 +120,40 @@ public final class QuotaHolder {
     this.evictable = evictable;
     this.guaranteed = guaranteed;
     this.topology = topology;
+  }
+
+  /** The holder as a value, without the Workload. */
+  public QuotaHolderExport export() {
+    List<QuotaHolderExport.Reserved> reserved = new ArrayList<>(pairs.length);
+    for (int i = 0; i < pairs.length; i++) {
+      reserved.add(new QuotaHolderExport.Reserved(pairs[i], amounts[i]));
+    }
+    return new QuotaHolderExport(
+        priority,
+        Instants.ofMicros(queuedAtMicros),
+        Instants.ofMicros(reservedAtMicros),
+        reserved,
+        evicted,
+        evictable,
+        guaranteed,
+        Optional.ofNullable(topology).map(TopologyUsage::export));
+  }
+
+  /** The holder that a value stands for, in the LocalQueue of the Workload. */
+  public static QuotaHolder restored(
+      WorkloadId id, LocalQueueId localQueue, QuotaHolderExport exported, TopologyCache places) {
+    return new QuotaHolder(
+        id,
+        localQueue,
+        exported.priority(),
+        exported.queuedAt(),
+        exported.reservedAt(),
+        exported.reserved().stream().mapToInt(QuotaHolderExport.Reserved::pair).toArray(),
+        exported.reserved().stream().mapToLong(QuotaHolderExport.Reserved::amount).toArray(),
+        exported.evicted(),
+        exported.evictable(),
+        exported.guaranteed(),
+        exported.places().map(places::restore).orElse(null));
   }
 
   /** Characters in the order of {@link String#compareTo}; a missing one counts as the least. */

@@ -31,6 +31,16 @@ public final class FlavorResourceIndex {
     return number;
   }
 
+  /** All pairs, in the order of their numbers. */
+  public List<FlavorResource> export() {
+    return List.copyOf(pairs);
+  }
+
+  /** Gives pairs the numbers that they had; to be called before any other pair has a number. */
+  public void restore(List<FlavorResource> exported) {
+    exported.forEach(pair -> number(pair.flavor(), pair.resource()));
+  }
+
   /** The pair that has this number. */
   public FlavorResource pair(int number) {
     return pairs.get(number);

@@ -11,6 +11,7 @@ import dev.sluice.core.model.TopologySpec;
 import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +54,33 @@ public final class TopologyCache {
   /** An empty cache. */
   public TopologyCache(TopologyOptions options) {
     this.options = options;
+  }
+
+  /** Topologies, nodes, and what others use of nodes, as a value. */
+  public TopologyExport export() {
+    String[] names = new String[resources.size()];
+    resources.forEach((name, number) -> names[number] = name);
+    return new TopologyExport(
+        List.copyOf(new TreeMap<>(topologies).values()),
+        List.copyOf(nodes.values()),
+        usedByOthers,
+        List.of(names),
+        List.copyOf(new TreeSet<>(trees.keySet())));
+  }
+
+  /** Takes a state over, into a cache that is empty. */
+  public void restore(TopologyExport exported, Collection<Flavor> declared) {
+    exported.resources().forEach(this::resource);
+    exported.topologies().forEach(topology -> topologies.put(topology.name(), topology));
+    exported.nodes().forEach(node -> nodes.put(node.name(), node));
+    usedByOthers.putAll(exported.usedByOthers());
+    declared.forEach(flavor -> flavors.put(flavor.name(), flavor));
+    exported.trees().forEach(this::tree);
+  }
+
+  /** The usage that a value stands for, which doesn't count until it is added. */
+  public TopologyUsage restore(List<TopologyExport.DomainUsage> exported) {
+    return TopologyUsage.restored(exported, key -> slots.computeIfAbsent(key, Slot::new));
   }
 
   /** The options. */

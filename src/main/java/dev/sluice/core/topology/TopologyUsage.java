@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,34 @@ public final class TopologyUsage {
           }
         });
     return new TopologyUsage(amounts);
+  }
+
+  /** The usage as a value. */
+  public List<TopologyExport.DomainUsage> export() {
+    return amounts.stream()
+        .map(
+            each ->
+                new TopologyExport.DomainUsage(
+                    each.slot.key.flavor(), each.slot.key.values(), each.resource, each.amount))
+        .toList();
+  }
+
+  /**
+   * The usage that a value stands for, which doesn't count until it is added.
+   *
+   * @param slots the slot of a key
+   */
+  static TopologyUsage restored(
+      List<TopologyExport.DomainUsage> exported, Function<Slot.Key, Slot> slots) {
+    return new TopologyUsage(
+        exported.stream()
+            .map(
+                each ->
+                    new Amount(
+                        slots.apply(new Slot.Key(each.flavor(), each.values())),
+                        each.resource(),
+                        each.amount()))
+            .toList());
   }
 
   /** Counts the usage. */

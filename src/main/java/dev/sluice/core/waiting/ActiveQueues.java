@@ -12,6 +12,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ActiveQueues {
 
-  private record Block(QueuedWorkload head, Waiting waiting) {}
+  private record Block(QueuedWorkload head, Explanation explanation) {}
 
   /** Changes in one tree that may lead to other results for its heads. */
   private static final class Changes {
@@ -61,6 +64,92 @@ final class ActiveQueues {
 
   private long cycle;
 
+  /** Which queues the next cycle evaluates, as a value; to be called between cycles. */
+  WaitingExport.ActiveQueuesExport export(ExportedNames names) {
+    List<WaitingExport.BlockExport> blocks = new ArrayList<>();
+    new TreeMap<>(blocked)
+        .forEach(
+            (queue, block) ->
+                blocks.add(
+                    new WaitingExport.BlockExport(
+                        queue, block.head.id().uid(), block.explanation)));
+    List<WaitingExport.ChangesExport> ofTrees = new ArrayList<>();
+    inOrder(changesOfTrees)
+        .forEach(
+            (root, each) ->
+                ofTrees.add(
+                    new WaitingExport.ChangesExport(
+                        ExportedNames.nameOf(root), each.last, each.lastDropped, each.number)));
+    return new WaitingExport.ActiveQueuesExport(
+        List.copyOf(ready.keySet()),
+        blocks,
+        namesOf(claims),
+        namesOf(limited),
+        ofTrees,
+        new WaitingExport.ChangesOfAll(lastChangeOfAll, numberOfAll, changes),
+        skippedHeads.export(names),
+        skippedClasses.export());
+  }
+
+  private static List<String> namesOf(Map<QuotaNode, Map<String, ClusterQueueCache>> byTree) {
+    return inOrder(byTree).values().stream().flatMap(queues -> queues.keySet().stream()).toList();
+  }
+
+  private static <T> SortedMap<QuotaNode, T> inOrder(Map<QuotaNode, T> byTree) {
+    SortedMap<QuotaNode, T> sorted = new TreeMap<>(ExportedNames.BY_ROOT);
+    sorted.putAll(byTree);
+    return sorted;
+  }
+
+  /**
+   * Takes a state over, into an object without any.
+   *
+   * @param number the number of the last cycle
+   */
+  void restore(WaitingExport.ActiveQueuesExport exported, long number, ExportedNames names) {
+    cycle = number;
+    restore(exported.ready(), names, queue -> ready.put(queue.name(), queue));
+    for (WaitingExport.BlockExport each : exported.blocked()) {
+      QueuedWorkload head = names.queued(each.head());
+      if (head != null) {
+        blocked.put(each.clusterQueue(), new Block(head, each.explanation()));
+      }
+    }
+    restore(exported.claims(), names, queue -> put(claims, queue));
+    restore(exported.limited(), names, queue -> put(limited, queue));
+    lastChangeOfAll = exported.changesOfAll().lastCycle();
+    numberOfAll = exported.changesOfAll().number();
+    changes = exported.changesOfAll().changes();
+    for (WaitingExport.ChangesExport each : exported.changes()) {
+      QuotaNode root = names.root(each.root());
+      if (root != null) {
+        Changes ofTree = changesOf(root);
+        ofTree.last = each.last();
+        ofTree.lastDropped = each.lastDropped();
+        ofTree.number = each.number();
+      }
+    }
+    skippedHeads.restore(exported.rounds(), names);
+    skippedClasses.restore(exported.skipped(), names);
+  }
+
+  private static void restore(
+      List<String> queues, ExportedNames names, Consumer<ClusterQueueCache> action) {
+    for (String name : queues) {
+      ClusterQueueCache queue = names.queue(name);
+      if (queue != null) {
+        action.accept(queue);
+      }
+    }
+  }
+
+  private static void put(
+      Map<QuotaNode, Map<String, ClusterQueueCache>> byTree, ClusterQueueCache queue) {
+    byTree
+        .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
+        .put(queue.name(), queue);
+  }
+
   /** Activates a queue whose head may have changed, unless that head blocks the queue. */
   void add(ClusterQueueCache queue) {
     QueuedWorkload head = queue.pending().head();
@@ -80,7 +169,7 @@ final class ActiveQueues {
    */
   void block(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
     ready.remove(queue.name());
-    blocked.put(queue.name(), new Block(head, waiting));
+    blocked.put(queue.name(), new Block(head, waiting.explanation()));
   }
 
   /**
@@ -89,17 +178,13 @@ final class ActiveQueues {
    */
   void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
     block(queue, head, waiting);
-    claims
-        .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
-        .put(queue.name(), queue);
+    put(claims, queue);
   }
 
   /** Blocks a queue until a Workload of its tree loses quota, or another one becomes the head. */
   void blockByLimit(ClusterQueueCache queue, QueuedWorkload head, Waiting waiting) {
     block(queue, head, waiting);
-    limited
-        .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
-        .put(queue.name(), queue);
+    put(limited, queue);
   }
 
   /** Records that a Workload of the tree lost quota: a limit on their number may have room. */
@@ -260,7 +345,7 @@ final class ActiveQueues {
    */
   @Nullable Explanation blockExplanation(String clusterQueue, QueuedWorkload item) {
     Block block = blocked.get(clusterQueue);
-    return block != null && block.head == item ? block.waiting.explanation() : null;
+    return block != null && block.head == item ? block.explanation : null;
   }
 
   /** The head that blocks this queue; null if the queue is not blocked. */

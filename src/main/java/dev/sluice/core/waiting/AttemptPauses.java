@@ -7,9 +7,11 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QueueingPolicy;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +53,41 @@ final class AttemptPauses {
 
   private final Map<PendingQueue, Map<QueuedWorkload, Attempts>> attempts = new HashMap<>();
   private final TreeSet<Attempts> paused = new TreeSet<>();
+
+  /** The attempts as values, in the order of UIDs. */
+  List<WaitingExport.AttemptsExport> export() {
+    List<WaitingExport.AttemptsExport> exported = new ArrayList<>();
+    for (Map<QueuedWorkload, Attempts> ofQueue : attempts.values()) {
+      for (Attempts known : ofQueue.values()) {
+        exported.add(
+            new WaitingExport.AttemptsExport(
+                known.clusterQueue,
+                known.item.id().uid(),
+                known.count,
+                Optional.ofNullable(known.until)));
+      }
+    }
+    exported.sort(Comparator.comparing(WaitingExport.AttemptsExport::uid));
+    return exported;
+  }
+
+  /** Takes attempts over. */
+  void restore(List<WaitingExport.AttemptsExport> exported, ExportedNames names) {
+    for (WaitingExport.AttemptsExport each : exported) {
+      QueuedWorkload item = names.queued(each.uid());
+      if (item != null) {
+        Attempts known = new Attempts(item, each.clusterQueue());
+        known.count = each.count();
+        known.until = each.until().orElse(null);
+        attempts
+            .computeIfAbsent(item.equivalenceClass().queue(), any -> new HashMap<>())
+            .put(item, known);
+        if (known.until != null) {
+          paused.add(known);
+        }
+      }
+    }
+  }
 
   /** Begins the pause after one more attempt in vain; the caller holds the Workload. */
   void pause(QueuedWorkload item, ClusterQueueCache queue, Instant now) {

@@ -6,6 +6,7 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.LocalQueueUsage;
+import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
@@ -119,6 +120,44 @@ final class ClusterQueueInadmissibleIndex {
 
   ClusterQueueInadmissibleIndex(ClusterQueueCache queue) {
     this.queue = queue;
+  }
+
+  /** What the classes wait for, as a value; classes without members are left out. */
+  WaitingExport.QueueExport export() {
+    List<WaitingExport.RequirementExport> exported = new ArrayList<>();
+    requirements.forEach(
+        (equivalenceClass, requirement) -> {
+          QueuedWorkload member = queue.pending().anyOf(equivalenceClass);
+          if (member != null) {
+            exported.add(
+                new WaitingExport.RequirementExport(
+                    member.id().uid(),
+                    requirement.shortages,
+                    requirement.competing,
+                    requirement.preempts,
+                    requirement.event));
+          }
+        });
+    return new WaitingExport.QueueExport(queue.name(), exported, leastRequirement.export());
+  }
+
+  /** Takes over what classes wait for, into an empty index. */
+  void restore(WaitingExport.QueueExport exported, ExportedNames names) {
+    for (WaitingExport.RequirementExport each : exported.requirements()) {
+      QueuedWorkload member = names.queued(each.member());
+      if (member != null) {
+        anyCompeting |= each.competing();
+        requirements.put(
+            member.equivalenceClass(),
+            new Requirement(each.shortages(), each.competing(), each.preempts(), each.event()));
+      }
+    }
+    leastRequirement.restore(exported.least());
+  }
+
+  /** Adds what all classes missed when they were added, whatever has become of them. */
+  void addAllTo(LeastMissing leastMissing) {
+    requirements.values().forEach(requirement -> leastMissing.add(queue.node(), requirement));
   }
 
   void add(EquivalenceClass equivalenceClass, Requirement requirement) {
@@ -397,6 +436,18 @@ final class ClusterQueueInadmissibleIndex {
     private long bestPriority;
     private long bestSince;
 
+    List<WaitingExport.LeastExport> export() {
+      List<WaitingExport.LeastExport> exported = new ArrayList<>(size);
+      for (int i = 0; i < size; i++) {
+        exported.add(new WaitingExport.LeastExport(pairs[i], amounts[i], priorities[i], oldest[i]));
+      }
+      return exported;
+    }
+
+    void restore(List<WaitingExport.LeastExport> exported) {
+      exported.forEach(each -> count(each.pair(), each.amount(), each.priority(), each.since()));
+    }
+
     void clear() {
       size = 0;
       onlyPair = -1;
@@ -408,13 +459,17 @@ final class ClusterQueueInadmissibleIndex {
     void count(EquivalenceClass.Shortage shortage, @Nullable EquivalenceClass of) {
       long priority = of == null ? 0 : of.priority();
       long since = of == null ? 0 : of.head().queuedAtMicros();
-      countBest(shortage.pair(), shortage.amount(), priority, since);
+      count(shortage.pair(), shortage.amount(), priority, since);
+    }
+
+    private void count(int pair, long amount, long priority, long since) {
+      countBest(pair, amount, priority, since);
       int at = 0;
-      while (at < size && (pairs[at] != shortage.pair() || priorities[at] != priority)) {
+      while (at < size && (pairs[at] != pair || priorities[at] != priority)) {
         at++;
       }
       if (at < size) {
-        amounts[at] = Math.min(amounts[at], shortage.amount());
+        amounts[at] = Math.min(amounts[at], amount);
         oldest[at] = Math.min(oldest[at], since);
         return;
       }
@@ -425,8 +480,8 @@ final class ClusterQueueInadmissibleIndex {
         priorities = Arrays.copyOf(priorities, newSize);
         oldest = Arrays.copyOf(oldest, newSize);
       }
-      pairs[size] = shortage.pair();
-      amounts[size] = shortage.amount();
+      pairs[size] = pair;
+      amounts[size] = amount;
       priorities[size] = priority;
       oldest[size++] = since;
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -120,6 +121,85 @@ final class InadmissibleIndex {
     this.upperBounds = upperBounds;
     this.admitsAllThatFit = admitsAllThatFit;
     this.forecastOrder = admitsAllThatFit ? forecastOrder.orElse(null) : null;
+  }
+
+  /** What inadmissible classes wait for, as a value; to be called between cycles. */
+  WaitingExport.InadmissibleExport export(ExportedNames names) {
+    List<WaitingExport.TreeExport> exported = new ArrayList<>();
+    trees.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey(ExportedNames.BY_ROOT))
+        .forEach(
+            tree ->
+                exported.add(
+                    new WaitingExport.TreeExport(
+                        ExportedNames.nameOf(tree.getKey()),
+                        tree.getValue().events,
+                        tree.getValue().queues.values().stream()
+                            .map(ClusterQueueInadmissibleIndex::export)
+                            .toList())));
+    List<WaitingExport.GatedExport> gatedItems = new ArrayList<>();
+    gated.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey(ExportedNames.BY_ROOT))
+        .forEach(tree -> gatedItems.addAll(export(tree.getValue(), names)));
+    return new WaitingExport.InadmissibleExport(
+        exported,
+        treesWithEvents.stream().map(ExportedNames::nameOf).toList(),
+        gatedItems,
+        export(ungated, names));
+  }
+
+  private static List<WaitingExport.GatedExport> export(
+      Map<QueuedWorkload, ClusterQueueCache> items, ExportedNames names) {
+    List<WaitingExport.GatedExport> exported = new ArrayList<>();
+    items.forEach(
+        (item, queue) -> {
+          if (names.isQueued(item)) {
+            exported.add(new WaitingExport.GatedExport(queue.name(), item.id().uid()));
+          }
+        });
+    return exported;
+  }
+
+  /** Takes a state over, into an empty index. */
+  void restore(WaitingExport.InadmissibleExport exported, ExportedNames names) {
+    for (WaitingExport.TreeExport each : exported.trees()) {
+      QuotaNode root = names.root(each.root());
+      if (root == null) {
+        continue;
+      }
+      Tree tree = tree(root);
+      tree.events = each.events();
+      for (WaitingExport.QueueExport ofQueue : each.queues()) {
+        ClusterQueueCache queue = names.queue(ofQueue.clusterQueue());
+        if (queue != null) {
+          ClusterQueueInadmissibleIndex index = new ClusterQueueInadmissibleIndex(queue);
+          index.restore(ofQueue, names);
+          tree.queues.put(queue, index);
+          index.addAllTo(tree.leastMissing);
+        }
+      }
+    }
+    for (WaitingExport.TreeRoot each : exported.treesWithEvents()) {
+      QuotaNode root = names.root(each);
+      if (root != null) {
+        treesWithEvents.add(root);
+      }
+    }
+    restore(exported.gated(), names, this::gated);
+    restore(exported.ungated(), names, (queue, item) -> ungated.put(item, queue));
+  }
+
+  private static void restore(
+      List<WaitingExport.GatedExport> exported,
+      ExportedNames names,
+      BiConsumer<ClusterQueueCache, QueuedWorkload> action) {
+    for (WaitingExport.GatedExport each : exported) {
+      ClusterQueueCache queue = names.queue(each.clusterQueue());
+      QueuedWorkload item = names.queued(each.uid());
+      if (queue != null && item != null) {
+        action.accept(queue, item);
+      }
+    }
   }
 
   /**

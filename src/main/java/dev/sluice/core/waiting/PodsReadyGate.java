@@ -4,6 +4,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +20,9 @@ final class PodsReadyGate {
   /** UIDs of admitted Workloads whose pods are not ready. */
   private final Set<String> unready = new HashSet<>();
 
+  /** The Workload that was rejected; null if there is none, or if it left its queue. */
   private @Nullable QueuedWorkload rejected;
+
   private @Nullable Explanation reason;
 
   /**
@@ -29,6 +32,24 @@ final class PodsReadyGate {
    */
   PodsReadyGate(boolean required) {
     this.required = required;
+  }
+
+  /** What closed the gate; empty while no cycle rejected a Workload. */
+  Optional<WaitingExport.RejectedExport> export(ExportedNames names) {
+    return Optional.ofNullable(reason)
+        .map(
+            why ->
+                new WaitingExport.RejectedExport(
+                    Optional.ofNullable(rejected)
+                        .filter(names::isQueued)
+                        .map(item -> item.id().uid()),
+                    why));
+  }
+
+  /** Closes the gate as it was, after it was told whose pods are not ready. */
+  void restore(WaitingExport.RejectedExport exported, ExportedNames names) {
+    rejected = exported.uid().map(names::queued).orElse(null);
+    reason = exported.explanation();
   }
 
   /** Records whether pods of an admitted Workload are not ready. */
@@ -63,7 +84,7 @@ final class PodsReadyGate {
 
   /** Whether no cycle runs until all pods are ready. */
   boolean isClosed() {
-    return rejected != null && !unready.isEmpty();
+    return reason != null && !unready.isEmpty();
   }
 
   /** Why this Workload is pending, if the gate rejected it; otherwise null. */

@@ -1,13 +1,16 @@
 package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -44,6 +47,53 @@ final class SkippedClasses {
           listener.activated(queue, equivalenceClass);
           left(queue.node().root());
         };
+  }
+
+  /** The skipped classes as a value; to be called between cycles. */
+  WaitingExport.SkippedExport export() {
+    List<WaitingExport.SkippedQueue> exported = new ArrayList<>();
+    byTree.entrySet().stream()
+        .sorted(Map.Entry.comparingByKey(ExportedNames.BY_ROOT))
+        .forEach(
+            tree ->
+                tree.getValue()
+                    .queues
+                    .forEach(
+                        queue -> {
+                          EquivalenceClass skipped = queue.pending().skipped();
+                          exported.add(
+                              new WaitingExport.SkippedQueue(
+                                  queue.name(),
+                                  skipped == null
+                                      ? Optional.empty()
+                                      : Optional.of(skipped.head().id().uid())));
+                        }));
+    return new WaitingExport.SkippedExport(
+        exported,
+        changed.stream().sorted(ExportedNames.BY_ROOT).map(ExportedNames::nameOf).toList());
+  }
+
+  /** Takes skipped classes over. */
+  void restore(WaitingExport.SkippedExport exported, ExportedNames names) {
+    for (WaitingExport.SkippedQueue each : exported.queues()) {
+      ClusterQueueCache queue = names.queue(each.clusterQueue());
+      if (queue == null) {
+        continue;
+      }
+      QueuedWorkload member = each.member().map(names::queued).orElse(null);
+      Tree tree = byTree.computeIfAbsent(queue.node().root(), root -> new Tree());
+      tree.queues.add(queue);
+      if (member != null && queue.pending().skipped() == null) {
+        tree.size++;
+        queue.pending().skip(member.equivalenceClass(), queue, listener);
+      }
+    }
+    for (WaitingExport.TreeRoot each : exported.changed()) {
+      QuotaNode root = names.root(each);
+      if (root != null) {
+        changed.add(root);
+      }
+    }
   }
 
   private void left(QuotaNode root) {

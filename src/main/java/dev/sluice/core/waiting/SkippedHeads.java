@@ -1,6 +1,9 @@
 package dev.sluice.core.waiting;
 
 import dev.sluice.core.queue.QueuedWorkload;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -23,7 +26,39 @@ final class SkippedHeads {
    */
   private record Round(QueuedWorkload head, long changes, Set<List<Integer>> resumed) {}
 
+  private static final Comparator<List<Integer>> BY_FLAVORS =
+      (one, two) -> Arrays.compare(one.toArray(Integer[]::new), two.toArray(Integer[]::new));
+
   private final Map<String, Round> rounds = new HashMap<>();
+
+  /** The rounds as values, in the order of queues; those of heads that are gone are left out. */
+  List<WaitingExport.RoundExport> export(ExportedNames names) {
+    List<WaitingExport.RoundExport> exported = new ArrayList<>();
+    rounds.forEach(
+        (queue, round) -> {
+          if (names.isQueued(round.head)) {
+            exported.add(
+                new WaitingExport.RoundExport(
+                    queue,
+                    round.head.id().uid(),
+                    round.changes,
+                    round.resumed.stream().sorted(BY_FLAVORS).toList()));
+          }
+        });
+    exported.sort(Comparator.comparing(WaitingExport.RoundExport::clusterQueue));
+    return exported;
+  }
+
+  /** Takes rounds over. */
+  void restore(List<WaitingExport.RoundExport> exported, ExportedNames names) {
+    for (WaitingExport.RoundExport each : exported) {
+      QueuedWorkload head = names.queued(each.head());
+      if (head != null) {
+        rounds.put(
+            each.clusterQueue(), new Round(head, each.changes(), new HashSet<>(each.resumed())));
+      }
+    }
+  }
 
   /**
    * Records that a head was skipped.

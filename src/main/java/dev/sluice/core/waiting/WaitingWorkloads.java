@@ -77,6 +77,34 @@ public final class WaitingWorkloads {
     this.context = context;
   }
 
+  /**
+   * The state as a value; to be called between cycles.
+   *
+   * @param rebuildDue whether {@link #treesRebuilt} is called before the next cycle: then nothing
+   *     is told that this drops
+   */
+  public WaitingExport export(ExportedNames names, boolean rebuildDue) {
+    return new WaitingExport(
+        cycle,
+        rebuildDue ? activeQueues.export(names).withoutTrees() : activeQueues.export(names),
+        rebuildDue ? WaitingExport.InadmissibleExport.NONE : inadmissibleIndex.export(names),
+        attemptPauses.export(),
+        podsReadyGate.export(names));
+  }
+
+  /**
+   * Takes a state over, into an object that was told the time and whose pods are not ready, and
+   * nothing else.
+   */
+  public void restore(WaitingExport exported, Instant instant, ExportedNames names) {
+    now = instant;
+    cycle = exported.cycle();
+    activeQueues.restore(exported.activeQueues(), cycle, names);
+    inadmissibleIndex.restore(exported.inadmissible(), names);
+    attemptPauses.restore(exported.attempts(), names);
+    exported.gate().ifPresent(rejected -> podsReadyGate.restore(rejected, names));
+  }
+
   // What changes.
 
   /** Activates a queue whose head may have changed, unless that head blocks the queue. */

@@ -1,0 +1,175 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.CopiedEngine;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import dev.sluice.reference.RandomWorld.Pods;
+import dev.sluice.reference.ReferenceEngine.Waking;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.LongFunction;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Random worlds in which an engine becomes a value and an engine again at random instants: it
+ * decides, explains and shows the same as one that never did (docs/engine-state.md).
+ */
+class EngineStateTest {
+
+  @Test
+  void withoutPreemptionNothingIsLost() {
+    admit("state", seed -> new RandomWorld(seed, true, false), EngineOptions.DEFAULT);
+    admit("state with fewer pods", seed -> of(seed, false, Pods.FEWER), EngineOptions.DEFAULT);
+    admit("state of slices", seed -> of(seed, false, Pods.SLICES), EngineOptions.DEFAULT);
+    admit(
+        "state by policies", seed -> RandomWorld.withPolicies(seed, false), EngineOptions.DEFAULT);
+  }
+
+  @Test
+  void theGateOfReadyPodsStaysClosed() {
+    admit(
+        "state one at a time",
+        seed -> of(seed, false, Pods.GET_READY),
+        new EngineOptions(Optional.empty(), true));
+  }
+
+  @Test
+  void withPreemptionNothingIsLost() {
+    preempt("state with preemption", seed -> of(seed, true, Pods.ALL), EngineStateTest::plain);
+    preempt("state preempting fewer", seed -> of(seed, true, Pods.FEWER), EngineStateTest::plain);
+    preempt("state preempting slices", seed -> of(seed, true, Pods.SLICES), EngineStateTest::plain);
+    preempt(
+        "state preempting by policies",
+        seed -> RandomWorld.withPolicies(seed, true),
+        EngineStateTest::plain);
+  }
+
+  @Test
+  void withFairSharingNothingIsLost() {
+    preempt(
+        "state with fair sharing",
+        seed -> RandomWorld.weighted(seed, Pods.ALL),
+        EngineStateTest::fair);
+    preempt(
+        "state sharing fewer",
+        seed -> RandomWorld.weighted(seed, Pods.FEWER),
+        EngineStateTest::fair);
+    preempt(
+        "state sharing by policies",
+        seed -> RandomWorld.withPolicies(seed, true),
+        dice ->
+            new EngineOptions(
+                Optional.of(
+                    new FairSharing(
+                        List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE), true, true)),
+                false));
+  }
+
+  @Test
+  void whatIsUsedOfNodesIsNotLost() {
+    preempt(
+        "state of places",
+        200,
+        seed -> RandomWorld.placed(seed, false, Pods.ALL, false),
+        dice -> placed(dice, false));
+    preempt(
+        "state of places preempting",
+        200,
+        seed -> RandomWorld.placed(seed, true, Pods.ALL, false),
+        dice -> placed(dice, false));
+    preempt(
+        "state of places of fewer",
+        200,
+        seed -> RandomWorld.placed(seed, true, Pods.FEWER, false),
+        dice -> placed(dice, false));
+    preempt(
+        "state of places sharing",
+        200,
+        seed -> RandomWorld.placed(seed, true, Pods.ALL, true),
+        dice -> placed(dice, true));
+    preempt(
+        "state of places of slices",
+        200,
+        seed -> RandomWorld.placed(seed, true, Pods.SLICES, false),
+        dice -> placed(dice, false));
+  }
+
+  private static RandomWorld of(long seed, boolean preempting, Pods pods) {
+    return new RandomWorld(seed, true, preempting, pods);
+  }
+
+  private static EngineOptions plain(Dice dice) {
+    return EngineOptions.DEFAULT;
+  }
+
+  private static EngineOptions fair(Dice dice) {
+    return new EngineOptions(TopologyEnginesTest.fair(dice), false);
+  }
+
+  private static EngineOptions placed(Dice dice, boolean fair) {
+    return new EngineOptions(
+        fair ? TopologyEnginesTest.fair(dice) : Optional.empty(),
+        false,
+        Optional.empty(),
+        new OrderingRules(true, false, dice.chance(80)),
+        TopologyEnginesTest.topology(dice));
+  }
+
+  private static void admit(String what, LongFunction<RandomWorld> make, EngineOptions options) {
+    AtomicLong copies = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    Worlds.play(
+        what,
+        2_000,
+        (seed, length) -> make.apply(seed).steps(length),
+        (seed, world) -> {
+          CopiedEngine engine = new CopiedEngine(options, seed);
+          Rerun one =
+              new Rerun(
+                  Played.of(engine),
+                  new ReferenceEngine(Duration.ofSeconds(10), Waking.HELPED, 32, true, options),
+                  true);
+          one.play(world);
+          copies.addAndGet(engine.copies());
+          admissions.addAndGet(one.admissions());
+        });
+    assertThat(copies).hasPositiveValue();
+    assertThat(admissions).hasPositiveValue();
+  }
+
+  private static void preempt(
+      String what, LongFunction<RandomWorld> make, Function<Dice, EngineOptions> options) {
+    preempt(what, 80, make, options);
+  }
+
+  private static void preempt(
+      String what,
+      int length,
+      LongFunction<RandomWorld> make,
+      Function<Dice, EngineOptions> options) {
+    AtomicLong copies = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    Worlds.play(
+        what,
+        2_000,
+        length,
+        (seed, steps) -> make.apply(seed).steps(steps),
+        (seed, world) -> {
+          EngineOptions rules = options.apply(new Dice(seed));
+          CopiedEngine engine = new CopiedEngine(rules, seed);
+          PreemptionRerun rerun = new PreemptionRerun(Played.of(engine), rules);
+          rerun.play(world);
+          copies.addAndGet(engine.copies());
+          admissions.addAndGet(rerun.admissions());
+        });
+    assertThat(copies).hasPositiveValue();
+    assertThat(admissions).hasPositiveValue();
+  }
+}
