@@ -1,0 +1,293 @@
+package dev.sluice.forecast.play;
+
+import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine played forward in simulated time. The engine decides as it does in operation; runs last
+ * as {@link RunTimes} says, decisions are carried out at once, and preempted Workloads are pending
+ * again when their pods have stopped. Not thread-safe. The same input leads to the same play.
+ */
+public final class Play {
+
+  /** How long runs last. */
+  @FunctionalInterface
+  public interface RunTimes {
+
+    /**
+     * How long the run of a Workload that starts now lasts; empty if it never ends.
+     *
+     * @param run how often it was admitted in this play, from 1 on
+     */
+    Optional<Duration> lasts(WorkloadId id, int run);
+  }
+
+  private record TimedAction(Instant at, long number, Runnable action)
+      implements Comparable<TimedAction> {
+    @Override
+    public int compareTo(TimedAction other) {
+      int byTime = at.compareTo(other.at);
+      return byTime != 0 ? byTime : Long.compare(number, other.number);
+    }
+  }
+
+  /** A Workload of the play that has not ended. */
+  private static final class Played {
+    private PendingWorkload pending;
+    private String clusterQueue = "";
+    private List<PodSetAssignment> podSets = List.of();
+    private Instant reservedAt = Instant.EPOCH;
+    private boolean running;
+    private int runs;
+
+    /** Counts starts and stops: an action of an earlier run has no effect. */
+    private int turn;
+
+    private Played(PendingWorkload pending) {
+      this.pending = pending;
+    }
+  }
+
+  private final InlineScheduler scheduler;
+  private final List<Decision> decisions;
+  private final RunTimes runTimes;
+  private final Duration stopping;
+  private final PlayListener listener;
+  private final Map<WorkloadId, Played> live = new HashMap<>();
+  private final PriorityQueue<TimedAction> actions = new PriorityQueue<>();
+  private Instant now;
+  private long version;
+  private long number;
+
+  /**
+   * A play that has not begun.
+   *
+   * @param source the engine, and where its decisions arrive
+   * @param begin the time at which the play begins
+   * @param version a resourceVersion that no Workload of the engine has reached
+   * @param runTimes how long runs last
+   * @param stopping how long the pods of a preempted Workload take to stop
+   */
+  public Play(
+      Source source,
+      Instant begin,
+      long version,
+      RunTimes runTimes,
+      Duration stopping,
+      PlayListener listener) {
+    this.scheduler = source.scheduler();
+    this.decisions = source.decisions();
+    this.now = begin;
+    this.version = version;
+    this.runTimes = runTimes;
+    this.stopping = stopping;
+    this.listener = listener;
+  }
+
+  /**
+   * An engine to play with.
+   *
+   * @param scheduler the engine; nobody else uses it from now on
+   * @param decisions where its decisions arrive, in order
+   */
+  public record Source(InlineScheduler scheduler, List<Decision> decisions) {}
+
+  /** The time of the play. */
+  public Instant now() {
+    return now;
+  }
+
+  /** The number of Workloads that were told or arrived, and haven't ended. */
+  public int live() {
+    return live.size();
+  }
+
+  /** Tells of a Workload that the engine has as pending. */
+  public void knownPending(PendingWorkload workload) {
+    live.put(workload.id(), new Played(workload));
+    wakeAfterBackoff(workload);
+  }
+
+  /**
+   * Tells of a Workload that the engine has as reserving.
+   *
+   * @param again what is queued when it is preempted
+   * @param rest how much longer it runs; empty if it never ends
+   */
+  public void knownRunning(
+      ReservingWorkload workload, PendingWorkload again, Optional<Duration> rest) {
+    Played played = new Played(again);
+    played.clusterQueue = workload.clusterQueue();
+    played.podSets = workload.podSets();
+    played.reservedAt = workload.reservedAt();
+    played.running = true;
+    live.put(workload.id(), played);
+    rest.ifPresent(left -> endAfter(played, left));
+  }
+
+  /** A Workload arrives at a time that is not past: it is told to the engine then. */
+  public void arrives(Instant at, PendingWorkload workload) {
+    act(
+        at,
+        () -> {
+          PendingWorkload arrived = at(workload, version++, workload.queuedAt());
+          live.put(arrived.id(), new Played(arrived));
+          scheduler.apply(new SchedulerEvent.WorkloadPending(arrived));
+          wakeAfterBackoff(arrived);
+        });
+  }
+
+  /** Anything else that happens at a time, such as a change of a quota. */
+  public void happens(Instant at, SchedulerEvent event) {
+    act(at, () -> scheduler.apply(event));
+  }
+
+  /**
+   * Plays until nothing is left to happen, the horizon is reached, or the caller has seen enough.
+   *
+   * @param horizon the time beyond which nothing is played
+   * @param enough asked after each instant at which something happened
+   */
+  public void run(Instant horizon, BooleanSupplier enough) {
+    decide();
+    while (!enough.getAsBoolean()) {
+      TimedAction next = actions.peek();
+      if (next == null || next.at.isAfter(horizon)) {
+        return;
+      }
+      now = next.at;
+      while (next != null && next.at.equals(now)) {
+        actions.remove();
+        next.action.run();
+        next = actions.peek();
+      }
+      decide();
+    }
+  }
+
+  private void act(Instant at, Runnable action) {
+    actions.add(new TimedAction(at.isBefore(now) ? now : at, number++, action));
+  }
+
+  private void wakeAfterBackoff(PendingWorkload workload) {
+    workload.notBefore().ifPresent(end -> act(end, () -> {}));
+  }
+
+  private void decide() {
+    scheduler.apply(new SchedulerEvent.TimePassed(now));
+    boolean decided = true;
+    while (decided) {
+      scheduler.decide();
+      decided = !decisions.isEmpty();
+      List<Decision> made = List.copyOf(decisions);
+      decisions.clear();
+      made.forEach(this::carryOut);
+    }
+  }
+
+  private void carryOut(Decision decision) {
+    switch (decision) {
+      case Decision.Admit admit -> admit(admit);
+      case Decision.Preempt preempt -> preempt.targets().forEach(this::preempt);
+      case PlacementDecision _ -> {}
+    }
+  }
+
+  private void admit(Decision.Admit admit) {
+    Played played = live.get(admit.id());
+    if (played == null) {
+      return;
+    }
+    played.clusterQueue = admit.clusterQueue();
+    played.podSets = admit.podSets();
+    played.reservedAt = admit.at();
+    played.running = true;
+    played.turn++;
+    int run = ++played.runs;
+    scheduler.apply(new SchedulerEvent.AdmissionWritten(admit.id(), version++));
+    listener.started(admit, run);
+    runTimes.lasts(admit.id(), run).ifPresent(lasts -> endAfter(played, lasts));
+  }
+
+  private void endAfter(Played played, Duration rest) {
+    int turn = played.turn;
+    act(
+        now.plus(rest.isNegative() ? Duration.ZERO : rest),
+        () -> {
+          if (played.turn == turn) {
+            played.turn++;
+            live.remove(played.pending.id());
+            scheduler.apply(new SchedulerEvent.WorkloadReleased(played.pending.id(), version++));
+            listener.ended(played.pending.id(), now);
+          }
+        });
+  }
+
+  private void preempt(Decision.Target target) {
+    @Nullable Played played = live.get(target.id());
+    if (played == null || !played.running) {
+      return;
+    }
+    played.running = false;
+    int turn = ++played.turn;
+    listener.preempted(target.id(), target.reason(), now);
+    scheduler.apply(new SchedulerEvent.WorkloadReserving(evicting(played)));
+    act(
+        now.plus(stopping),
+        () -> {
+          if (played.turn == turn) {
+            played.pending = at(played.pending, version++, now);
+            scheduler.apply(new SchedulerEvent.WorkloadPending(played.pending));
+          }
+        });
+  }
+
+  private ReservingWorkload evicting(Played played) {
+    PendingWorkload pending = played.pending;
+    return new ReservingWorkload(
+            pending.id(),
+            version++,
+            pending.queueName(),
+            played.clusterQueue,
+            played.podSets,
+            pending.priority(),
+            pending.queuedAt(),
+            false,
+            true,
+            true,
+            played.reservedAt)
+        .evicting();
+  }
+
+  /** The same Workload in another version, queued since another time. */
+  private static PendingWorkload at(PendingWorkload workload, long version, Instant queuedAt) {
+    return new PendingWorkload(
+        workload.id(),
+        version,
+        workload.queueName(),
+        workload.shape(),
+        workload.priority(),
+        workload.createdAt(),
+        queuedAt,
+        workload.notBefore(),
+        workload.held(),
+        workload.defect(),
+        workload.gated(),
+        workload.evictable());
+  }
+}

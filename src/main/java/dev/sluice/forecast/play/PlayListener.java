@@ -1,0 +1,22 @@
+package dev.sluice.forecast.play;
+
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Instant;
+
+/** Told what happens in a play, in order. */
+public interface PlayListener {
+
+  /**
+   * A Workload was admitted, and runs.
+   *
+   * @param run how often it was admitted in this play, from 1 on
+   */
+  default void started(Decision.Admit admission, int run) {}
+
+  /** A Workload has ended. */
+  default void ended(WorkloadId id, Instant at) {}
+
+  /** A Workload that runs was preempted; it is pending again when its pods have stopped. */
+  default void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {}
+}
