@@ -37,6 +37,28 @@ public final class InlineScheduler {
             });
   }
 
+  /**
+   * An engine that goes on from a state (docs/engine-state.md), with the options of that state.
+   *
+   * @param state a state that an engine exported
+   * @param decisions receives each decision, in order; must not call this object
+   */
+  public InlineScheduler(EngineState state, Consumer<Decision> decisions) {
+    this.engine =
+        Engine.restore(
+            state.options(),
+            state,
+            decision -> {
+              decided[0]++;
+              decisions.accept(decision);
+            });
+  }
+
+  /** The whole state as a value. */
+  public EngineState export() {
+    return engine.export();
+  }
+
   /** Applies an event. */
   public void apply(SchedulerEvent schedulerEvent) {
     engine.apply(schedulerEvent);

@@ -4,8 +4,6 @@ import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PlacementDecision;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
@@ -48,17 +46,19 @@ public final class Play {
 
   /** A Workload of the play that has not ended. */
   private static final class Played {
-    private PendingWorkload pending;
-    private String clusterQueue = "";
-    private List<PodSetAssignment> podSets = List.of();
-    private Instant reservedAt = Instant.EPOCH;
+    private final WorkloadId id;
+
+    /** What is queued when it is preempted; null if nobody knows. */
+    private @Nullable PendingWorkload pending;
+
     private boolean running;
     private int runs;
 
     /** Counts starts and stops: an action of an earlier run has no effect. */
     private int turn;
 
-    private Played(PendingWorkload pending) {
+    private Played(WorkloadId id, @Nullable PendingWorkload pending) {
+      this.id = id;
       this.pending = pending;
     }
   }
@@ -119,24 +119,21 @@ public final class Play {
 
   /** Tells of a Workload that the engine has as pending. */
   public void knownPending(PendingWorkload workload) {
-    live.put(workload.id(), new Played(workload));
+    live.put(workload.id(), new Played(workload.id(), workload));
     wakeAfterBackoff(workload);
   }
 
   /**
-   * Tells of a Workload that the engine has as reserving.
+   * Tells of a Workload that has quota in the engine.
    *
-   * @param again what is queued when it is preempted
+   * @param again what is queued when it is preempted; if that is unknown, it isn't queued again
    * @param rest how much longer it runs; empty if it never ends
    */
   public void knownRunning(
-      ReservingWorkload workload, PendingWorkload again, Optional<Duration> rest) {
-    Played played = new Played(again);
-    played.clusterQueue = workload.clusterQueue();
-    played.podSets = workload.podSets();
-    played.reservedAt = workload.reservedAt();
+      WorkloadId id, Optional<PendingWorkload> again, Optional<Duration> rest) {
+    Played played = new Played(id, again.orElse(null));
     played.running = true;
-    live.put(workload.id(), played);
+    live.put(id, played);
     rest.ifPresent(left -> endAfter(played, left));
   }
 
@@ -146,10 +143,15 @@ public final class Play {
         at,
         () -> {
           PendingWorkload arrived = at(workload, version++, workload.queuedAt());
-          live.put(arrived.id(), new Played(arrived));
+          live.put(arrived.id(), new Played(arrived.id(), arrived));
           scheduler.apply(new SchedulerEvent.WorkloadPending(arrived));
           wakeAfterBackoff(arrived);
         });
+  }
+
+  /** Called at a time, after what was told before for that time, and before decisions. */
+  public void happensBeforeDecisions(Instant at, Runnable action) {
+    act(at, action);
   }
 
   /** Anything else that happens at a time, such as a change of a quota. */
@@ -213,9 +215,6 @@ public final class Play {
     if (played == null) {
       return;
     }
-    played.clusterQueue = admit.clusterQueue();
-    played.podSets = admit.podSets();
-    played.reservedAt = admit.at();
     played.running = true;
     played.turn++;
     int run = ++played.runs;
@@ -231,9 +230,9 @@ public final class Play {
         () -> {
           if (played.turn == turn) {
             played.turn++;
-            live.remove(played.pending.id());
-            scheduler.apply(new SchedulerEvent.WorkloadReleased(played.pending.id(), version++));
-            listener.ended(played.pending.id(), now);
+            live.remove(played.id);
+            scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
+            listener.ended(played.id, now);
           }
         });
   }
@@ -246,32 +245,26 @@ public final class Play {
     played.running = false;
     int turn = ++played.turn;
     listener.preempted(target.id(), target.reason(), now);
-    scheduler.apply(new SchedulerEvent.WorkloadReserving(evicting(played)));
     act(
         now.plus(stopping),
         () -> {
           if (played.turn == turn) {
-            played.pending = at(played.pending, version++, now);
-            scheduler.apply(new SchedulerEvent.WorkloadPending(played.pending));
+            stopped(played);
           }
         });
   }
 
-  private ReservingWorkload evicting(Played played) {
-    PendingWorkload pending = played.pending;
-    return new ReservingWorkload(
-            pending.id(),
-            version++,
-            pending.queueName(),
-            played.clusterQueue,
-            played.podSets,
-            pending.priority(),
-            pending.queuedAt(),
-            false,
-            true,
-            true,
-            played.reservedAt)
-        .evicting();
+  /** The quota of a preempted Workload is free from now on. */
+  private void stopped(Played played) {
+    PendingWorkload known = played.pending;
+    if (known == null) {
+      live.remove(played.id);
+      scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
+      return;
+    }
+    PendingWorkload again = at(known, version++, now);
+    played.pending = again;
+    scheduler.apply(new SchedulerEvent.WorkloadPending(again));
   }
 
   /** The same Workload in another version, queued since another time. */

@@ -1,0 +1,357 @@
+package dev.sluice.forecast.starts;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.engine.EngineState.ClusterQueueExport;
+import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.engine.WorkloadExport;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingQueueExport.ClassExport;
+import dev.sluice.core.queue.PendingQueueExport.QueuedExport;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.play.PlayListener;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.forecast.starts.StartEstimate.StartRange;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.function.Predicate;
+
+/** Plays a state of the engine forward, and tells when its pending Workloads start. */
+public final class StartForecast {
+
+  /** A time that no play reaches. */
+  private static final long NOT_STARTED = Long.MAX_VALUE;
+
+  /** What a forecast knows of Workloads beside the engine's state. */
+  public interface Knowledge {
+
+    /** How long a run of a Workload is expected to last. */
+    RunTimeEstimate runTime(WorkloadId id);
+
+    /**
+     * When the current run of a Workload began.
+     *
+     * @param reservedAt when its quota was reserved
+     */
+    default Instant startedAt(WorkloadId id, Instant reservedAt) {
+      return reservedAt;
+    }
+
+    /** What is queued when a Workload that runs is preempted; empty if that is unknown. */
+    default Optional<PendingWorkload> again(WorkloadId id) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * How a forecast is computed.
+   *
+   * @param plays how many plays; quantiles are told apart from 10 on
+   * @param horizon how far the plays reach; positive
+   * @param stopping how long the pods of a preempted Workload take to stop
+   * @param seed decides which play uses which quantile
+   */
+  public record Options(int plays, Duration horizon, Duration stopping, long seed) {
+
+    /** 31 plays of 30 days. */
+    public static final Options DEFAULT =
+        new Options(31, Duration.ofDays(30), Duration.ofSeconds(30), 1);
+
+    /**
+     * @throws IllegalArgumentException if a value is out of its range
+     */
+    public Options {
+      if (plays < 1 || horizon.isNegative() || horizon.isZero() || stopping.isNegative()) {
+        throw new IllegalArgumentException(
+            "plays=%s horizon=%s stopping=%s".formatted(plays, horizon, stopping));
+      }
+    }
+  }
+
+  /** A Workload that has quota, and the ClusterQueue that it is of. */
+  private record Running(WorkloadId id, String clusterQueue, Instant reservedAt) {}
+
+  /** A Workload that waits, and the ClusterQueue that it waits in. */
+  private record Waiting(PendingWorkload workload, String clusterQueue) {}
+
+  /** What the plays said of one Workload. */
+  private static final class Starts {
+    private final long[] millis;
+    private Basis weakest = Basis.DECLARED;
+
+    private Starts(int plays) {
+      millis = new long[plays];
+      Arrays.fill(millis, NOT_STARTED);
+    }
+  }
+
+  private final EngineState state;
+  private final Knowledge knowledge;
+  private final Options options;
+  private final Predicate<WorkloadId> wanted;
+  private final List<Running> running = new ArrayList<>();
+  private final List<Waiting> waiting = new ArrayList<>();
+  private final Map<WorkloadId, Starts> starts = new LinkedHashMap<>();
+  private final Map<WorkloadId, String> roots = new HashMap<>();
+  private final Map<WorkloadId, RunTimeEstimate> runTimes = new HashMap<>();
+  private long version;
+
+  /** Roots of trees in which something that never ends holds quota at the end of a play. */
+  private final Set<String> endless = new HashSet<>();
+
+  private boolean beyondHorizon;
+
+  private StartForecast(
+      EngineState state, Knowledge knowledge, Options options, Predicate<WorkloadId> wanted) {
+    this.wanted = wanted;
+    this.state = state;
+    this.knowledge = knowledge;
+    this.options = options;
+    read();
+  }
+
+  /**
+   * The estimates of all Workloads that wait in a queue, in the order of the state.
+   *
+   * @param state the state to play forward
+   */
+  public static Map<WorkloadId, StartEstimate> of(
+      EngineState state, Knowledge knowledge, Options options) {
+    return of(state, knowledge, options, _ -> true);
+  }
+
+  /**
+   * The estimates of some of the Workloads that wait in a queue, in the order of the state.
+   *
+   * @param state the state to play forward
+   * @param wanted the Workloads whose estimates are wanted: plays end when all of them have started
+   */
+  public static Map<WorkloadId, StartEstimate> of(
+      EngineState state, Knowledge knowledge, Options options, Predicate<WorkloadId> wanted) {
+    StartForecast forecast = new StartForecast(state, knowledge, options, wanted);
+    if (!forecast.starts.isEmpty()) {
+      for (int play = 0; play < options.plays(); play++) {
+        forecast.play(play);
+      }
+    }
+    return forecast.estimates();
+  }
+
+  private void read() {
+    Map<String, String> parents = new HashMap<>();
+    for (CohortSpec cohort : state.specs().cohorts()) {
+      parents.put(cohort.name(), cohort.parent());
+    }
+    Map<String, String> rootOf = new HashMap<>();
+    for (ClusterQueueExport queue : state.clusterQueues()) {
+      String root = queue.spec().map(spec -> root(spec.cohort(), parents)).orElse("");
+      rootOf.put(queue.name(), root.isEmpty() ? "/" + queue.name() : root);
+      for (ClassExport each : queue.pending().classes()) {
+        for (QueuedExport member : each.members()) {
+          waits(pending(each, member), queue.name(), rootOf);
+        }
+      }
+    }
+    for (WorkloadExport workload : state.workloads().workloads()) {
+      version = Math.max(version, workload.version());
+      workload
+          .reservation()
+          .ifPresent(
+              reservation -> {
+                running.add(
+                    new Running(
+                        workload.id(),
+                        reservation.clusterQueue(),
+                        reservation.holder().reservedAt()));
+                roots.put(workload.id(), rootOf.getOrDefault(reservation.clusterQueue(), ""));
+              });
+    }
+    version++;
+  }
+
+  private void waits(PendingWorkload workload, String queue, Map<String, String> rootOf) {
+    version = Math.max(version, workload.version());
+    waiting.add(new Waiting(workload, queue));
+    if (wanted.test(workload.id())) {
+      starts.put(workload.id(), new Starts(options.plays()));
+    }
+    roots.put(workload.id(), rootOf.getOrDefault(queue, ""));
+  }
+
+  /** The root of the tree of a cohort; stops at a circle. */
+  private static String root(String cohort, Map<String, String> parents) {
+    String root = cohort;
+    Set<String> seen = new HashSet<>();
+    while (seen.add(root) && !parents.getOrDefault(root, "").isEmpty()) {
+      root = parents.get(root);
+    }
+    return root;
+  }
+
+  private static PendingWorkload pending(ClassExport of, QueuedExport member) {
+    return new PendingWorkload(
+        member.id(),
+        member.version(),
+        member.queueName(),
+        of.shape(),
+        of.priority(),
+        member.createdAt(),
+        member.queuedAt(),
+        Optional.empty(),
+        false,
+        member.conditions().defect(),
+        member.conditions().gated(),
+        member.conditions().evictable());
+  }
+
+  private void play(int number) {
+    Map<String, Basis> weakest = new HashMap<>();
+    Set<WorkloadId> holding = new HashSet<>();
+    List<Decision> decisions = new ArrayList<>();
+    InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
+    int[] missing = {starts.size()};
+    Play play =
+        new Play(
+            new Play.Source(scheduler, decisions),
+            state.now(),
+            version,
+            (id, run) -> runTime(id).remaining(Duration.ZERO, quantile(id, run, number)),
+            options.stopping(),
+            new PlayListener() {
+              @Override
+              public void started(Decision.Admit admission, int run) {
+                holding.add(admission.id());
+                Starts known = starts.get(admission.id());
+                if (run == 1 && known != null) {
+                  known.millis[number] = admission.at().toEpochMilli();
+                  Basis sofar = weakest.getOrDefault(root(admission.id()), Basis.DECLARED);
+                  known.weakest = weaker(known.weakest, sofar);
+                  missing[0]--;
+                }
+              }
+
+              @Override
+              public void ended(WorkloadId id, Instant at) {
+                holding.remove(id);
+                weakest.merge(root(id), basis(runTime(id)), StartForecast::weaker);
+              }
+
+              @Override
+              public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+                holding.remove(id);
+              }
+            });
+    for (Running each : running) {
+      Instant began = knowledge.startedAt(each.id(), each.reservedAt());
+      Duration age = Duration.between(began, state.now());
+      holding.add(each.id());
+      play.knownRunning(
+          each.id(),
+          knowledge.again(each.id()),
+          runTime(each.id())
+              .remaining(age.isNegative() ? Duration.ZERO : age, quantile(each.id(), 0, number)));
+    }
+    waiting.forEach(each -> play.knownPending(each.workload()));
+    play.run(state.now().plus(options.horizon()), () -> missing[0] == 0);
+    if (missing[0] > 0) {
+      for (WorkloadId id : holding) {
+        if (runTime(id).remaining(Duration.ZERO, 0.5).isEmpty()) {
+          endless.add(root(id));
+        } else {
+          beyondHorizon = true;
+        }
+      }
+    }
+  }
+
+  private String root(WorkloadId id) {
+    return roots.getOrDefault(id, "");
+  }
+
+  private RunTimeEstimate runTime(WorkloadId id) {
+    return runTimes.computeIfAbsent(id, knowledge::runTime);
+  }
+
+  /** Of the plays each uses another quantile of a run, in an order that differs by Workload. */
+  private double quantile(WorkloadId id, int run, int play) {
+    SplittableRandom random =
+        new SplittableRandom(options.seed() ^ (31L * id.hashCode() + run) * 0x9E3779B97F4A7C15L);
+    int offset = random.nextInt(options.plays());
+    int step = 1 + random.nextInt(options.plays());
+    while (gcd(step, options.plays()) != 1) {
+      step++;
+    }
+    int place = (int) ((offset + (long) step * play) % options.plays());
+    return (place + 0.5) / options.plays();
+  }
+
+  private static int gcd(int one, int other) {
+    return other == 0 ? one : gcd(other, one % other);
+  }
+
+  private static Basis basis(RunTimeEstimate runTime) {
+    return switch (runTime.basis()) {
+      case DECLARED -> Basis.DECLARED;
+      case LEARNED -> Basis.LEARNED;
+      case LIMIT -> Basis.LIMIT;
+      case UNKNOWN -> Basis.UNKNOWN;
+    };
+  }
+
+  private static Basis weaker(Basis one, Basis other) {
+    return one.compareTo(other) >= 0 ? one : other;
+  }
+
+  private Map<WorkloadId, StartEstimate> estimates() {
+    Map<WorkloadId, StartEstimate> estimates = new LinkedHashMap<>();
+    starts.forEach((id, each) -> estimates.put(id, estimate(id, each)));
+    return estimates;
+  }
+
+  private StartEstimate estimate(WorkloadId id, Starts of) {
+    long[] sorted = of.millis.clone();
+    Arrays.sort(sorted);
+    long expected = at(sorted, 0.5);
+    if (expected == NOT_STARTED) {
+      return endless.contains(root(id))
+          ? without(Basis.UNKNOWN, "it waits for Workloads of which no run time is known")
+          : beyondHorizon
+              ? without(Basis.UNKNOWN, "it doesn't start within " + options.horizon())
+              : without(Basis.NEVER, "it doesn't start when everything that runs has ended");
+    }
+    long latest = at(sorted, 0.9);
+    return new StartEstimate(
+        of.weakest,
+        Optional.of(
+            new StartRange(
+                Instant.ofEpochMilli(at(sorted, 0.1)),
+                Instant.ofEpochMilli(expected),
+                latest == NOT_STARTED
+                    ? Optional.empty()
+                    : Optional.of(Instant.ofEpochMilli(latest)))),
+        state.now(),
+        List.of("no job arrives before it starts"));
+  }
+
+  private StartEstimate without(Basis basis, String why) {
+    return new StartEstimate(basis, Optional.empty(), state.now(), List.of(why));
+  }
+
+  /** The value that a share of the sorted ones doesn't exceed. */
+  private static long at(long[] sorted, double share) {
+    return sorted[(int) Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  }
+}

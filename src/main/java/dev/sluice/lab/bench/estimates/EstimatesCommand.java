@@ -1,0 +1,218 @@
+package dev.sluice.lab.bench.estimates;
+
+import dev.sluice.forecast.starts.StartEstimate.StartRange;
+import dev.sluice.forecast.starts.StartForecast;
+import dev.sluice.forecast.trace.Trace;
+import dev.sluice.forecast.trace.TraceFormat;
+import dev.sluice.forecast.trace.TraceJob;
+import dev.sluice.lab.bench.estimates.EstimateTrial.Judged;
+import dev.sluice.lab.bench.estimates.EstimateTrial.Method;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice bench estimates}: judges expected starts on a trace. */
+@Command(
+    name = "estimates",
+    description = {
+      "Plays a trace with the real engine in one queue, without a cluster, and judges the expected"
+          + " starts of the second half's jobs that wait.",
+      "What the first half's jobs lasted is learned. Two other ways to estimate are judged in the"
+          + " same run: the user's limit, and the mean of the user's last two jobs."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:the figures were printed",
+      "1:the trace can't be read or played; the message says why",
+      "2:the command line is wrong"
+    })
+public final class EstimatesCommand implements Callable<Integer> {
+
+  private static final Duration LEAST = Duration.ofMinutes(1);
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(names = "--trace", paramLabel = "FILE", required = true, description = "The trace.")
+  private Path trace = Path.of("");
+
+  @Option(
+      names = "--format",
+      paramLabel = "FORMAT",
+      defaultValue = "swf",
+      description = "swf, helios or alibaba (default: ${DEFAULT-VALUE}).")
+  private String format = "swf";
+
+  @Option(
+      names = "--load",
+      paramLabel = "FACTOR",
+      defaultValue = "1.0",
+      description =
+          "What the jobs need, as a share of what the queue has: times between submissions are"
+              + " squeezed or stretched to it (default: ${DEFAULT-VALUE}).")
+  private double load = 1;
+
+  @Option(
+      names = "--every",
+      paramLabel = "NUMBER",
+      defaultValue = "1",
+      description = "Judge one of so many jobs (default: ${DEFAULT-VALUE}).")
+  private int every = 1;
+
+  @Override
+  public Integer call() {
+    TraceFormat of =
+        TraceFormat.of(format)
+            .orElseThrow(
+                () ->
+                    new ParameterException(
+                        spec.commandLine(),
+                        "--format: \"" + format + "\" is none of swf, helios, alibaba"));
+    if (every < 1 || !(load > 0 && load <= 100)) {
+      throw new ParameterException(
+          spec.commandLine(), "--every must be 1 or more, --load above 0 and at most 100");
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    try (InputStream in = Files.newInputStream(trace)) {
+      Trace read = Trace.read(in, of);
+      List<TraceJob> jobs =
+          read.jobs().stream().filter(job -> job.amounts().containsKey("cpu")).toList();
+      out.printf(
+          Locale.ROOT,
+          "%,d jobs, %,d skipped, %,d lines malformed%n",
+          jobs.size(),
+          read.skipped(),
+          read.malformed());
+      if (jobs.size() < 2) {
+        spec.commandLine().getErr().println("sluice: " + trace + " has no jobs to play");
+        return 1;
+      }
+      long quota = jobs.stream().mapToLong(EstimatesCommand::cpu).max().orElse(1);
+      EstimateTrial trial =
+          new EstimateTrial(
+              squeezed(jobs, quota, load), quota, every, StartForecast.Options.DEFAULT);
+      trial.run();
+      for (Method method : Method.values()) {
+        print(out, method.name(), trial.judged(method));
+      }
+      Map<String, List<Judged>> byBasis =
+          trial.judged(Method.SLUICE).stream()
+              .collect(
+                  Collectors.groupingBy(
+                      each -> each.basis().apiName(), TreeMap::new, Collectors.toList()));
+      byBasis.forEach((basis, judged) -> print(out, "SLUICE " + basis, judged));
+      out.printf(
+          Locale.ROOT,
+          "%.1f ms for a forecast on average, of at most %,d Workloads%n",
+          trial.millisPerForecast(),
+          trial.mostWaiting());
+      out.flush();
+      return 0;
+    } catch (IOException e) {
+      spec.commandLine().getErr().println("sluice: can't read " + trace + ": " + e.getMessage());
+      return 1;
+    }
+  }
+
+  private static long cpu(TraceJob job) {
+    return job.amounts().getOrDefault("cpu", 0L);
+  }
+
+  /** The same jobs, submitted so fast that they need this share of the quota on average. */
+  private static List<TraceJob> squeezed(List<TraceJob> jobs, long quota, double load) {
+    Instant begin = jobs.getFirst().submittedAt();
+    double span = Duration.between(begin, jobs.getLast().submittedAt()).toMillis();
+    double needed =
+        jobs.stream().mapToDouble(job -> (double) cpu(job) * job.lasted().toMillis()).sum();
+    double factor = span <= 0 ? 1 : needed / quota / span / load;
+    return jobs.stream()
+        .map(
+            job ->
+                new TraceJob(
+                    job.id(),
+                    begin.plusMillis(
+                        Math.round(Duration.between(begin, job.submittedAt()).toMillis() * factor)),
+                    job.lasted(),
+                    job.waited(),
+                    new TreeMap<>(Map.of("cpu", cpu(job))),
+                    job.limit(),
+                    job.end(),
+                    job.owner()))
+        .toList();
+  }
+
+  private static void print(PrintWriter out, String name, List<Judged> judged) {
+    List<Judged> dated = judged.stream().filter(each -> each.range().isPresent()).toList();
+    out.printf(
+        Locale.ROOT,
+        "%-20s judged=%,d dated=%,d inside=%.1f%% width/wait=%.2f near=%.1f%% error p50=%.0fs mean=%.0fs%n",
+        name,
+        judged.size(),
+        dated.size(),
+        share(dated, each -> range(each).contains(each.started())),
+        median(
+            dated.stream()
+                .filter(EstimatesCommand::waited)
+                .mapToDouble(EstimatesCommand::width)
+                .toArray()),
+        share(dated, EstimatesCommand::near),
+        median(dated.stream().mapToDouble(EstimatesCommand::error).toArray()) / 1_000,
+        dated.stream().mapToDouble(EstimatesCommand::error).average().orElse(Double.NaN) / 1_000);
+  }
+
+  private static StartRange range(Judged judged) {
+    return judged.range().orElseThrow();
+  }
+
+  private static double wait(Judged judged) {
+    return Duration.between(judged.asked(), judged.started()).toMillis();
+  }
+
+  private static boolean waited(Judged judged) {
+    return wait(judged) > 0;
+  }
+
+  private static double error(Judged judged) {
+    return Math.abs(Duration.between(range(judged).expected(), judged.started()).toMillis());
+  }
+
+  /** Whether the expected start is off by a minute, or by a tenth of the wait, at most. */
+  private static boolean near(Judged judged) {
+    return error(judged) <= Math.max(LEAST.toMillis(), wait(judged) / 10);
+  }
+
+  private static double width(Judged judged) {
+    StartRange range = range(judged);
+    return range
+        .latest()
+        .map(latest -> Duration.between(range.earliest(), latest).toMillis() / wait(judged))
+        .orElse(Double.POSITIVE_INFINITY);
+  }
+
+  private static double share(List<Judged> judged, java.util.function.Predicate<Judged> condition) {
+    return judged.isEmpty()
+        ? Double.NaN
+        : 100.0 * judged.stream().filter(condition).count() / judged.size();
+  }
+
+  private static double median(double[] values) {
+    return values.length == 0
+        ? Double.NaN
+        : java.util.Arrays.stream(values).sorted().toArray()[values.length / 2];
+  }
+}
