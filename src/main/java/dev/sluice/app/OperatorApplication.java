@@ -21,6 +21,7 @@ import dev.sluice.app.module.ProcessSettings;
 import dev.sluice.app.module.ProvisioningModule;
 import dev.sluice.app.module.QueueModule;
 import dev.sluice.app.module.ReconcilerFrameworkModule;
+import dev.sluice.app.module.RunTimeModule;
 import dev.sluice.app.module.SchedulerModule;
 import dev.sluice.app.module.ServerModule;
 import dev.sluice.app.module.TopologyModule;
@@ -133,12 +134,14 @@ public final class OperatorApplication implements AutoCloseable {
         new ProvisioningModule(context, informers, workloads, jobs.definitions());
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
+    RunTimeModule runTimes = new RunTimeModule(context, informers, workloads);
     ServerModule servers =
         new ServerModule(
             context,
             new SyncedClusterLookup(jobs.clusterLookup(), context.listed()),
             workloads.cache(),
-            scheduler.clientQueries());
+            scheduler.clientQueries(),
+            runTimes);
     DashboardModule dashboard =
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
@@ -164,6 +167,7 @@ public final class OperatorApplication implements AutoCloseable {
         topology,
         accounting,
         new FailureRecoveryModule(context),
+        runTimes,
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),
         new KubeQueueModule(context, informers, workloads, scheduler.engine()));

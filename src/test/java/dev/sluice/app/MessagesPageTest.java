@@ -88,7 +88,7 @@ class MessagesPageTest {
               "Messages about queues, and why a Workload waits",
               "Seen in conditions of queues, in `QuotaReserved=False`, and in the answers of `explain`."
                   + " What helps, by reason: [concepts](../concepts.md#conditions-of-a-workload).",
-              List.of("queues", "core", "visibility", "kubequeue")),
+              List.of("queues", "core", "visibility", "forecast", "kubequeue")),
           new Area(
               "checks",
               "Messages about worker clusters and admission checks",

@@ -54,7 +54,7 @@ class ArchitectureTest {
           List.of("api"),
           List.of("kube"),
           List.of("workload"),
-          List.of("accounting"),
+          List.of("accounting", "forecast"),
           List.of("queues"),
           List.of("jobs", "metrics", "topology", "visibility"),
           List.of("checks", "webhooks", "kubequeue"),
@@ -94,6 +94,7 @@ class ArchitectureTest {
           Map.entry(
               "workload",
               rows("workload", "record", "status reading", "feed", "writing", "lifecycle")),
+          Map.entry("forecast", rows("forecast", "runtimes", "feed")),
           Map.entry("queues", rows("queues", "mapping", "cache status", "")),
           Map.entry(
               "jobs",

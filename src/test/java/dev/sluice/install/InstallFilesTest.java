@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.forecast.feed.RunTimeStore;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
@@ -80,7 +81,8 @@ class InstallFilesTest {
     assertThat(named)
         .containsExactlyInAnyOrder(
             configuration.leaderElection().resourceName(),
-            configuration.internalCertManagement().webhookSecretName());
+            configuration.internalCertManagement().webhookSecretName(),
+            RunTimeStore.NAME);
     assertThat(
             shipped(ClusterRole.class)
                 .filter(role -> role.getMetadata().getName().equals("kueue-manager-role"))

@@ -34,7 +34,7 @@ import java.util.Optional;
  * @param visibilityServer where pending workloads can be looked at
  * @param kubeQueue queues that are made from the quotas of Kube Queue
  * @param dashboard where the dashboard is served
- * @param podAccounting whether pods are compared with what their Workloads were admitted with
+ * @param runs what is done about Workloads that run
  * @param effective a file that gives this configuration and leaves nothing to defaults, without
  *     secrets
  */
@@ -62,8 +62,35 @@ public record Configuration(
     VisibilityServer visibilityServer,
     KubeQueue kubeQueue,
     DashboardServer dashboard,
-    PodAccounting podAccounting,
+    Runs runs,
     String effective) {
+
+  /**
+   * What is done about Workloads that run.
+   *
+   * @param podAccounting whether pods are compared with what their Workloads were admitted with
+   * @param runTimes how run times are learned
+   */
+  public record Runs(PodAccounting podAccounting, RunTimes runTimes) {}
+
+  /**
+   * How run times are learned.
+   *
+   * @param minSamples the least number of runs that an estimate is made of
+   * @param window the age at which runs are forgotten
+   * @param maxGroups the most groups of runs that are remembered
+   */
+  public record RunTimes(int minSamples, Duration window, int maxGroups) {}
+
+  /** Whether pods are compared with what their Workloads were admitted with. */
+  public PodAccounting podAccounting() {
+    return runs.podAccounting();
+  }
+
+  /** How run times are learned. */
+  public RunTimes runTimes() {
+    return runs.runTimes();
+  }
 
   /**
    * Where webhooks are served.

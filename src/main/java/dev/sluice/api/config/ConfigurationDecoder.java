@@ -9,6 +9,8 @@ import dev.sluice.api.config.Configuration.Health;
 import dev.sluice.api.config.Configuration.InternalCertManagement;
 import dev.sluice.api.config.Configuration.LeaderElection;
 import dev.sluice.api.config.Configuration.ObjectRetention;
+import dev.sluice.api.config.Configuration.RunTimes;
+import dev.sluice.api.config.Configuration.Runs;
 import dev.sluice.api.config.Configuration.Tls;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Configuration.VisibilityServer;
@@ -107,7 +109,9 @@ final class ConfigurationDecoder {
             visibilityServer(file),
             new KubeQueueDecoder(version, errors).decode(file),
             DashboardDecoder.decode(file),
-            file.word("podAccounting", PodAccounting.WORDS, "Detect"),
+            new Runs(
+                file.word("podAccounting", PodAccounting.WORDS, "Detect"),
+                runTimes(file.object("runTimes"))),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);
@@ -246,6 +250,14 @@ final class ConfigurationDecoder {
     return fields.has(name)
         ? Optional.of(fields.duration(name, Duration.ZERO, Duration.ZERO))
         : fields.duration(name);
+  }
+
+  private RunTimes runTimes(ObjectFieldReader fields) {
+    return fields.done(
+        new RunTimes(
+            fields.whole("minSamples", 5, 2, 64),
+            fields.duration("window", Duration.ofDays(30), Duration.ofHours(1)),
+            fields.whole("maxGroups", 5_000, 1, 100_000)));
   }
 
   private VisibilityServer visibilityServer(ObjectFieldReader file) {

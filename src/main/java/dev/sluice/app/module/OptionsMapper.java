@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
+import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
@@ -70,6 +71,14 @@ public record OptionsMapper(Configuration configuration) {
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST),
         on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
         on(FeatureGate.TAS_PARTIAL_SLICES));
+  }
+
+  /** What is learned of run times. */
+  RunTimeOptions runTimes() {
+    return new RunTimeOptions(
+        configuration.runTimes().minSamples(),
+        configuration.runTimes().window(),
+        configuration.runTimes().maxGroups());
   }
 
   /** How Workloads live. */

@@ -50,6 +50,7 @@ public final class ServerModule implements OperatorModule {
   private final ClusterLookup clusterLookup;
   private final WorkloadLister workloads;
   private final SchedulerQueries queries;
+  private final RunTimeModule runTimes;
   private final ReviewMetrics reviewMetrics;
   private final ServerKeys keys;
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -63,12 +64,14 @@ public final class ServerModule implements OperatorModule {
    * @param clusterLookup answers the webhooks' questions
    * @param workloads the Workloads that are explained
    * @param queries asks the engine about them
+   * @param runTimes says how long they run
    */
   public ServerModule(
       OperatorContext context,
       ClusterLookup clusterLookup,
       WorkloadLister workloads,
-      SchedulerQueries queries) {
+      SchedulerQueries queries,
+      RunTimeModule runTimes) {
     this.context = context;
     this.configuration = context.configuration();
     this.reviewMetrics = new ReviewMetrics(context.metrics().registry(), context::role);
@@ -79,6 +82,7 @@ public final class ServerModule implements OperatorModule {
     this.clusterLookup = clusterLookup;
     this.workloads = workloads;
     this.queries = queries;
+    this.runTimes = runTimes;
   }
 
   /** Adds a check of liveness; to be called before the start. */
@@ -167,7 +171,8 @@ public final class ServerModule implements OperatorModule {
         new RequestUsers(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
     AccessReviews access =
         new AccessReviews(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
-    ExplainEndpoint explanations = new ExplainEndpoint(users, access, workloads, queries);
+    ExplainEndpoint explanations =
+        new ExplainEndpoint(users, access, workloads, queries, runTimes.estimator()::of);
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),

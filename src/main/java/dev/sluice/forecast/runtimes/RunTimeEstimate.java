@@ -1,6 +1,7 @@
 package dev.sluice.forecast.runtimes;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
@@ -28,7 +29,12 @@ public record RunTimeEstimate(
     /** An upper bound alone. */
     LIMIT,
     /** From nothing: no date may be computed from it. */
-    UNKNOWN
+    UNKNOWN;
+
+    /** The word for people and documents: {@code Learned}. */
+    public String text() {
+      return name().charAt(0) + name().substring(1).toLowerCase(Locale.ROOT);
+    }
   }
 
   /**

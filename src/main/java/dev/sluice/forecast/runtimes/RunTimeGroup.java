@@ -21,7 +21,18 @@ public record RunTimeGroup(Level level, String key) {
     /** The request and the LocalQueue. */
     LOCAL_QUEUE,
     /** The ClusterQueue. */
-    CLUSTER_QUEUE
+    CLUSTER_QUEUE;
+
+    /** The word for documents: {@code LocalQueue}. */
+    public String text() {
+      return switch (this) {
+        case TEMPLATE -> "Template";
+        case NAME -> "Name";
+        case USER -> "User";
+        case LOCAL_QUEUE -> "LocalQueue";
+        case CLUSTER_QUEUE -> "ClusterQueue";
+      };
+    }
   }
 
   /** What Kubernetes appends to generateName: five characters of an alphabet without vowels. */

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What was learned from runs that ended (docs/run-times.md). Bounded in the number of groups and in
- * the runs of each. Confined to one thread.
+ * the runs of each. Not thread-safe.
  */
 public final class RunTimeHistory {
 

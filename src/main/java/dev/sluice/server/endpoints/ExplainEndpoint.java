@@ -9,6 +9,8 @@ import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
+import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
@@ -18,6 +20,7 @@ import dev.sluice.server.http.HttpHandler;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.ExplanationText;
+import dev.sluice.visibility.RunTimeText;
 import dev.sluice.visibility.TopologyTreeText;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.workload.record.CachedWorkload;
@@ -27,6 +30,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -69,6 +73,7 @@ public final class ExplainEndpoint implements HttpHandler {
   private final AccessReviews access;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
+  private final Function<CachedWorkload, WorkloadRunTime> runTimes;
   private final RequestBudget explanations =
       new RequestBudget("explanations", PER_SECOND, BURST, 0, InstantSource.system());
 
@@ -77,13 +82,19 @@ public final class ExplainEndpoint implements HttpHandler {
    *
    * @param users tells who asks
    * @param access decides who may get {@link #PREFIX}
+   * @param runTimes says how long Workloads run
    */
   public ExplainEndpoint(
-      RequestUsers users, AccessReviews access, WorkloadLister workloads, SchedulerQueries engine) {
+      RequestUsers users,
+      AccessReviews access,
+      WorkloadLister workloads,
+      SchedulerQueries engine,
+      Function<CachedWorkload, WorkloadRunTime> runTimes) {
     this.users = users;
     this.access = access;
     this.workloads = workloads;
     this.engine = engine;
+    this.runTimes = runTimes;
   }
 
   @Override
@@ -187,6 +198,9 @@ public final class ExplainEndpoint implements HttpHandler {
           EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
       ObjectNode body = body(id, waiting.map(all -> shown(all, visible)));
       hidden(body, waiting, visible);
+      if (!workload.get().finished()) {
+        describe(body, runTimes.apply(workload.get()));
+      }
       return asText
           ? Response.text(200, text(body, workload.get()))
           : Response.json(JsonMappers.JSON.writeValueAsBytes(body));
@@ -332,5 +346,27 @@ public final class ExplainEndpoint implements HttpHandler {
           .put("amount", ExplanationText.quantity(holder.pair().resource(), holder.amount()));
     }
     ExplanationText.lines(waiting).forEach(body.withArray("text")::add);
+  }
+
+  private static void describe(ObjectNode body, WorkloadRunTime runTime) {
+    RunTimeEstimate estimate = runTime.estimate();
+    ObjectNode node = body.putObject("runTime").put("basis", estimate.basis().text());
+    RunTimeText.shown(estimate)
+        .ifPresent(
+            shown ->
+                node.put("earliestSeconds", shown.quantile(0.1).toSeconds())
+                    .put("expectedSeconds", shown.quantile(0.5).toSeconds())
+                    .put("latestSeconds", shown.quantile(0.9).toSeconds()));
+    estimate
+        .learned()
+        .ifPresent(
+            learned ->
+                node.put("runs", learned.count())
+                    .put("group", learned.level().text())
+                    .put("failedShare", learned.failedShare()));
+    runTime.queueWithDefault().ifPresent(queue -> node.put("defaultOf", queue));
+    estimate.limit().ifPresent(limit -> node.put("limitSeconds", limit.toSeconds()));
+    runTime.age().ifPresent(age -> node.put("ageSeconds", age.toSeconds()));
+    body.withArray("text").add(RunTimeText.line(runTime));
   }
 }

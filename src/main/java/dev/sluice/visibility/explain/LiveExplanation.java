@@ -139,10 +139,10 @@ final class LiveExplanation {
   }
 
   private static List<String> explanationLines(JsonNode answer) {
-    if (!answer.path("pending").asBoolean()) {
-      return List.of("operator: it is not pending");
-    }
     List<String> lines = new ArrayList<>();
+    if (!answer.path("pending").asBoolean()) {
+      lines.add("operator: it is not pending");
+    }
     answer.path("text").forEach(line -> lines.add("operator: " + line.asText()));
     return lines;
   }

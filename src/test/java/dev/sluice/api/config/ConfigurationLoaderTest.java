@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.sluice.api.config.Configuration.RunTimes;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Resources.Transformation;
 import dev.sluice.core.model.AdmissionFairSharing;
@@ -79,6 +80,16 @@ class ConfigurationLoaderTest {
     assertThat(load("namespace: own").integrations().frameworks())
         .as("of a file that doesn't name any")
         .containsExactly("batch/job");
+  }
+
+  @Test
+  void runTimesAreLearnedAsTheFileSays() throws Exception {
+    assertThat(load("namespace: own").runTimes())
+        .isEqualTo(new RunTimes(5, Duration.ofDays(30), 5_000));
+    Configuration c = load("runTimes: {minSamples: 3, window: 48h, maxGroups: 100}");
+    assertThat(c.runTimes()).isEqualTo(new RunTimes(3, Duration.ofDays(2), 100));
+    assertThat(c.effective()).contains("runTimes:").contains("window: \"48h\"");
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 
   @Test
@@ -342,6 +353,12 @@ class ConfigurationLoaderTest {
         "webhook: {port: '1'} | webhook.port | \"1\" is not allowed",
         "namespace: Big | namespace | \"Big\" is not allowed; allowed: a DNS label",
         "namespace: [a] | namespace | a list is not allowed; allowed: a text",
+        "runTimes: {minSamples: 1} | runTimes.minSamples | 1 is not allowed; allowed: a whole"
+            + " number from 2 to 64",
+        "runTimes: {window: 10m} | runTimes.window | \"10m\" is not allowed; allowed: at least 1h",
+        "runTimes: {maxGroups: 0} | runTimes.maxGroups | 0 is not allowed; allowed: a whole number"
+            + " from 1 to 100000",
+        "runTimes: {groups: 1} | runTimes.groups | unknown field",
         "leaderElection: {leaseDuration: 15} | leaderElection.leaseDuration | 15 is not allowed;"
             + " allowed: a text",
         "leaderElection: {leaseDuration: '15'} | leaderElection.leaseDuration | \"15\" has no unit",

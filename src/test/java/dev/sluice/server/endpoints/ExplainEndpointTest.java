@@ -15,6 +15,8 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
+import dev.sluice.forecast.feed.WorkloadRunTime;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.server.FakeReviews;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
@@ -25,6 +27,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -63,7 +66,11 @@ class ExplainEndpointTest {
             "pod set main: flavor spot: cpu: 5 requested, 1 available of 8, 4 missing | the"
                 + " preemption policies of this ClusterQueue don't cover what is missing");
     assertThat(body.path("holders").path(0).path("amount").asText()).isEqualTo("7");
-    assertThat(body.path("text")).hasSize(5);
+    assertThat(body.path("text")).hasSize(6);
+    assertThat(body.path("text").path(5).asText())
+        .isEqualTo("runs about 1h30m, declared by its owner");
+    assertThat(body.path("runTime").path("basis").asText()).isEqualTo("Declared");
+    assertThat(body.path("runTime").path("expectedSeconds").asLong()).isEqualTo(5400);
   }
 
   @ParameterizedTest
@@ -118,7 +125,9 @@ class ExplainEndpointTest {
     assertThat(text.contentType()).startsWith("text/plain");
     assertThat(new String(text.body(), StandardCharsets.UTF_8))
         .startsWith("position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 0\n")
-        .endsWith("1 Workload of namespaces that you may not read holds what is missing\n");
+        .endsWith(
+            "1 Workload of namespaces that you may not read holds what is missing\n"
+                + "runs about 1h30m, declared by its owner\n");
   }
 
   @Test
@@ -143,7 +152,16 @@ class ExplainEndpointTest {
   private ExplainEndpoint endpoint() {
     FakeReviews reviews = new FakeReviews(server);
     return new ExplainEndpoint(
-        reviews.users(client), reviews.access(client), new OneWorkload(), new OneAnswer());
+        reviews.users(client),
+        reviews.access(client),
+        new OneWorkload(),
+        new OneAnswer(),
+        workload ->
+            new WorkloadRunTime(
+                RunTimeEstimate.of(
+                    Optional.of(Duration.ofMinutes(90)), Optional.empty(), Optional.empty()),
+                Optional.empty(),
+                Optional.empty()));
   }
 
   /** Knows {@code team/wl}. */

@@ -1,0 +1,147 @@
+package dev.sluice.app.module;
+
+import dev.sluice.forecast.feed.RunTimeEstimator;
+import dev.sluice.forecast.feed.RunTimeEstimator.DefaultRunTime;
+import dev.sluice.forecast.feed.RunTimeRecorder;
+import dev.sluice.forecast.feed.RunTimeStore;
+import dev.sluice.forecast.runtimes.FinishedRun;
+import dev.sluice.metrics.RunTimeMetrics;
+import dev.sluice.queues.cache.CachedRunTimeRules;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How long jobs run: recorded by every replica, saved by the leader, asked by who explains. Starts
+ * before Workloads are listed, because what was saved tells which of them were recorded.
+ */
+public final class RunTimeModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RunTimeModule.class);
+
+  private static final Duration SAVES = Duration.ofMinutes(5);
+
+  /** How long the shutdown waits for the last write. */
+  private static final Duration LAST_SAVE = Duration.ofSeconds(5);
+
+  private final OperatorContext context;
+  private final ExecutorService oneByOne =
+      Executors.newSingleThreadExecutor(Thread.ofVirtual().name("run-times").factory());
+  private final RunTimeRecorder recorder;
+  private final RunTimeEstimator estimator;
+  private final RunTimeMetrics metrics;
+
+  /** Used by one task at a time. */
+  private final RunTimeStore store;
+
+  private volatile boolean leading;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  public RunTimeModule(
+      OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+    this.context = context;
+    CachedRunTimeRules rules = new CachedRunTimeRules(informers.caches());
+    recorder =
+        new RunTimeRecorder(
+            context.options().runTimes(),
+            workload -> rules.clusterQueue(workload.id().namespace(), workload.spec().queueName()),
+            oneByOne,
+            context.clock(),
+            this::recorded);
+    metrics = new RunTimeMetrics(context.metrics(), context::role, recorder::groups);
+    estimator =
+        new RunTimeEstimator(
+            recorder::learned,
+            workload ->
+                rules
+                    .defaultOf(workload.id().namespace(), workload.spec().queueName())
+                    .map(found -> new DefaultRunTime(found.runTime(), found.queue())),
+            context.clock());
+    store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
+    workloads.reflector().listen(recorder);
+  }
+
+  /** Says how long Workloads run. */
+  RunTimeEstimator estimator() {
+    return estimator;
+  }
+
+  private void recorded(FinishedRun.End end) {
+    metrics.recorded(end.name().toLowerCase(Locale.ROOT));
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    try {
+      store.load();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while run times were read");
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    leading = true;
+    saveLater();
+  }
+
+  private void saveLater() {
+    context.schedule(
+        SAVES,
+        () -> {
+          if (leading) {
+            oneByOne.execute(this::save);
+            saveLater();
+          }
+        });
+  }
+
+  private void save() {
+    try {
+      store.save();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      LOG.warn("run times saved=false", e);
+    }
+  }
+
+  @Override
+  public void leadershipEnded() {
+    leading = false;
+  }
+
+  /**
+   * Saves what was recorded since the last time, if that takes a few seconds at most. A process
+   * that doesn't lead saves nothing.
+   */
+  @Override
+  public void stop() {
+    if (!context.leadership().leading()) {
+      return;
+    }
+    try {
+      CompletableFuture.runAsync(this::save, oneByOne)
+          .get(LAST_SAVE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.warn("run times saved=false reason=\"the process ends\"", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    oneByOne.shutdownNow();
+  }
+}

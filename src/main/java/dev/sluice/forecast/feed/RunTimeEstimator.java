@@ -1,0 +1,75 @@
+package dev.sluice.forecast.feed;
+
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Says how long a Workload is expected to run: what it declares, what its queue declares for it,
+ * what was learned, its limit (docs/run-times.md). Thread-safe.
+ */
+public final class RunTimeEstimator {
+
+  private final Function<CachedWorkload, Optional<Learned>> learned;
+  private final Function<CachedWorkload, Optional<DefaultRunTime>> defaults;
+  private final InstantSource clock;
+
+  /**
+   * The default run time of a queue.
+   *
+   * @param queue such as {@code LocalQueue team/gpu}
+   */
+  public record DefaultRunTime(Duration runTime, String queue) {}
+
+  /**
+   * An estimator.
+   *
+   * @param learned what runs like those of a Workload say
+   * @param defaults the default of the queue of a Workload
+   */
+  public RunTimeEstimator(
+      Function<CachedWorkload, Optional<Learned>> learned,
+      Function<CachedWorkload, Optional<DefaultRunTime>> defaults,
+      InstantSource clock) {
+    this.learned = learned;
+    this.defaults = defaults;
+    this.clock = clock;
+  }
+
+  /** The estimate for the run of an admitted Workload, or for the next run of another one. */
+  public WorkloadRunTime of(CachedWorkload workload) {
+    Optional<Duration> declared = RunTimeAnnotations.expected(workload.annotations());
+    Optional<DefaultRunTime> byQueue =
+        declared.isPresent() ? Optional.empty() : defaults.apply(workload);
+    declared = declared.or(() -> byQueue.map(DefaultRunTime::runTime));
+    RunTimeEstimate estimate =
+        RunTimeEstimate.of(
+            declared,
+            declared.isPresent() ? Optional.empty() : learned.apply(workload),
+            limit(workload));
+    Instant now = clock.instant();
+    return new WorkloadRunTime(
+        estimate,
+        byQueue.map(DefaultRunTime::queue),
+        workload.finished()
+            ? Optional.empty()
+            : WorkloadRuns.startedAt(workload, now)
+                .map(started -> Duration.between(started, now))
+                .filter(age -> !age.isNegative()));
+  }
+
+  /** The limit is one of all runs of a Workload together. */
+  private static Optional<Duration> limit(CachedWorkload workload) {
+    long seconds = workload.spec().maximumExecutionTimeSeconds();
+    long passed = workload.status().history().executionSeconds();
+    return seconds > 0
+        ? Optional.of(Duration.ofSeconds(Math.max(0, seconds - passed)))
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,85 @@
+package dev.sluice.forecast.feed;
+
+import dev.sluice.forecast.runtimes.RunTimeGroup;
+import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.NamespaceLimits;
+import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.ResourceContext;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * The groups that the runs of a Workload belong to (docs/run-times.md#groups). Users are no group:
+ * who created a job isn't known of every kind, and what annotations say of it can be made up.
+ */
+final class WorkloadGroups {
+
+  private WorkloadGroups() {}
+
+  /**
+   * The groups, from the narrowest to the widest. Keys have a bounded length, whatever people
+   * write.
+   *
+   * @param clusterQueue the ClusterQueue that admitted the Workload, or would; empty if not known
+   */
+  static List<RunTimeGroup> of(CachedWorkload workload, String clusterQueue) {
+    List<RunTimeGroup> groups = new ArrayList<>(4);
+    String namespace = workload.id().namespace();
+    String queue = namespace + "/" + workload.spec().queueName();
+    boolean queued = !workload.spec().queueName().isEmpty();
+    if (queued) {
+      groups.add(new RunTimeGroup(Level.TEMPLATE, queue + "/" + templates(workload)));
+    }
+    String name = workload.owner().map(Owner::name).orElse(workload.id().name());
+    groups.add(new RunTimeGroup(Level.NAME, namespace + "/" + RunTimeGroup.stem(name)));
+    if (queued) {
+      groups.add(new RunTimeGroup(Level.LOCAL_QUEUE, queue + "/" + request(workload)));
+    }
+    if (!clusterQueue.isEmpty()) {
+      groups.add(new RunTimeGroup(Level.CLUSTER_QUEUE, clusterQueue));
+    }
+    return groups;
+  }
+
+  private static String templates(CachedWorkload workload) {
+    List<PodSet> podSets = workload.spec().podSets();
+    return podSets.size() == 1
+        ? podSets.getFirst().template().fingerprint()
+        : digest(
+            podSets.stream()
+                .map(podSet -> podSet.name() + "=" + podSet.template().fingerprint())
+                .collect(Collectors.joining(",")));
+  }
+
+  /** What the pods request, as the templates say it: defaults of the namespace are the same. */
+  private static String request(CachedWorkload workload) {
+    return digest(
+        workload.spec().podSets().stream()
+            .map(
+                podSet ->
+                    podSet.count()
+                        + "*"
+                        + PodRequests.of(
+                                podSet.template(), NamespaceLimits.NONE, ResourceContext.NONE)
+                            .perPod())
+            .collect(Collectors.joining(",")));
+  }
+
+  private static String digest(String text) {
+    try {
+      byte[] sha =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(sha, 0, 12);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+}
