@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
 import dev.sluice.webhooks.rules.ClusterLookup;
@@ -92,6 +93,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public boolean mayRunHere(String namespace, String queue) {
     return synced().mayRunHere(namespace, queue);
+  }
+
+  @Override
+  public Optional<QueueRunTime> maxRunTime(String namespace, String queue) {
+    return synced().maxRunTime(namespace, queue);
   }
 
   @Override

@@ -48,6 +48,7 @@ final class PoisonObjects {
           "sluice.dev/remote-status",
           "sluice.dev/may-run-here",
           "sluice.dev/placement-region",
+          "sluice.dev/expected-run-time",
           "sluice.dev/placement-cluster-selector",
           "sluice.dev/fence-after",
           "kueue.x-k8s.io/job-min-parallelism",

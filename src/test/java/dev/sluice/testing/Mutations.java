@@ -76,6 +76,7 @@ public final class Mutations {
                 LocalClusterAnnotations.MAY_RUN_HERE,
                 LocalClusterAnnotations.FLAVOR,
                 "sluice.dev/placement-region",
+                "sluice.dev/expected-run-time",
                 "sluice.dev/placement-cluster-selector",
                 "sluice.dev/run-for"))
         .filter(key -> key.contains("/") && key.length() < 100)

@@ -106,6 +106,7 @@ public final class QueueAnnotations {
   public static OfClusterQueue ofClusterQueue(@Nullable Map<String, String> annotations) {
     QueueAnnotations reader = new QueueAnnotations(annotations);
     Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
+    reader.checkRunTimes();
     AttemptBackoff backoff =
         reader.read(ATTEMPT_BACKOFF, QueueAnnotations::backoff).orElse(AttemptBackoff.DEFAULT);
     int priority = reader.read(QUEUE_PRIORITY, QueueAnnotations::priority).orElse(0);
@@ -135,6 +136,7 @@ public final class QueueAnnotations {
   /** Reads the annotations of a LocalQueue. */
   public static OfLocalQueue ofLocalQueue(@Nullable Map<String, String> annotations) {
     QueueAnnotations reader = new QueueAnnotations(annotations);
+    reader.checkRunTimes();
     return new OfLocalQueue(reader.maxWorkloads(), reader.faults);
   }
 
@@ -151,6 +153,12 @@ public final class QueueAnnotations {
                         annotations == null ? "" : annotations.getOrDefault(annotation, ""),
                         allowed)));
     return sentences;
+  }
+
+  /** {@link RunTimeAnnotations} reads the values. */
+  private void checkRunTimes() {
+    read(RunTimeAnnotations.DEFAULT, value -> runTime(value, RunTimeAnnotations.RULE));
+    read(RunTimeAnnotations.MAX, QueueAnnotations::limit);
   }
 
   private QuotaRules quotaRules() {
@@ -218,6 +226,18 @@ public final class QueueAnnotations {
       throw new NotAllowedException(allowed);
     }
     return new AttemptBackoff(base, max);
+  }
+
+  private static Duration runTime(String value, String allowed) {
+    return RunTimeAnnotations.parse(value).orElseThrow(() -> new NotAllowedException(allowed));
+  }
+
+  private static Duration limit(String value) {
+    Duration limit = runTime(value, RunTimeAnnotations.LIMIT_RULE);
+    if (limit.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw new NotAllowedException(RunTimeAnnotations.LIMIT_RULE);
+    }
+    return limit;
   }
 
   private static Duration atLeastOneSecond(String value) {

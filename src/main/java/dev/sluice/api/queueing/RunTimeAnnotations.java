@@ -35,6 +35,11 @@ public final class RunTimeAnnotations {
     return read(annotations, EXPECTED);
   }
 
+  /** The same as it is written. */
+  public static Optional<String> expectedText(Map<String, String> annotations) {
+    return Optional.ofNullable(annotations.get(EXPECTED)).filter(text -> parse(text).isPresent());
+  }
+
   /** The default of a queue; empty if it has none that is allowed. */
   public static Optional<Duration> defaultOf(@Nullable Map<String, String> annotations) {
     return read(annotations, DEFAULT);

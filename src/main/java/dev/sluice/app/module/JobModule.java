@@ -36,6 +36,7 @@ import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.kubequeue.ForeignUnitSteering;
 import dev.sluice.kubequeue.QueueUnitMirror;
 import dev.sluice.queues.cache.CachedCheckLabels;
+import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.kinds.CachedClusterLookup;
 import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
@@ -101,6 +102,7 @@ public final class JobModule implements OperatorModule {
     this.context = context;
     this.metrics = metrics;
     this.informers = informers;
+    CachedRunTimeRules runTimeRules = new CachedRunTimeRules(informers.caches());
     options =
         context
             .options()
@@ -110,9 +112,10 @@ public final class JobModule implements OperatorModule {
                     new CachedStartRules(informers.caches()),
                     new CachedCheckLabels(informers.caches()),
                     job -> accounting.running(job.namespace(), job.uid()),
-                    context.configuration().podAccounting() == PodAccounting.PREVENT));
+                    context.configuration().podAccounting() == PodAccounting.PREVENT,
+                    runTimeRules::maxRunTime));
     IntegrationRegistry registry = registry(context, podIndex);
-    accounting.whenEmpty(this::podsGone);
+    accounting.whenEmpty(this::enqueueJob);
     owners = new OwnerChainResolver(options, workloads.cache(), registry, accounting.enabled());
     accounting.follow(registry, owners);
     StatefulSetWorkloads statefulSetWorkloads =
@@ -137,14 +140,18 @@ public final class JobModule implements OperatorModule {
             new AttendedKinds(context)::isExternal);
     controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
     definitions.observe(controllers::definitionChanged);
+    RunTimeLimitObserver.connect(informers.caches(), workloads.cache(), this::enqueueJob);
     mirror = mirror(registry, workloads);
     mirror.ifPresent(workloads.reflector()::listen);
     steering = steering(registry, workloads);
     steering.ifPresent(workloads.reflector()::listen);
   }
 
-  /** The job of a Workload has no pods any more: it may be what the job waits for. */
-  private void podsGone(CachedWorkload workload) {
+  /**
+   * The job of a Workload has no pods any more, which may be what it waits for, or its queue has
+   * another limit.
+   */
+  private void enqueueJob(CachedWorkload workload) {
     workload
         .owner()
         .ifPresent(

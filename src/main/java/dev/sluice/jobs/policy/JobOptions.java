@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -62,16 +63,24 @@ public record JobOptions(
    * @param runningPods how many pods of a job run, whatever its status says; 0 if nobody counts
    *     them
    * @param prevents whether no pod may run for a moment without quota: then rollouts wait for it
+   * @param maxRunTime how long jobs of a LocalQueue may run, by namespace and name; empty: as long
+   *     as they say
    */
   public record ClusterState(
       Function<CachedWorkload, StartRules> startRules,
       Supplier<Set<String>> selectedLabels,
       ToIntFunction<JobRef> runningPods,
-      boolean prevents) {
+      boolean prevents,
+      BiFunction<String, String, Optional<Duration>> maxRunTime) {
 
-    /** Queues say nothing about starts and select no labels, and nobody counts pods. */
+    /** Queues say nothing about starts and run times, select no labels, and nobody counts pods. */
     public static final ClusterState NONE =
-        new ClusterState(workload -> StartRules.NONE, Set::of, job -> 0, false);
+        new ClusterState(
+            workload -> StartRules.NONE,
+            Set::of,
+            job -> 0,
+            false,
+            (namespace, localQueue) -> Optional.empty());
   }
 
   /** Keeps a copy of the labels. */
@@ -127,6 +136,24 @@ public record JobOptions(
   /** Whether somebody waits for the pods of this Workload to be ready. */
   public boolean podsReady(CachedWorkload workload) {
     return readiness.awaited() || clusterState.startRules().apply(workload).awaitPods();
+  }
+
+  /**
+   * How many seconds a job may run: what it says, and no more than its queue allows
+   * (docs/run-times.md#queues). 0 without limit. A Workload that somebody else made keeps what it
+   * says.
+   */
+  int maximumExecutionTimeSeconds(CachedJob job) {
+    int own = job.maximumExecutionTimeSeconds();
+    if (job.queueName().isEmpty() || !job.prebuiltWorkload().isEmpty()) {
+      return own;
+    }
+    return clusterState
+        .maxRunTime()
+        .apply(job.ref().namespace(), job.queueName())
+        .map(most -> (int) most.toSeconds())
+        .map(most -> own == 0 ? most : Math.min(own, most))
+        .orElse(own);
   }
 
   /** How long the name of a Workload may become. */

@@ -231,7 +231,7 @@ public final class JobPolicy {
       String difference =
           workloads
               .original()
-              .map(workload -> WorkloadEquivalence.difference(job, workload))
+              .map(workload -> WorkloadEquivalence.difference(job, workload, rules))
               .orElse("");
       return List.of(
           stop(

@@ -1,6 +1,7 @@
 package dev.sluice.jobs.policy;
 
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -18,7 +19,7 @@ final class WorkloadEquivalence {
    */
   static boolean matches(CachedJob job, CachedWorkload workload, JobOptions rules) {
     if (!sameOwner(job, workload)
-        || job.maximumExecutionTimeSeconds() != workload.spec().maximumExecutionTimeSeconds()
+        || !sameLimit(job, workload, rules)
         || job.podSets().size() != workload.spec().podSets().size()) {
       return false;
     }
@@ -32,12 +33,12 @@ final class WorkloadEquivalence {
   }
 
   /** What a job says otherwise than a Workload that it doesn't match; empty if it isn't told. */
-  static String difference(CachedJob job, CachedWorkload workload) {
+  static String difference(CachedJob job, CachedWorkload workload, JobOptions rules) {
     List<CachedWorkload.PodSet> theirs = workload.spec().podSets();
     if (job.podSets().size() != theirs.size()) {
       return "it has %d pod sets, not %d".formatted(job.podSets().size(), theirs.size());
     }
-    if (job.maximumExecutionTimeSeconds() != workload.spec().maximumExecutionTimeSeconds()) {
+    if (!sameLimit(job, workload, rules)) {
       return "its longest execution time has changed";
     }
     List<Assignment> assignments =
@@ -53,6 +54,25 @@ final class WorkloadEquivalence {
       }
     }
     return "";
+  }
+
+  /**
+   * A limit of the queue counts until quota is reserved. From then on, and while the job runs, the
+   * Workload may also say what the job says alone, or no more than that if its limit was one of the
+   * queue.
+   */
+  private static boolean sameLimit(CachedJob job, CachedWorkload workload, JobOptions rules) {
+    int limit = workload.spec().maximumExecutionTimeSeconds();
+    int own = job.maximumExecutionTimeSeconds();
+    if (limit == rules.maximumExecutionTimeSeconds(job)) {
+      return true;
+    }
+    boolean keeps = workload.quotaReserved() || !job.state().suspended();
+    boolean ofQueue =
+        limit > 0
+            && (own == 0 || limit <= own)
+            && workload.annotations().containsKey(RunTimeAnnotations.MAX);
+    return keeps && (limit == own || ofQueue);
   }
 
   private static boolean sameOwner(CachedJob job, CachedWorkload workload) {

@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.JobReference;
@@ -78,6 +79,7 @@ public final class WorkloadFactory {
     metadata.putArray("finalizers").add(KueueConstants.RESOURCE_IN_USE);
     labels(job, metadata.putObject("labels"));
     annotations(job, metadata);
+    limitOfQueue(job, workload);
     workload.set("spec", spec(job, podSets, priority));
     return workload;
   }
@@ -91,8 +93,9 @@ public final class WorkloadFactory {
       spec.put("queueName", job.queueName());
     }
     spec.setAll(priority(priority));
-    if (job.maximumExecutionTimeSeconds() > 0) {
-      spec.put("maximumExecutionTimeSeconds", job.maximumExecutionTimeSeconds());
+    int limit = rules.maximumExecutionTimeSeconds(job);
+    if (limit > 0) {
+      spec.put("maximumExecutionTimeSeconds", limit);
     }
     ArrayNode podSets = spec.putArray("podSets");
     for (PodSetTemplate podSet : templates) {
@@ -119,6 +122,7 @@ public final class WorkloadFactory {
     }
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch.set("spec", spec);
+    limitOfQueue(job, patch);
     return patch;
   }
 
@@ -170,6 +174,17 @@ public final class WorkloadFactory {
     }
   }
 
+  /** Marks a Workload whose limit is that of its queue: it keeps the limit while it has quota. */
+  private void limitOfQueue(CachedJob job, ObjectNode workload) {
+    int limit = rules.maximumExecutionTimeSeconds(job);
+    if (limit != job.maximumExecutionTimeSeconds()) {
+      workload
+          .withObjectProperty("metadata")
+          .withObjectProperty("annotations")
+          .put(RunTimeAnnotations.MAX, limit + "s");
+    }
+  }
+
   private static void annotations(CachedJob job, ObjectNode metadata) {
     for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
       String key = annotation.getKey();
@@ -179,5 +194,9 @@ public final class WorkloadFactory {
         metadata.withObjectProperty("annotations").put(key, annotation.getValue());
       }
     }
+    RunTimeAnnotations.expectedText(job.annotations())
+        .ifPresent(
+            text ->
+                metadata.withObjectProperty("annotations").put(RunTimeAnnotations.EXPECTED, text));
   }
 }

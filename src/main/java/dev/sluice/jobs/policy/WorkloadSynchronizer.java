@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
@@ -13,8 +14,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Keeps a Workload in step with what may change on a job: queue, priority class, gates, and where
- * it may go.
+ * Keeps a Workload in step with what may change on a job: queue, priority class, gates, where it
+ * may go, and how long it is expected to run.
  */
 public final class WorkloadSynchronizer {
 
@@ -29,6 +30,7 @@ public final class WorkloadSynchronizer {
     List<JobAction> actions = new ArrayList<>(priority(reconcileContext, workload, patch));
     gates(job, workload, patch);
     placement(job, workload, patch);
+    expectedRunTime(job, workload, patch);
     if (!patch.isEmpty()) {
       actions.addFirst(
           new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
@@ -92,6 +94,19 @@ public final class WorkloadSynchronizer {
       if (!Objects.equals(wanted, workload.annotations().get(key))) {
         patch.withObjectProperty("metadata").withObjectProperty("annotations").put(key, wanted);
       }
+    }
+  }
+
+  /** At any time; a Workload that somebody else made keeps what it says if the job says nothing. */
+  private static void expectedRunTime(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    String wanted = RunTimeAnnotations.expectedText(job.annotations()).orElse(null);
+    boolean itsOwn = wanted == null && !job.prebuiltWorkload().isEmpty();
+    if (!itsOwn
+        && !Objects.equals(wanted, workload.annotations().get(RunTimeAnnotations.EXPECTED))) {
+      patch
+          .withObjectProperty("metadata")
+          .withObjectProperty("annotations")
+          .put(RunTimeAnnotations.EXPECTED, wanted);
     }
   }
 }

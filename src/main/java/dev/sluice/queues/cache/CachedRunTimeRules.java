@@ -63,6 +63,11 @@ public final class CachedRunTimeRules {
             });
   }
 
+  /** The same without the queue's name. */
+  public Optional<Duration> maxRunTime(String namespace, String localQueue) {
+    return maxOf(namespace, localQueue).map(QueueRunTime::runTime);
+  }
+
   private Optional<Queues> of(String namespace, String localQueue) {
     return informerCaches
         .localQueues()

@@ -82,7 +82,8 @@ final class BatchJobWebhook implements KindWebhook {
       return AdmissionResult.allowed();
     }
     boolean judgesMinimum = judgesMinimum(request);
-    List<FieldError> errors = request.newErrors(object -> validateObject(object, judgesMinimum));
+    List<FieldError> errors =
+        request.newErrors(object -> validateObject(object, request.namespace(), judgesMinimum));
     if (request.isUpdate()) {
       errors.addAll(validateUpdate(request));
     }
@@ -101,10 +102,11 @@ final class BatchJobWebhook implements KindWebhook {
             facts(request.object()).annotations().get(KueueConstants.JOB_MIN_PARALLELISM));
   }
 
-  private List<FieldError> validateObject(JsonNode object, boolean judgesMinimum) {
+  private List<FieldError> validateObject(
+      JsonNode object, String namespace, boolean judgesMinimum) {
     FieldErrors bad = new FieldErrors();
     JobMetadata job = facts(object);
-    keys.validateObject(job, bad);
+    keys.validateObject(job, namespace, bad);
     PlacementValidation.validateManagedBy(job, object, FIELD.managedBy(), bad);
     partial(job, object, judgesMinimum, bad);
     PodSetShape podSet =

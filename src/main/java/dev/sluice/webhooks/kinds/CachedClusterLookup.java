@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.queues.cache.CachedRunTimeRules;
+import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -119,6 +121,11 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public boolean mayRunHere(String namespace, String queue) {
     return localClusters.mayRunHere(namespace, queue);
+  }
+
+  @Override
+  public Optional<QueueRunTime> maxRunTime(String namespace, String queue) {
+    return new CachedRunTimeRules(informerCaches).maxOf(namespace, queue);
   }
 
   @Override

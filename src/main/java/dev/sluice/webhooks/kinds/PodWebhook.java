@@ -107,7 +107,8 @@ final class PodWebhook implements KindWebhook {
       return AdmissionResult.allowed();
     }
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
-    List<FieldError> errors = request.newErrors(object -> validateObject(object, ours));
+    List<FieldError> errors =
+        request.newErrors(object -> validateObject(object, request.namespace(), ours));
     if (request.isUpdate()) {
       if (ours) {
         errors.addAll(validateUpdate(request));
@@ -125,7 +126,7 @@ final class PodWebhook implements KindWebhook {
                 + " has no effect: the pod belongs to a job that is managed itself");
   }
 
-  private List<FieldError> validateObject(JsonNode pod, boolean ours) {
+  private List<FieldError> validateObject(JsonNode pod, String namespace, boolean ours) {
     FieldErrors bad = new FieldErrors();
     String managed = JsonFields.labels(pod).get(KueueConstants.MANAGED);
     if (managed != null && !managed.equals("true")) {
@@ -133,7 +134,7 @@ final class PodWebhook implements KindWebhook {
     }
     if (ours) {
       JobMetadata job = facts(pod);
-      keys.validateObject(job, bad);
+      keys.validateObject(job, namespace, bad);
       group(job, bad);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
         topology.validate(

@@ -72,7 +72,8 @@ final class SuspendFieldWebhook implements KindWebhook {
       return AdmissionResult.allowed();
     }
     boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
-    List<FieldError> errors = request.newErrors(object -> validateObject(object, mayBeManaged));
+    List<FieldError> errors =
+        request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged));
     if (request.isUpdate() && kind.isManageable(request.object())) {
       FieldErrors bad = new FieldErrors();
       keys.validateUpdate(
@@ -95,11 +96,11 @@ final class SuspendFieldWebhook implements KindWebhook {
     return settings.manageJobsWithoutQueueName() || metadata(object).queue().isPresent();
   }
 
-  private List<FieldError> validateObject(JsonNode object, boolean mayBeManaged) {
+  private List<FieldError> validateObject(JsonNode object, String namespace, boolean mayBeManaged) {
     FieldErrors bad = new FieldErrors();
     if (kind.isManageable(object)) {
       JobMetadata job = metadata(object);
-      keys.validateObject(job, bad);
+      keys.validateObject(job, namespace, bad);
       PlacementValidation.validateManagedBy(job, object, field.managedBy(), bad);
       topology.validate(
           kind.reviewedPodSets(object).stream()

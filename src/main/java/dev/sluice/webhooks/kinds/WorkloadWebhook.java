@@ -16,6 +16,7 @@ import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.webhooks.rules.AdmissionGateValidation;
 import dev.sluice.webhooks.rules.PlacementValidation;
 import dev.sluice.webhooks.rules.PodTemplateValidation;
+import dev.sluice.webhooks.rules.RunTimeValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
 import java.util.Map;
@@ -134,6 +135,7 @@ final class WorkloadWebhook {
       AdmissionGateValidation.validateObject(annotations, bad);
     }
     PlacementValidation.validateObject(annotations, bad);
+    RunTimeValidation.validateObject(annotations, bad);
     String boost = annotations.get(KueueConstants.PRIORITY_BOOST);
     if (settings.isOn(FeatureGate.PRIORITY_BOOST)
         && boost != null

@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,11 @@ public interface ClusterLookup {
   /** Whether the jobs of this LocalQueue may run in this cluster as well as in worker clusters. */
   default boolean mayRunHere(String namespace, String queue) {
     return false;
+  }
+
+  /** How long jobs of this LocalQueue may run; empty: as long as they say. */
+  default Optional<QueueRunTime> maxRunTime(String namespace, String queue) {
+    return Optional.empty();
   }
 
   /** Whether the user of this name is the operator itself. */

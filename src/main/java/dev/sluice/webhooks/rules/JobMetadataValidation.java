@@ -56,8 +56,12 @@ public final class JobMetadataValidation {
         settings, cluster, kind.canBeElastic(), kind.acceptsPrebuiltWorkload());
   }
 
-  /** Validates a job at creation and at every update. */
-  public void validateObject(JobMetadata job, FieldErrors bad) {
+  /**
+   * Validates a job at creation and at every update.
+   *
+   * @param namespace the namespace of the job
+   */
+  public void validateObject(JobMetadata job, String namespace, FieldErrors bad) {
     job.prebuilt()
         .ifPresent(
             name -> {
@@ -67,7 +71,7 @@ public final class JobMetadataValidation {
                     job.prebuiltPath(), "a Workload is always made for objects of this kind");
               }
             });
-    maxExecTime(job, bad);
+    maxExecTime(job, namespace, bad);
     validateBasicObject(job, bad);
   }
 
@@ -84,9 +88,10 @@ public final class JobMetadataValidation {
       AdmissionGateValidation.validateObject(job.annotations(), bad);
     }
     PlacementValidation.validateObject(job.annotations(), bad);
+    RunTimeValidation.validateObject(job.annotations(), bad);
   }
 
-  private static void maxExecTime(JobMetadata job, FieldErrors bad) {
+  private void maxExecTime(JobMetadata job, String namespace, FieldErrors bad) {
     String value = job.labels().get(KueueConstants.MAX_EXEC_TIME_SECONDS);
     if (value == null) {
       return;
@@ -97,6 +102,9 @@ public final class JobMetadataValidation {
           JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
           value,
           "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
+    } else if (job.queue().isPresent()) {
+      RunTimeValidation.validateLimit(
+          seconds.getAsInt(), cluster.maxRunTime(namespace, job.queue().get()), bad);
     }
   }
 

@@ -77,6 +77,13 @@ class QueueAnnotationsTest {
         "sluice.dev/preemptible-labels | True | true or false",
         "sluice.dev/oversell-rate | 0.9 | a decimal number from 1 to 1000, such as 1.5",
         "sluice.dev/oversell-rate | 1e9 | a decimal number from 1 to 1000, such as 1.5",
+        "sluice.dev/default-run-time | 0s | a duration above 0 and of at most 87600h, such as 90m",
+        "sluice.dev/default-run-time | 87600h1s | a duration above 0 and of at most 87600h, such as"
+            + " 90m",
+        "sluice.dev/max-run-time | 999ms | a duration of at least 1s and of at most 87600h, such as"
+            + " 8h",
+        "sluice.dev/max-run-time | long | a duration of at least 1s and of at most 87600h, such as"
+            + " 8h",
         "sluice.dev/oversell-rate | 1000.1 | a decimal number from 1 to 1000, such as 1.5"
       })
   void aWrongValueCountsAsAbsentAndIsReported(String annotation, String value, String allowed) {
@@ -101,6 +108,10 @@ class QueueAnnotationsTest {
     assertThat(QueueAnnotations.ofCohort(annotations).faults()).hasSize(2);
     assertThat(QueueAnnotations.ofLocalQueue(annotations).faults())
         .containsOnlyKeys(QueueAnnotations.MAX_WORKLOADS);
+    Map<String, String> runTimes =
+        Map.of(RunTimeAnnotations.DEFAULT, "x", RunTimeAnnotations.MAX, "x");
+    assertThat(QueueAnnotations.ofLocalQueue(runTimes).faults()).hasSize(2);
+    assertThat(QueueAnnotations.ofCohort(runTimes).faults()).isEmpty();
   }
 
   @Test

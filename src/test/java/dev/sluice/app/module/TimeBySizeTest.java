@@ -148,6 +148,8 @@ class TimeBySizeTest {
         cases.add(annotation(kind, key, "items", n -> repeated("a.b/c%d,", n)));
       }
     }
+    cases.add(annotation("Job", "sluice.dev/expected-run-time", "digits", n -> "1".repeat(n)));
+    cases.add(annotation("Workload", "sluice.dev/expected-run-time", "parts", n -> "1h".repeat(n)));
     String selector = "sluice.dev/placement-cluster-selector";
     cases.add(annotation("Job", selector, "values", n -> "a in (" + repeated("v%d,", n) + "b)"));
     cases.add(annotation("Job", selector, "parentheses", n -> "(".repeat(n)));

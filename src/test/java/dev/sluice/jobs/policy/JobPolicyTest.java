@@ -337,6 +337,33 @@ class JobPolicyTest {
     }
 
     @Test
+    void theExpectedRunTimeFollowsAtAnyTime() {
+      given(workloadOf(job()).admitted("spot").annotation("sluice.dev/expected-run-time", "1h"));
+      assertThat(decide(job().running(3)))
+          .filteredOn(PatchWorkload.class::isInstance)
+          .map(action -> ((PatchWorkload) action).patch().toString())
+          .containsExactly(
+              "{\"metadata\":{\"annotations\":{\"sluice.dev/expected-run-time\":null}}}");
+      assertThat(decide(job().running(3).annotation("sluice.dev/expected-run-time", "2h")))
+          .filteredOn(PatchWorkload.class::isInstance)
+          .map(action -> ((PatchWorkload) action).patch().toString())
+          .containsExactly(
+              "{\"metadata\":{\"annotations\":{\"sluice.dev/expected-run-time\":\"2h\"}}}");
+      assertThat(decide(job().running(3).annotation("sluice.dev/expected-run-time", "1h")))
+          .noneMatch(PatchWorkload.class::isInstance);
+    }
+
+    @Test
+    void aPrebuiltWorkloadKeepsItsExpectedRunTime() {
+      GivenJob job = job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made");
+      given(workloadOf(job).named("made").annotation("sluice.dev/expected-run-time", "1h"));
+      prebuilt = Optional.of(workloads.getFirst());
+      assertThat(decide(job)).noneMatch(PatchWorkload.class::isInstance);
+      assertThat(decide(job.annotation("sluice.dev/expected-run-time", "2h")))
+          .anyMatch(PatchWorkload.class::isInstance);
+    }
+
+    @Test
     void allThatChangedIsPropagatedInOnePatch() {
       cluster.workloadPriorityClass("urgent", 100);
       given(workloadOf(job()));

@@ -24,7 +24,8 @@ class WorkloadLabelsTest {
                         workload -> StartRules.NONE,
                         () -> Set.of("tier", "absent"),
                         job -> 0,
-                        false)));
+                        false,
+                        (namespace, queue) -> Optional.empty())));
 
     assertThat(
             JsonFields.labels(

@@ -280,6 +280,8 @@ class BatchJobWebhookTest {
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "x"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "x": must be a domain-prefixed path
           /metadata/annotations | {sluice.dev/placement-region: "eu west"} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu west": must be names of regions separated by commas
           /metadata/annotations | {sluice.dev/placement-region: "eu,"} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu,": must be names of regions
+          /metadata/annotations | {sluice.dev/expected-run-time: "soon"} | metadata.annotations[sluice.dev/expected-run-time]: Invalid value: "soon": must be a duration above 0 and of at most 87600h, such as 90m
+          /metadata/annotations | {sluice.dev/expected-run-time: "0s"} | metadata.annotations[sluice.dev/expected-run-time]: Invalid value: "0s": must be a duration above 0
           /metadata/annotations | {sluice.dev/placement-cluster-selector: "tier in gpu"} | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "tier in gpu": must be requirements separated by commas, each key=value
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "0"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "0": must be an integer greater than 0 and less than the pods count, 4
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "4"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "4"

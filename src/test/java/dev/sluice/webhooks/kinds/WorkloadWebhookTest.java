@@ -93,6 +93,7 @@ class WorkloadWebhookTest {
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "a.b/c,,d.e/f"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "a.b/c,,d.e/f": must be names
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: ""} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "": must be names
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "a.b/c,a.b/c"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Duplicate value: "a.b/c"
+          /metadata/annotations | {sluice.dev/expected-run-time: "-1h"} | metadata.annotations[sluice.dev/expected-run-time]: Invalid value: "-1h": must be a duration above 0
           /metadata/annotations | {sluice.dev/placement-region: ""} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "": must be names of regions
           /metadata/annotations | {sluice.dev/placement-cluster-selector: "a=b=c"} | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "a=b=c": must be requirements
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: plain} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "plain": must be a domain-prefixed path

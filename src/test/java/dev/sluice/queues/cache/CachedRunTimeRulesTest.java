@@ -1,0 +1,77 @@
+package dev.sluice.queues.cache;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.kube.controller.ObservableItemStore;
+import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.time.Duration;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CachedRunTimeRulesTest {
+
+  private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
+  private final CachedRunTimeRules rules = new CachedRunTimeRules(caches);
+
+  private static <R extends HasMetadata> void put(
+      ObservableItemStore<R> store, Class<R> type, String yaml) throws JsonProcessingException {
+    R object = new YAMLMapper().readValue(yaml, type);
+    store.put(store.getKey(object), object);
+  }
+
+  private void queues(String local, String cluster) throws JsonProcessingException {
+    put(
+        caches.localQueues(),
+        LocalQueue.class,
+        "{metadata: {name: gpu, namespace: team, annotations: {%s}}, spec: {clusterQueue: cq}}"
+            .formatted(local));
+    put(
+        caches.clusterQueues(),
+        ClusterQueue.class,
+        "{metadata: {name: cq, annotations: {%s}}, spec: {}}".formatted(cluster));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1h, 2h, 1h, LocalQueue team/gpu",
+    "2h, 1h, 1h, ClusterQueue cq",
+    "2h, 2h, 2h, LocalQueue team/gpu",
+    "2h, wrong, 2h, LocalQueue team/gpu",
+    "wrong, 2h, 2h, ClusterQueue cq"
+  })
+  void theSmallerMaximumCounts(String local, String cluster, String expected, String queue)
+      throws JsonProcessingException {
+    queues("sluice.dev/max-run-time: " + local, "sluice.dev/max-run-time: " + cluster);
+    assertThat(rules.maxOf("team", "gpu"))
+        .contains(
+            new QueueRunTime(Duration.parse("PT" + expected.toUpperCase(Locale.ROOT)), queue));
+  }
+
+  @Test
+  void theDefaultOfTheLocalQueueWins() throws JsonProcessingException {
+    queues("sluice.dev/default-run-time: 2h", "sluice.dev/default-run-time: 1h");
+    assertThat(rules.defaultOf("team", "gpu"))
+        .contains(new QueueRunTime(Duration.ofHours(2), "LocalQueue team/gpu"));
+    queues("", "sluice.dev/default-run-time: 1h");
+    assertThat(rules.defaultOf("team", "gpu"))
+        .contains(new QueueRunTime(Duration.ofHours(1), "ClusterQueue cq"));
+  }
+
+  @Test
+  void nothingIsSaidWithoutAnnotationsOrQueues() throws JsonProcessingException {
+    assertThat(rules.maxOf("team", "gpu")).isEmpty();
+    assertThat(rules.clusterQueue("team", "gpu")).isEmpty();
+    queues("", "");
+    assertThat(rules.maxOf("team", "gpu")).isEmpty();
+    assertThat(rules.defaultOf("team", "gpu")).isEmpty();
+    assertThat(rules.clusterQueue("team", "gpu")).isEqualTo("cq");
+  }
+}
