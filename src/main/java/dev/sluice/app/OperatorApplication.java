@@ -134,7 +134,7 @@ public final class OperatorApplication implements AutoCloseable {
         new ProvisioningModule(context, informers, workloads, jobs.definitions());
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
-    RunTimeModule runTimes = new RunTimeModule(context, informers, workloads);
+    RunTimeModule runTimes = new RunTimeModule(context, informers, workloads, scheduler);
     ServerModule servers =
         new ServerModule(
             context,

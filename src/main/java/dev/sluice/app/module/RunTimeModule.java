@@ -4,6 +4,7 @@ import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeEstimator.DefaultRunTime;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
+import dev.sluice.forecast.feed.StartEstimator;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.metrics.RunTimeMetrics;
 import dev.sluice.queues.cache.CachedRunTimeRules;
@@ -38,6 +39,10 @@ public final class RunTimeModule implements OperatorModule {
       Executors.newSingleThreadExecutor(Thread.ofVirtual().name("run-times").factory());
   private final RunTimeRecorder recorder;
   private final RunTimeEstimator estimator;
+  private final ExecutorService forecasts =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
+  private final StartEstimator starts;
   private final RunTimeMetrics metrics;
 
   /** Used by one task at a time. */
@@ -45,9 +50,12 @@ public final class RunTimeModule implements OperatorModule {
 
   private volatile boolean leading;
 
-  /** Connected to the Workloads that {@code workloads} reads. */
+  /** Connected to the Workloads that {@code workloads} reads, and to the engine. */
   public RunTimeModule(
-      OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+      OperatorContext context,
+      InformerModule informers,
+      WorkloadModule workloads,
+      SchedulerModule scheduler) {
     this.context = context;
     CachedRunTimeRules rules = new CachedRunTimeRules(informers.caches());
     recorder =
@@ -67,12 +75,26 @@ public final class RunTimeModule implements OperatorModule {
                     .map(found -> new DefaultRunTime(found.runTime(), found.queue())),
             context.clock());
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
+    starts =
+        new StartEstimator(
+            scheduler.engine()::state,
+            id -> workloads.cache().get(id),
+            estimator::of,
+            workload -> rules.clusterQueue(workload.id().namespace(), workload.spec().queueName()),
+            context.clock(),
+            forecasts);
     workloads.reflector().listen(recorder);
+    workloads.reflector().listen(starts);
   }
 
   /** Says how long Workloads run. */
   RunTimeEstimator estimator() {
     return estimator;
+  }
+
+  /** Says when Workloads start. */
+  StartEstimator starts() {
+    return starts;
   }
 
   private void recorded(FinishedRun.End end) {
@@ -143,5 +165,6 @@ public final class RunTimeModule implements OperatorModule {
   @Override
   public void close() {
     oneByOne.shutdownNow();
+    forecasts.shutdownNow();
   }
 }

@@ -172,7 +172,8 @@ public final class ServerModule implements OperatorModule {
     AccessReviews access =
         new AccessReviews(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
     ExplainEndpoint explanations =
-        new ExplainEndpoint(users, access, workloads, queries, runTimes.estimator()::of);
+        new ExplainEndpoint(
+            users, access, workloads, queries, runTimes.estimator()::of, runTimes.starts()::of);
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),

@@ -262,6 +262,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     return submitQuery(state -> state.queries().pendingTotals());
   }
 
+  /** The engine's whole state as a value, between cycles (docs/engine-state.md#costs). */
+  public CompletableFuture<EngineState> state() {
+    return submitQuery(Engine::export);
+  }
+
   @Override
   public CompletableFuture<Optional<TopologyView>> topology(String flavor) {
     return submitQuery(state -> state.queries().topology(flavor));

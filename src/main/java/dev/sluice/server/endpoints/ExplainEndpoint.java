@@ -11,6 +11,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.forecast.feed.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
@@ -21,6 +22,7 @@ import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.visibility.RunTimeText;
+import dev.sluice.visibility.StartText;
 import dev.sluice.visibility.TopologyTreeText;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.workload.record.CachedWorkload;
@@ -74,6 +76,7 @@ public final class ExplainEndpoint implements HttpHandler {
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
   private final Function<CachedWorkload, WorkloadRunTime> runTimes;
+  private final Function<CachedWorkload, Optional<StartEstimate>> starts;
   private final RequestBudget explanations =
       new RequestBudget("explanations", PER_SECOND, BURST, 0, InstantSource.system());
 
@@ -83,18 +86,21 @@ public final class ExplainEndpoint implements HttpHandler {
    * @param users tells who asks
    * @param access decides who may get {@link #PREFIX}
    * @param runTimes says how long Workloads run
+   * @param starts says when pending Workloads start; empty if nobody can tell in time
    */
   public ExplainEndpoint(
       RequestUsers users,
       AccessReviews access,
       WorkloadLister workloads,
       SchedulerQueries engine,
-      Function<CachedWorkload, WorkloadRunTime> runTimes) {
+      Function<CachedWorkload, WorkloadRunTime> runTimes,
+      Function<CachedWorkload, Optional<StartEstimate>> starts) {
     this.users = users;
     this.access = access;
     this.workloads = workloads;
     this.engine = engine;
     this.runTimes = runTimes;
+    this.starts = starts;
   }
 
   @Override
@@ -200,6 +206,9 @@ public final class ExplainEndpoint implements HttpHandler {
       hidden(body, waiting, visible);
       if (!workload.get().finished()) {
         describe(body, runTimes.apply(workload.get()));
+      }
+      if (waiting.isPresent()) {
+        starts.apply(workload.get()).ifPresent(estimate -> describe(body, estimate));
       }
       return asText
           ? Response.text(200, text(body, workload.get()))
@@ -346,6 +355,21 @@ public final class ExplainEndpoint implements HttpHandler {
           .put("amount", ExplanationText.quantity(holder.pair().resource(), holder.amount()));
     }
     ExplanationText.lines(waiting).forEach(body.withArray("text")::add);
+  }
+
+  private static void describe(ObjectNode body, StartEstimate estimate) {
+    ObjectNode node = body.putObject("expectedStart").put("basis", estimate.basis().apiName());
+    estimate
+        .range()
+        .ifPresent(
+            range -> {
+              node.put("earliest", range.earliest().toString())
+                  .put("expected", range.expected().toString());
+              range.latest().ifPresent(latest -> node.put("latest", latest.toString()));
+            });
+    node.put("computedAt", estimate.computedAt().toString());
+    estimate.assumptions().forEach(node.putArray("assumptions")::add);
+    body.withArray("text").add(StartText.line(estimate));
   }
 
   private static void describe(ObjectNode body, WorkloadRunTime runTime) {

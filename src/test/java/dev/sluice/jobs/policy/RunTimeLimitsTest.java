@@ -32,6 +32,7 @@ class RunTimeLimitsTest {
             workload -> StartRules.NONE,
             Set::of,
             job -> 0,
+            false,
             (namespace, queue) -> queue.isEmpty() ? Optional.empty() : Optional.of(limit)));
   }
 

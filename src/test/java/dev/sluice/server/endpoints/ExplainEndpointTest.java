@@ -17,6 +17,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.forecast.feed.WorkloadRunTime;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.server.FakeReviews;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
@@ -66,11 +67,16 @@ class ExplainEndpointTest {
             "pod set main: flavor spot: cpu: 5 requested, 1 available of 8, 4 missing | the"
                 + " preemption policies of this ClusterQueue don't cover what is missing");
     assertThat(body.path("holders").path(0).path("amount").asText()).isEqualTo("7");
-    assertThat(body.path("text")).hasSize(6);
+    assertThat(body.path("text")).hasSize(7);
     assertThat(body.path("text").path(5).asText())
         .isEqualTo("runs about 1h30m, declared by its owner");
     assertThat(body.path("runTime").path("basis").asText()).isEqualTo("Declared");
     assertThat(body.path("runTime").path("expectedSeconds").asLong()).isEqualTo(5400);
+    assertThat(body.path("expectedStart").path("basis").asText()).isEqualTo("Learned");
+    assertThat(body.path("expectedStart").path("latest").asText())
+        .isEqualTo("2026-01-01T01:10:00Z");
+    assertThat(body.path("expectedStart").path("assumptions").path(0).asText())
+        .isEqualTo("no job arrives before it starts");
   }
 
   @ParameterizedTest
@@ -127,7 +133,9 @@ class ExplainEndpointTest {
         .startsWith("position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 0\n")
         .endsWith(
             "1 Workload of namespaces that you may not read holds what is missing\n"
-                + "runs about 1h30m, declared by its owner\n");
+                + "runs about 1h30m, declared by its owner\n"
+                + "starts in about 25m (10m to 1h10m), at 2026-01-01T00:25:00Z, by learned run times;"
+                + " no job arrives before it starts\n");
   }
 
   @Test
@@ -161,8 +169,21 @@ class ExplainEndpointTest {
                 RunTimeEstimate.of(
                     Optional.of(Duration.ofMinutes(90)), Optional.empty(), Optional.empty()),
                 Optional.empty(),
-                Optional.empty()));
+                Optional.empty()),
+        workload ->
+            Optional.of(
+                new StartEstimate(
+                    StartEstimate.Basis.LEARNED,
+                    Optional.of(
+                        new StartEstimate.StartRange(
+                            NOW.plusSeconds(600),
+                            NOW.plusSeconds(1_500),
+                            Optional.of(NOW.plusSeconds(4_200)))),
+                    NOW,
+                    List.of("no job arrives before it starts"))));
   }
+
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
 
   /** Knows {@code team/wl}. */
   private static final class OneWorkload implements WorkloadLister {

@@ -1,0 +1,230 @@
+package dev.sluice.forecast.feed;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.starts.StartCalibration;
+import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.forecast.starts.StartEstimate.StartRange;
+import dev.sluice.forecast.starts.StartForecast;
+import dev.sluice.forecast.starts.WaitHistory;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says when pending Workloads start, when somebody asks (docs/expected-starts.md#in-operation).
+ * Computes on a thread of its own, from a copy of the engine's state. Thread-safe.
+ */
+public final class StartEstimator implements WorkloadListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(StartEstimator.class);
+
+  /** An answer is given again for so long. */
+  static final Duration FRESH = Duration.ofSeconds(5);
+
+  /** Whoever asks waits for so long. */
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+
+  /** Plays of so many Workloads together; fewer plays for larger states. */
+  private static final int WORK = 100_000;
+
+  private static final int LEAST_PLAYS = 11;
+  private static final int REMEMBERED = 10_000;
+
+  private final Supplier<CompletableFuture<EngineState>> states;
+  private final WorkloadSource workloads;
+  private final Function<CachedWorkload, WorkloadRunTime> runTimes;
+  private final Function<CachedWorkload, String> clusterQueues;
+  private final InstantSource clock;
+  private final Executor oneByOne;
+
+  /** The latest answers; guarded by itself. */
+  private final Map<WorkloadId, StartEstimate> answers = bounded();
+
+  /** What was told first of Workloads that haven't started. Used by one task at a time. */
+  private final Map<WorkloadId, StartEstimate> played = bounded();
+
+  /** Used by one task at a time. */
+  private final StartCalibration calibration = new StartCalibration();
+
+  /** Used by one task at a time. */
+  private final WaitHistory waits = new WaitHistory(RunTimeOptions.DEFAULT);
+
+  /** Where Workloads are found by their identity. */
+  @FunctionalInterface
+  public interface WorkloadSource {
+    /** The Workload; empty if it doesn't exist. */
+    Optional<CachedWorkload> get(WorkloadId id);
+  }
+
+  /**
+   * An estimator.
+   *
+   * @param states the engine's state, asked for when somebody asks
+   * @param runTimes how long Workloads run
+   * @param clusterQueues the ClusterQueue of a Workload; empty text if it has none
+   * @param oneByOne runs the computations, one at a time
+   */
+  public StartEstimator(
+      Supplier<CompletableFuture<EngineState>> states,
+      WorkloadSource workloads,
+      Function<CachedWorkload, WorkloadRunTime> runTimes,
+      Function<CachedWorkload, String> clusterQueues,
+      InstantSource clock,
+      Executor oneByOne) {
+    this.states = states;
+    this.workloads = workloads;
+    this.runTimes = runTimes;
+    this.clusterQueues = clusterQueues;
+    this.clock = clock;
+    this.oneByOne = oneByOne;
+  }
+
+  private static <V> Map<WorkloadId, V> bounded() {
+    return new LinkedHashMap<>() {
+      private static final long serialVersionUID = 1;
+
+      @Override
+      protected boolean removeEldestEntry(Map.Entry<WorkloadId, V> eldest) {
+        return size() > REMEMBERED;
+      }
+    };
+  }
+
+  /**
+   * When a pending Workload starts: an answer of at most five seconds ago, or a new one. Empty if
+   * it isn't in a queue, or if there is no answer in time; one that comes late is given to whoever
+   * asks next.
+   */
+  public Optional<StartEstimate> of(CachedWorkload workload) {
+    Instant now = clock.instant();
+    synchronized (answers) {
+      StartEstimate known = answers.get(workload.id());
+      if (known != null && now.isBefore(known.computedAt().plus(FRESH))) {
+        return Optional.of(known);
+      }
+    }
+    CompletableFuture<Optional<StartEstimate>> answer =
+        states.get().thenApplyAsync(state -> compute(workload, state), oneByOne);
+    try {
+      return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } catch (TimeoutException e) {
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      LOG.warn("workload={} expectedStart=unknown", workload.id(), e.getCause());
+      return Optional.empty();
+    }
+  }
+
+  private Optional<StartEstimate> compute(CachedWorkload workload, EngineState state) {
+    WorkloadId id = workload.id();
+    int size = state.workloads().workloads().size();
+    for (EngineState.ClusterQueueExport queue : state.clusterQueues()) {
+      size += queue.pending().classes().stream().mapToInt(each -> each.members().size()).sum();
+    }
+    StartForecast.Options usual = StartForecast.Options.DEFAULT;
+    int plays = Math.clamp(WORK / Math.max(1, size), LEAST_PLAYS, usual.plays());
+    StartEstimate played =
+        StartForecast.of(
+                state,
+                new Knowledge(),
+                new StartForecast.Options(plays, usual.horizon(), usual.stopping(), usual.seed()),
+                id::equals)
+            .get(id);
+    if (played == null) {
+      return Optional.empty();
+    }
+    this.played.putIfAbsent(id, played);
+    StartEstimate told = told(played, clusterQueues.apply(workload), workload, state.now());
+    synchronized (answers) {
+      answers.put(id, told);
+    }
+    return Optional.of(told);
+  }
+
+  private StartEstimate told(
+      StartEstimate played, String clusterQueue, CachedWorkload workload, Instant now) {
+    if (played.range().isPresent()) {
+      StartRange range = calibration.corrected(clusterQueue, played.range().get(), now);
+      return new StartEstimate(played.basis(), Optional.of(range), now, played.assumptions());
+    }
+    if (played.basis() == Basis.NEVER) {
+      return played;
+    }
+    return waits
+        .range(clusterQueue, workload.createdAt(), now)
+        .map(
+            range ->
+                new StartEstimate(
+                    Basis.QUEUE_HISTORY, Optional.of(range), now, played.assumptions()))
+        .orElse(played);
+  }
+
+  /** What is known of Workloads beside the engine's state. */
+  private final class Knowledge implements StartForecast.Knowledge {
+
+    @Override
+    public RunTimeEstimate runTime(WorkloadId id) {
+      return workloads
+          .get(id)
+          .map(workload -> runTimes.apply(workload).estimate())
+          .orElseGet(
+              () -> RunTimeEstimate.of(Optional.empty(), Optional.empty(), Optional.empty()));
+    }
+
+    @Override
+    public Instant startedAt(WorkloadId id, Instant reservedAt) {
+      return workloads
+          .get(id)
+          .flatMap(workload -> runTimes.apply(workload).age())
+          .map(age -> clock.instant().minus(age))
+          .orElse(reservedAt);
+    }
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after == null || (before != null && before.quotaReserved()) || !after.quotaReserved()) {
+      return;
+    }
+    // a Workload that was reserving when it was first seen says nothing of how long it waited
+    if (before == null) {
+      return;
+    }
+    Instant now = clock.instant();
+    oneByOne.execute(() -> started(after, now));
+  }
+
+  private void started(CachedWorkload workload, Instant now) {
+    String clusterQueue = clusterQueues.apply(workload);
+    waits.started(clusterQueue, Duration.between(workload.createdAt(), now), now);
+    StartEstimate first = played.remove(workload.id());
+    if (first != null && first.range().isPresent()) {
+      calibration.started(clusterQueue, first.range().get(), first.computedAt(), now);
+    }
+    synchronized (answers) {
+      answers.remove(workload.id());
+    }
+  }
+}

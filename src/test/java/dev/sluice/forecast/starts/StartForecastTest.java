@@ -1,0 +1,164 @@
+package dev.sluice.forecast.starts;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.play.OneQueue;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.runtimes.FinishedRun;
+import dev.sluice.forecast.runtimes.FinishedRun.End;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.runtimes.RunTimeGroup;
+import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
+import dev.sluice.forecast.runtimes.RunTimeHistory;
+import dev.sluice.forecast.runtimes.RunTimeOptions;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.forecast.starts.StartEstimate.StartRange;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class StartForecastTest {
+
+  private static final Instant BEGIN = OneQueue.BEGIN;
+  private static final Optional<Duration> NONE = Optional.empty();
+
+  private final Map<String, RunTimeEstimate> runTimes = new HashMap<>();
+  private final Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+  private Instant now = BEGIN;
+
+  private void arrives(String name, int cpus, RunTimeEstimate runTime) {
+    now = now.plusSeconds(60);
+    runTimes.put(name, runTime);
+    PendingWorkload workload = OneQueue.workload(name, cpus, 0, now);
+    source.scheduler().apply(new SchedulerEvent.TimePassed(now));
+    source.scheduler().apply(new SchedulerEvent.WorkloadPending(workload));
+    source.scheduler().decide();
+    source
+        .decisions()
+        .forEach(
+            admitted ->
+                source.scheduler().apply(new SchedulerEvent.AdmissionWritten(admitted.id(), 1)));
+    source.decisions().clear();
+  }
+
+  private Map<String, StartEstimate> forecast() {
+    EngineState state = source.scheduler().export();
+    Map<String, StartEstimate> estimates = new HashMap<>();
+    StartForecast.of(state, this::runTime, StartForecast.Options.DEFAULT)
+        .forEach((id, estimate) -> estimates.put(id.name(), estimate));
+    assertThat(source.scheduler().export()).isEqualTo(state);
+    return estimates;
+  }
+
+  private RunTimeEstimate runTime(WorkloadId id) {
+    return runTimes.get(id.name());
+  }
+
+  private static RunTimeEstimate declared(int minutes) {
+    return RunTimeEstimate.of(Optional.of(Duration.ofMinutes(minutes)), Optional.empty(), NONE);
+  }
+
+  private static RunTimeEstimate learned(long... minutes) {
+    RunTimeHistory history = new RunTimeHistory(RunTimeOptions.DEFAULT);
+    List<RunTimeGroup> group = List.of(new RunTimeGroup(Level.NAME, "a"));
+    for (long each : minutes) {
+      history.add(group, new FinishedRun(BEGIN, Duration.ofMinutes(each), End.SUCCEEDED));
+    }
+    return RunTimeEstimate.of(NONE, history.learned(group, BEGIN), NONE);
+  }
+
+  private static RunTimeEstimate unknown() {
+    return RunTimeEstimate.of(NONE, Optional.empty(), NONE);
+  }
+
+  private static Instant minute(int minute) {
+    return BEGIN.plus(Duration.ofMinutes(minute));
+  }
+
+  @Test
+  void declaredRunTimesSayTheMinute() {
+    arrives("first", 4, declared(60));
+    arrives("second", 3, declared(30));
+    arrives("third", 3, declared(30));
+
+    Map<String, StartEstimate> estimates = forecast();
+
+    assertThat(estimates).containsOnlyKeys("second", "third");
+    assertThat(estimates.get("second").basis()).isEqualTo(Basis.DECLARED);
+    assertThat(estimates.get("second").range())
+        .contains(new StartRange(minute(61), minute(61), Optional.of(minute(61))));
+    assertThat(estimates.get("third").range().orElseThrow().expected()).isEqualTo(minute(91));
+    assertThat(estimates.get("third").computedAt()).isEqualTo(now);
+    assertThat(estimates.get("third").assumptions())
+        .containsExactly("no job arrives before it starts");
+  }
+
+  @Test
+  void learnedRunTimesGiveTheirRange() {
+    arrives("first", 4, learned(20, 30, 40, 50, 60, 70, 80, 90, 100));
+    arrives("second", 4, declared(1));
+
+    StartRange range = forecast().get("second").range().orElseThrow();
+
+    assertThat(range.earliest()).isBetween(minute(15), minute(27));
+    assertThat(range.expected()).isBetween(minute(56), minute(66));
+    assertThat(range.latest().orElseThrow()).isBetween(minute(98), minute(120));
+    assertThat(forecast().get("second").basis()).isEqualTo(Basis.LEARNED);
+    assertThat(forecast().get("second").range()).contains(range);
+  }
+
+  @Test
+  void withoutRunTimesThereIsNoDate() {
+    arrives("first", 4, unknown());
+    arrives("second", 4, declared(1));
+
+    StartEstimate estimate = forecast().get("second");
+
+    assertThat(estimate.range()).isEmpty();
+    assertThat(estimate.basis()).isEqualTo(Basis.UNKNOWN);
+    assertThat(estimate.assumptions())
+        .containsExactly("it waits for Workloads of which no run time is known");
+  }
+
+  @Test
+  void largerThanTheQuotaItNeverStarts() {
+    arrives("first", 4, declared(10));
+    arrives("large", 5, declared(10));
+
+    StartEstimate estimate = forecast().get("large");
+
+    assertThat(estimate.range()).isEmpty();
+    assertThat(estimate.basis()).isEqualTo(Basis.NEVER);
+  }
+
+  @Test
+  void runThatOutlivedItsDeclarationIsExpectedToLastAsLongAgain() {
+    arrives("first", 4, declared(10));
+    now = minute(30);
+    arrives("second", 4, declared(10));
+
+    assertThat(forecast().get("second").range().orElseThrow().expected()).isEqualTo(minute(61));
+  }
+
+  @Test
+  void weakestSourceIsTheBasis() {
+    arrives("first", 2, declared(10));
+    arrives(
+        "other", 2, RunTimeEstimate.of(NONE, Optional.empty(), Optional.of(Duration.ofHours(1))));
+    arrives("second", 2, declared(10));
+    arrives("third", 4, declared(10));
+
+    assertThat(forecast().get("second").basis()).isEqualTo(Basis.DECLARED);
+    assertThat(forecast().get("third").basis()).isEqualTo(Basis.LIMIT);
+    assertThat(forecast().get("third").range().orElseThrow().expected()).isEqualTo(minute(62));
+  }
+}
