@@ -239,7 +239,8 @@ public final class Engine {
           workloads.refused(id, decided, superseded);
       case SchedulerEvent.EvictionRefused(var id, var decided) ->
           workloads.evictionRefused(id, decided);
-      case SchedulerEvent.PlacementRefused(var id) -> secondPasses.refused(id, now);
+      case SchedulerEvent.PlacementRefused(var id) ->
+          secondPasses.refused(id, now, workloads::requeueReplacement);
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
@@ -472,7 +473,7 @@ public final class Engine {
     if (!deciding) {
       return CycleHeads.none();
     }
-    secondPasses.run(now);
+    secondPasses.run(now, workloads::requeueReplacement);
     return waiting.heads();
   }
 

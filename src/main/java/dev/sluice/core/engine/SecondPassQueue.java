@@ -120,8 +120,12 @@ final class SecondPassQueue {
     waiting.remove(entry.id.uid());
   }
 
-  /** Records that places were not written: the Workload has those that it had, and tries again. */
-  void refused(WorkloadId id, Instant now) {
+  /**
+   * Records that places were not written: the Workload has those that it had, and tries again.
+   *
+   * @param moved told of the Workload if its places changed
+   */
+  void refused(WorkloadId id, Instant now, Consumer<WorkloadEntry> moved) {
     PlaceSearch refused = waiting.get(id.uid());
     ReservingWorkload workload = refused == null ? null : refused.entry.lacking;
     if (refused == null || workload == null) {
@@ -129,6 +133,7 @@ final class SecondPassQueue {
     }
     if (refused.placed) {
       reserve(refused.entry, workload);
+      moved.accept(refused.entry);
     }
     refused.placed = false;
     refused.backOff(now);
@@ -139,8 +144,13 @@ final class SecondPassQueue {
     return waiting.values().stream().anyMatch(each -> !each.placed && !each.due.isAfter(now));
   }
 
-  /** Looks for the places that are due. */
-  void run(Instant now) {
+  /**
+   * Looks for the places that are due.
+   *
+   * @param moved told of each Workload that got places: its replacement, if there is one, would
+   *     otherwise be placed as if it shared the former ones
+   */
+  void run(Instant now, Consumer<WorkloadEntry> moved) {
     for (PlaceSearch each : waiting.values()) {
       ReservingWorkload workload = each.entry.lacking;
       if (workload != null
@@ -148,7 +158,15 @@ final class SecondPassQueue {
           && !each.due.isAfter(now)
           && each.entry.stage == Stage.RESERVING
           && each.entry.evictionDecided == WorkloadEntry.NO_VERSION) {
-        workload.secondPass().ifPresent(lacking -> run(each, workload, lacking, now));
+        workload
+            .secondPass()
+            .ifPresent(
+                lacking -> {
+                  run(each, workload, lacking, now);
+                  if (each.placed) {
+                    moved.accept(each.entry);
+                  }
+                });
       }
     }
   }

@@ -341,7 +341,7 @@ final class WorkloadTable {
   }
 
   /** Enqueues the replacement of a slice again, if that waits, since the slice has changed. */
-  private void requeueReplacement(WorkloadEntry entry) {
+  void requeueReplacement(WorkloadEntry entry) {
     requeue(slices.replacementOf(entry));
   }
 

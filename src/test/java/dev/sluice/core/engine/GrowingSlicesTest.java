@@ -303,6 +303,32 @@ class GrowingSlicesTest {
   }
 
   @Test
+  void theMoreIsPlacedBesideThePlacesThatReplaceThoseOnLostNodes() {
+    submit("a", "", 1);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    List<PodSetAssignment> before = scheduler.admission("a").podSets();
+    reserving(
+        scheduler,
+        "a",
+        "",
+        before,
+        Optional.of(
+            new SecondPass(
+                List.of(podSet("main", 1, ANYWHERE)),
+                Set.of(places("a").getFirst().replaceAll("=.*", "")))));
+
+    submit("b", "a", 2);
+
+    assertThat(scheduler.admitted()).containsExactly("b");
+    assertThat(used(scheduler).stream().filter(each -> each.equals("3/1")))
+        .as("a shares its new place with b")
+        .hasSize(2);
+    scheduler.finish("a");
+    assertThat(used(scheduler).stream().filter(each -> each.equals("3/1"))).hasSize(2);
+    assertThat(used(scheduler)).containsOnly("3/1", "0/0");
+  }
+
+  @Test
   void theSliceThatStaysReplacesLostNodes() {
     Optional<SecondPass> lost =
         Optional.of(new SecondPass(List.of(podSet("main", 1, ANYWHERE)), Set.of("r1-n1")));
