@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.CopiedEngine;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -11,6 +12,7 @@ import dev.sluice.reference.RandomWorld.Pods;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
@@ -101,12 +103,68 @@ class EngineStateTest {
         dice -> placed(dice, false));
   }
 
+  @Test
+  void usageOverTimeIsNotLost() {
+    play("state of usage", 80, seed -> of(seed, true, Pods.ALL), dice -> used(dice, false));
+    play(
+        "state of usage by policies",
+        80,
+        seed -> RandomWorld.withPolicies(seed, true),
+        dice -> used(dice, false));
+    play(
+        "state of usage sharing",
+        80,
+        seed -> RandomWorld.weighted(seed, Pods.ALL),
+        dice -> used(dice, true));
+    play("state of usage of slices", 80, seed -> of(seed, true, Pods.SLICES), d -> used(d, false));
+  }
+
+  @Test
+  void whoLacksPlacesStillLooksForThem() {
+    long placed =
+        play(
+            "state of second passes",
+            200,
+            seed -> RandomWorld.placed(seed, true, Pods.GET_READY, false),
+            dice -> used(dice, false));
+    placed +=
+        play(
+            "state of second passes of slices",
+            200,
+            seed -> RandomWorld.placed(seed, true, Pods.SLICES, false),
+            dice -> used(dice, false));
+    assertThat(placed).isPositive();
+  }
+
+  @Test
+  void whoIsSkippedInACrowdIsNotLost() {
+    play("state of a crowd", 300, seed -> RandomWorld.crowded(seed, false), EngineStateTest::plain);
+    play(
+        "state of a crowd sharing",
+        300,
+        seed -> RandomWorld.crowded(seed, true),
+        EngineStateTest::fair);
+  }
+
   private static RandomWorld of(long seed, boolean preempting, Pods pods) {
     return new RandomWorld(seed, true, preempting, pods);
   }
 
   private static EngineOptions plain(Dice dice) {
     return EngineOptions.DEFAULT;
+  }
+
+  private static EngineOptions used(Dice dice, boolean fair) {
+    return new EngineOptions(
+        fair ? TopologyEnginesTest.fair(dice) : Optional.empty(),
+        dice.chance(10),
+        Optional.of(
+            new AdmissionFairSharing(
+                Duration.ofSeconds(dice.pick(new Integer[] {0, 20, 100})),
+                Duration.ofSeconds(1 + dice.below(20)),
+                Map.of("memory", 0.5))),
+        new OrderingRules(dice.chance(80), dice.chance(20), dice.chance(80)),
+        TopologyEnginesTest.topology(dice));
   }
 
   private static EngineOptions fair(Dice dice) {
@@ -171,5 +229,33 @@ class EngineStateTest {
         });
     assertThat(copies).hasPositiveValue();
     assertThat(admissions).hasPositiveValue();
+  }
+
+  /** Plays worlds without a reference; returns how many decisions second passes led to. */
+  private static long play(
+      String what,
+      int length,
+      LongFunction<RandomWorld> make,
+      Function<Dice, EngineOptions> options) {
+    AtomicLong copies = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    AtomicLong placed = new AtomicLong();
+    Worlds.play(
+        what,
+        2_000,
+        length,
+        (seed, steps) -> make.apply(seed).steps(steps),
+        (seed, world) -> {
+          CopiedEngine engine = new CopiedEngine(options.apply(new Dice(seed)), seed);
+          CopiedWorld played = new CopiedWorld(engine, seed);
+          played.play(world);
+          copies.addAndGet(engine.copies());
+          admissions.addAndGet(played.admissions());
+          placed.addAndGet(played.placed());
+        });
+    System.out.printf("property: copies=%s admissions=%s placed=%s%n", copies, admissions, placed);
+    assertThat(copies).hasPositiveValue();
+    assertThat(admissions).hasPositiveValue();
+    return placed.get();
   }
 }
