@@ -2,6 +2,7 @@ package dev.sluice.bench;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
@@ -193,6 +194,11 @@ public final class EngineScenario {
                     new LocalQueueId("team", localQueue(i, j)), "queue-" + i, StopPolicy.NONE)));
       }
     }
+  }
+
+  /** The state of the engine as a value. */
+  public EngineState export() {
+    return engine.export();
   }
 
   /** The first LocalQueue has the name of its ClusterQueue. */

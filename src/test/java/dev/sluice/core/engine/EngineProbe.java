@@ -35,6 +35,11 @@ public final class EngineProbe {
     return new EngineProbe(rules, false);
   }
 
+  /** The state as a value. */
+  public EngineState export() {
+    return engine.export();
+  }
+
   /** Folds a fact in. */
   public void fold(SchedulerEvent schedulerEvent) {
     engine.apply(schedulerEvent);
