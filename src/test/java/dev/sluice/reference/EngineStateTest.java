@@ -25,6 +25,9 @@ import org.junit.jupiter.api.Test;
  */
 class EngineStateTest {
 
+  /** How many steps of each kind of world are played unless a property says otherwise. */
+  private static final int STEPS = 800;
+
   @Test
   void withoutPreemptionNothingIsLost() {
     admit("state", seed -> new RandomWorld(seed, true, false), EngineOptions.DEFAULT);
@@ -146,6 +149,42 @@ class EngineStateTest {
         EngineStateTest::fair);
   }
 
+  @Test
+  void aTreeAloneDecidesTheSame() {
+    trees("state of trees", 80, seed -> of(seed, true, Pods.ALL), EngineStateTest::plain);
+    trees("state of crowds", 300, seed -> RandomWorld.crowded(seed, true), EngineStateTest::fair);
+    trees(
+        "state of trees by policies",
+        80,
+        seed -> RandomWorld.withPolicies(seed, true),
+        EngineStateTest::plain);
+    trees(
+        "state of trees with places",
+        200,
+        seed -> RandomWorld.placed(seed, true, Pods.SLICES, false),
+        dice -> placed(dice, false));
+  }
+
+  private static void trees(
+      String what,
+      int length,
+      LongFunction<RandomWorld> make,
+      Function<Dice, EngineOptions> options) {
+    AtomicLong compared = new AtomicLong();
+    Worlds.play(
+        what,
+        STEPS,
+        length,
+        (seed, steps) -> make.apply(seed).steps(steps),
+        (seed, world) -> {
+          CopiedEngine engine = new CopiedEngine(options.apply(new Dice(seed)), seed);
+          new CopiedWorld(engine, seed).play(world);
+          compared.addAndGet(engine.compareTrees());
+        });
+    System.out.printf("property: compared=%s%n", compared);
+    assertThat(compared).hasPositiveValue();
+  }
+
   private static RandomWorld of(long seed, boolean preempting, Pods pods) {
     return new RandomWorld(seed, true, preempting, pods);
   }
@@ -185,7 +224,7 @@ class EngineStateTest {
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
         what,
-        2_000,
+        STEPS,
         (seed, length) -> make.apply(seed).steps(length),
         (seed, world) -> {
           CopiedEngine engine = new CopiedEngine(options, seed);
@@ -216,7 +255,7 @@ class EngineStateTest {
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
         what,
-        2_000,
+        STEPS,
         length,
         (seed, steps) -> make.apply(seed).steps(steps),
         (seed, world) -> {
@@ -242,7 +281,7 @@ class EngineStateTest {
     AtomicLong placed = new AtomicLong();
     Worlds.play(
         what,
-        2_000,
+        STEPS,
         length,
         (seed, steps) -> make.apply(seed).steps(steps),
         (seed, world) -> {

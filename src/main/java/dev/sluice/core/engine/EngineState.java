@@ -46,6 +46,18 @@ public record EngineState(
   }
 
   /**
+   * The part of the state that decides on one quota tree: an engine that is restored from it makes
+   * the same decisions on that tree, as long as no declaration changes which queues belong to it.
+   * Trees whose queues have the same nodes stay together; so do all trees where Workloads wait for
+   * the pods of all others.
+   *
+   * @param root name of the cohort at the root, or of a ClusterQueue without a cohort
+   */
+  public EngineState ofTree(String root) {
+    return StateOfTrees.of(this, root);
+  }
+
+  /**
    * What is declared beside queues.
    *
    * @param pairs the pairs of flavor and resource, in the order of their numbers

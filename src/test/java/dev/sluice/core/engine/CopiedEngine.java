@@ -1,7 +1,9 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
+import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.lang.reflect.RecordComponent;
@@ -12,6 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * An engine that was never exported, and beside it one that is exported and restored at random
@@ -120,6 +124,92 @@ public final class CopiedEngine {
     ViewPublisher views = new ViewPublisher();
     views.publish(engine);
     return views;
+  }
+
+  /**
+   * Copies each quota tree alone, and lets Workloads of the tree end: the copy decides on the tree
+   * as a copy of everything does.
+   *
+   * @return how many decisions were compared
+   */
+  public int compareTrees() {
+    EngineState state = copy.export();
+    Set<String> roots = new TreeSet<>();
+    for (EngineState.ClusterQueueExport queue : state.clusterQueues()) {
+      roots.add(queue.spec().map(ClusterQueueSpec::cohort).orElse(""));
+      roots.add(queue.name());
+    }
+    state.specs().cohorts().forEach(cohort -> roots.add(cohort.name()));
+    int compared = 0;
+    for (String root : roots) {
+      EngineState part = state.ofTree(root);
+      if (!part.clusterQueues().isEmpty()) {
+        compared += compareTree(state, part);
+      }
+    }
+    return compared;
+  }
+
+  private int compareTree(EngineState state, EngineState part) {
+    List<Decision> ofAll = new ArrayList<>();
+    List<Decision> ofPart = new ArrayList<>();
+    Engine all = Engine.restore(options, state, ofAll::add);
+    Engine tree = Engine.restore(options, part, ofPart::add);
+    Set<String> queues = new TreeSet<>();
+    part.clusterQueues().forEach(queue -> queues.add(queue.name()));
+    List<WorkloadId> holders = new ArrayList<>();
+    part.workloads().workloads().stream()
+        .filter(workload -> workload.reservation().isPresent())
+        .forEach(workload -> holders.add(workload.id()));
+    int compared = 0;
+    for (int round = 0; round < 5; round++) {
+      if (!settles(all) || !settles(tree)) {
+        return compared;
+      }
+      ofAll.removeIf(decision -> !queues.contains(queueOf(decision)));
+      same("decisions on " + queues, byQueue(ofAll), byQueue(ofPart));
+      compared += ofPart.size();
+      ofPart.stream()
+          .filter(Decision.Admit.class::isInstance)
+          .forEach(decision -> holders.add(decision.id()));
+      ofAll.clear();
+      ofPart.clear();
+      if (!holders.isEmpty()) {
+        SchedulerEvent ends =
+            new SchedulerEvent.WorkloadReleased(
+                holders.remove(random.nextInt(holders.size())), Long.MAX_VALUE);
+        all.apply(ends);
+        tree.apply(ends);
+      }
+    }
+    return compared;
+  }
+
+  private static boolean settles(Engine engine) {
+    for (int i = 0; i < 200; i++) {
+      if (!engine.cycle()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static String queueOf(Decision decision) {
+    return switch (decision) {
+      case Decision.Admit admit -> admit.clusterQueue();
+      case Decision.Preempt preempt -> preempt.clusterQueue();
+      case PlacementDecision placement -> "";
+    };
+  }
+
+  private static Map<String, List<Decision>> byQueue(List<Decision> decisions) {
+    Map<String, List<Decision>> byQueue = new TreeMap<>();
+    for (Decision decision : decisions) {
+      if (!queueOf(decision).isEmpty()) {
+        byQueue.computeIfAbsent(queueOf(decision), any -> new ArrayList<>()).add(decision);
+      }
+    }
+    return byQueue;
   }
 
   /** Names of the ClusterQueues of which the last cycle evaluated a head. */
