@@ -44,7 +44,7 @@ public final class RunTimeRecorder implements WorkloadListener {
   private CountedRuns counted = new CountedRuns();
   private long changes;
 
-  /** Confined to the thread that tells of Workloads; emptied when all were listed. */
+  /** This field and the next one are used by whoever tells of Workloads, one call at a time. */
   private final List<EndedRun> listed = new ArrayList<>();
 
   private boolean listing = true;
@@ -83,8 +83,8 @@ public final class RunTimeRecorder implements WorkloadListener {
       return;
     }
     // an eviction takes the admission away
-    boolean admitted = before == null || after.status().admission().isPresent();
-    EndedRun ended = new EndedRun(admitted ? after : before, run.get());
+    CachedWorkload ran = before == null || after.status().admission().isPresent() ? after : before;
+    EndedRun ended = new EndedRun(ran, run.get());
     if (listing) {
       listed.add(ended);
     } else {

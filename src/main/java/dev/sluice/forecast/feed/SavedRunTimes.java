@@ -133,7 +133,7 @@ record SavedRunTimes(CountedRuns.Saved counted, List<SavedGroup> groups) {
       later.put(in.readLong(), Instant.ofEpochSecond(in(in.readLong(), MOST_SECONDS, "time")));
     }
     List<SavedGroup> groups = new ArrayList<>();
-    for (int left = in.readInt(); left > 0; left--) {
+    for (long left = in(in.readInt(), MOST_BYTES, "number of groups"); left > 0; left--) {
       groups.add(group(in));
     }
     return new SavedRunTimes(new CountedRuns.Saved(until, later), groups);
@@ -144,7 +144,7 @@ record SavedRunTimes(CountedRuns.Saved counted, List<SavedGroup> groups) {
     String key = in.readUTF();
     List<FinishedRun> runs = new ArrayList<>();
     long endedAt = 0;
-    for (int left = in.readShort(); left > 0; left--) {
+    for (long left = in(in.readShort(), Short.MAX_VALUE, "number of runs"); left > 0; left--) {
       long step = readNumber(in);
       endedAt = in(endedAt + ((step >>> 1) ^ -(step & 1)), MOST_SECONDS, "time");
       long lasted = in(readNumber(in), MOST_SECONDS * ENDS + ENDS - 1, "duration");

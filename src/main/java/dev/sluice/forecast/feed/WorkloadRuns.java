@@ -28,10 +28,10 @@ final class WorkloadRuns {
           ? Optional.empty()
           : finished(before, after);
     }
-    boolean ran = before != null && before.admitted() && !before.evicted();
-    return ran && (after.evicted() || !after.admitted())
-        ? evicted(before, after)
-        : Optional.empty();
+    if (before == null || !before.admitted() || before.evicted()) {
+      return Optional.empty();
+    }
+    return after.evicted() || !after.admitted() ? evicted(before, after) : Optional.empty();
   }
 
   private static Optional<FinishedRun> finished(

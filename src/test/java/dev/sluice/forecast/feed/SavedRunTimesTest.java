@@ -11,9 +11,11 @@ import dev.sluice.forecast.runtimes.RunTimeHistory.SavedGroup;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -90,8 +92,7 @@ class SavedRunTimesTest {
       byte[] bad = good.clone();
       bad[random.nextInt(bad.length)] ^= (byte) (1 << random.nextInt(8));
       try {
-        SavedRunTimes.decode(
-            i % 2 == 0 ? bad : java.util.Arrays.copyOf(bad, bad.length - 1 - i / 4 % 100));
+        SavedRunTimes.decode(i % 2 == 0 ? bad : Arrays.copyOf(bad, bad.length - 1 - i / 4 % 100));
       } catch (IOException expected) {
         refused++;
       }
@@ -101,20 +102,25 @@ class SavedRunTimesTest {
   }
 
   @Test
-  void uncompressedNonsenseIsRefused() throws IOException {
+  void groupsThatAreNoneAreRefused() throws IOException {
     Random random = new Random(5);
+    int refused = 0;
     for (int i = 0; i < 2_000; i++) {
-      byte[] rest = new byte[random.nextInt(200)];
-      random.nextBytes(rest);
-      byte[] bytes = compressed(1, rest);
+      ByteBuffer rest = ByteBuffer.allocate(216);
+      random.nextBytes(rest.array());
+      rest.putLong(0).putInt(0).putInt(3);
       try {
-        SavedRunTimes.decode(bytes);
+        SavedRunTimes.decode(compressed(1, rest.array()));
       } catch (IOException expected) {
-        continue;
+        refused++;
       }
     }
+    assertThat(refused).isGreaterThan(1_900);
     assertThatThrownBy(() -> SavedRunTimes.decode(compressed(2, new byte[100])))
         .hasMessage("version 2 is not known");
+    byte[] negative = ByteBuffer.allocate(16).putLong(0).putInt(0).putInt(-1).array();
+    assertThatThrownBy(() -> SavedRunTimes.decode(compressed(1, negative)))
+        .hasMessage("the number of groups -1 is out of range");
   }
 
   private static byte[] compressed(int version, byte[] rest) throws IOException {
