@@ -1,7 +1,6 @@
 package dev.sluice.app.module;
 
 import dev.sluice.forecast.feed.RunTimeEstimator;
-import dev.sluice.forecast.feed.RunTimeEstimator.DefaultRunTime;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
 import dev.sluice.forecast.feed.StartEstimator;
@@ -69,10 +68,7 @@ public final class RunTimeModule implements OperatorModule {
     estimator =
         new RunTimeEstimator(
             recorder::learned,
-            workload ->
-                rules
-                    .defaultOf(workload.id().namespace(), workload.spec().queueName())
-                    .map(found -> new DefaultRunTime(found.runTime(), found.queue())),
+            workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =

@@ -1,5 +1,6 @@
 package dev.sluice.forecast.feed;
 
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.runtimes.RunTimeHistory.Learned;
@@ -17,15 +18,8 @@ import java.util.function.Function;
 public final class RunTimeEstimator {
 
   private final Function<CachedWorkload, Optional<Learned>> learned;
-  private final Function<CachedWorkload, Optional<DefaultRunTime>> defaults;
+  private final Function<CachedWorkload, Optional<QueueRunTime>> defaults;
   private final InstantSource clock;
-
-  /**
-   * The default run time of a queue.
-   *
-   * @param queue such as {@code LocalQueue team/gpu}
-   */
-  public record DefaultRunTime(Duration runTime, String queue) {}
 
   /**
    * An estimator.
@@ -35,7 +29,7 @@ public final class RunTimeEstimator {
    */
   public RunTimeEstimator(
       Function<CachedWorkload, Optional<Learned>> learned,
-      Function<CachedWorkload, Optional<DefaultRunTime>> defaults,
+      Function<CachedWorkload, Optional<QueueRunTime>> defaults,
       InstantSource clock) {
     this.learned = learned;
     this.defaults = defaults;
@@ -45,9 +39,9 @@ public final class RunTimeEstimator {
   /** The estimate for the run of an admitted Workload, or for the next run of another one. */
   public WorkloadRunTime of(CachedWorkload workload) {
     Optional<Duration> declared = RunTimeAnnotations.expected(workload.annotations());
-    Optional<DefaultRunTime> byQueue =
+    Optional<QueueRunTime> byQueue =
         declared.isPresent() ? Optional.empty() : defaults.apply(workload);
-    declared = declared.or(() -> byQueue.map(DefaultRunTime::runTime));
+    declared = declared.or(() -> byQueue.map(QueueRunTime::runTime));
     RunTimeEstimate estimate =
         RunTimeEstimate.of(
             declared,
@@ -56,7 +50,7 @@ public final class RunTimeEstimator {
     Instant now = clock.instant();
     return new WorkloadRunTime(
         estimate,
-        byQueue.map(DefaultRunTime::queue),
+        byQueue.map(QueueRunTime::queue),
         workload.finished()
             ? Optional.empty()
             : WorkloadRuns.startedAt(workload, now)

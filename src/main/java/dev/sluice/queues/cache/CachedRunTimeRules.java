@@ -1,5 +1,6 @@
 package dev.sluice.queues.cache;
 
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
@@ -20,13 +21,6 @@ public final class CachedRunTimeRules {
   public CachedRunTimeRules(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
   }
-
-  /**
-   * A run time that a queue says.
-   *
-   * @param queue such as {@code LocalQueue team/gpu}
-   */
-  public record QueueRunTime(Duration runTime, String queue) {}
 
   /** The ClusterQueue that a LocalQueue names; empty if it isn't known. */
   public String clusterQueue(String namespace, String localQueue) {

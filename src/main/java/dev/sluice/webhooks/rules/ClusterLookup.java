@@ -1,7 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package dev.sluice.webhooks.rules;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
-import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
 import dev.sluice.webhooks.review.FieldErrors;
 import java.util.Map;
 import java.util.Optional;

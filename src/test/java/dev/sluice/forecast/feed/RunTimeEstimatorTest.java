@@ -4,8 +4,8 @@ import static dev.sluice.forecast.feed.RunWorkload.at;
 import static dev.sluice.forecast.feed.RunWorkload.named;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
-import dev.sluice.forecast.feed.RunTimeEstimator.DefaultRunTime;
 import dev.sluice.forecast.runtimes.RunTimeDistribution;
 import dev.sluice.forecast.runtimes.RunTimeEstimate.Basis;
 import dev.sluice.forecast.runtimes.RunTimeGroup.Level;
@@ -20,7 +20,7 @@ class RunTimeEstimatorTest {
   private static final RunTimeDistribution HOUR = RunTimeDistribution.exactly(Duration.ofHours(1));
 
   private static WorkloadRunTime estimate(
-      RunWorkload workload, boolean learned, Optional<DefaultRunTime> ofQueue) {
+      RunWorkload workload, boolean learned, Optional<QueueRunTime> ofQueue) {
     return new RunTimeEstimator(
             any ->
                 learned ? Optional.of(new Learned(Level.NAME, 7, HOUR, HOUR, 0)) : Optional.empty(),
@@ -35,7 +35,7 @@ class RunTimeEstimatorTest {
         estimate(
             named("a").annotated(RunTimeAnnotations.EXPECTED, "90m"),
             true,
-            Optional.of(new DefaultRunTime(Duration.ofHours(2), "LocalQueue team/gpu")));
+            Optional.of(new QueueRunTime(Duration.ofHours(2), "LocalQueue team/gpu")));
     assertThat(found.estimate().basis()).isEqualTo(Basis.DECLARED);
     assertThat(found.estimate().distribution().orElseThrow().quantile(0.5))
         .isEqualTo(Duration.ofMinutes(90));
@@ -49,7 +49,7 @@ class RunTimeEstimatorTest {
         estimate(
             named("a").annotated(RunTimeAnnotations.EXPECTED, "soon"),
             true,
-            Optional.of(new DefaultRunTime(Duration.ofHours(2), "LocalQueue team/gpu")));
+            Optional.of(new QueueRunTime(Duration.ofHours(2), "LocalQueue team/gpu")));
     assertThat(found.estimate().basis()).isEqualTo(Basis.DECLARED);
     assertThat(found.queueWithDefault()).contains("LocalQueue team/gpu");
   }

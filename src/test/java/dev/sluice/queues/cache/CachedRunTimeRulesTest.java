@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.kube.controller.ObservableItemStore;
-import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.Locale;

@@ -10,7 +10,7 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.queues.cache.CachedRunTimeRules.QueueRunTime;
+import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.webhooks.EmptyCluster;
 import java.time.Duration;
 import java.util.Optional;
