@@ -12,6 +12,8 @@ import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
+import dev.sluice.kube.controller.GroupKindConcurrency;
+import dev.sluice.kube.controller.LeaderAwareReconciler;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
@@ -53,6 +55,7 @@ public final class QueueControllers implements AutoCloseable {
    * @param eventNotifier records Kubernetes events
    * @param clock time of transitions and of status updates
    * @param statusRate rate limit of status updates
+   * @param queue how work queues run, and how many objects of a kind are reconciled at a time
    */
   public record Dependencies(
       Leadership leadership,
@@ -90,6 +93,7 @@ public final class QueueControllers implements AutoCloseable {
   }
 
   private final InformerCaches informerCaches;
+  private final GroupKindConcurrency concurrency;
   private final ReconcileTrigger<ResourceFlavor> flavorTrigger =
       new ReconcileTrigger<>("flavors-in-use");
   private final ReconcileTrigger<AdmissionCheck> checkTrigger =
@@ -117,6 +121,7 @@ public final class QueueControllers implements AutoCloseable {
   /** Creates the reconcilers without registering them. */
   public QueueControllers(Dependencies dependencies) {
     informerCaches = dependencies.informerCaches();
+    concurrency = dependencies.queue().concurrency();
     Leadership leadership = dependencies.leadership();
     viewEventSource =
         new ViewEventSource(
@@ -211,19 +216,32 @@ public final class QueueControllers implements AutoCloseable {
 
   /** Registers all reconcilers; their informers fill the informer caches. */
   public void register(Operator operator) {
-    ControllerRegistration.register(operator, "resourceflavor", flavors, informerCaches.flavors());
-    ControllerRegistration.register(
-        operator, "clusterqueue", clusterQueues, informerCaches.clusterQueues());
-    ControllerRegistration.register(
-        operator, "localqueue", localQueues, informerCaches.localQueues());
-    ControllerRegistration.register(operator, "cohort", cohorts, informerCaches.cohorts());
-    ControllerRegistration.register(operator, "admissioncheck", checks, informerCaches.checks());
-    ControllerRegistration.register(operator, "topology", topologies, informerCaches.topologies());
-    ControllerRegistration.register(
+    register(operator, "resourceflavor", flavors, informerCaches.flavors(), ResourceFlavor.class);
+    register(
+        operator,
+        "clusterqueue",
+        clusterQueues,
+        informerCaches.clusterQueues(),
+        ClusterQueue.class);
+    register(operator, "localqueue", localQueues, informerCaches.localQueues(), LocalQueue.class);
+    register(operator, "cohort", cohorts, informerCaches.cohorts(), Cohort.class);
+    register(operator, "admissioncheck", checks, informerCaches.checks(), AdmissionCheck.class);
+    register(operator, "topology", topologies, informerCaches.topologies(), Topology.class);
+    register(
         operator,
         "workloadpriorityclass",
         priorityClasses,
-        informerCaches.workloadPriorityClasses());
+        informerCaches.workloadPriorityClasses(),
+        WorkloadPriorityClass.class);
+  }
+
+  private <P extends HasMetadata> void register(
+      Operator operator,
+      String name,
+      LeaderAwareReconciler<P> reconciler,
+      ObservableItemStore<P> store,
+      Class<P> kind) {
+    ControllerRegistration.register(operator, name, reconciler, store, concurrency.limit(kind));
   }
 
   /** Conditions about the quota automation of ClusterQueues. */

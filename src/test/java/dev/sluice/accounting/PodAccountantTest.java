@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventSink;
@@ -93,7 +94,8 @@ class PodAccountantTest {
               () -> now.toEpochMilli() * 1_000_000,
               1,
               Duration.ofMillis(1),
-              Duration.ofMillis(1)));
+              Duration.ofMillis(1),
+              GroupKindConcurrency.NONE));
 
   private static final class ToldNobody implements EventSink {
     @Override

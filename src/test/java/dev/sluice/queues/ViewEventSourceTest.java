@@ -3,6 +3,7 @@ package dev.sluice.queues;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.queues.status.StatusRateLimiter;
@@ -45,7 +46,8 @@ class ViewEventSourceTest {
               () -> Duration.between(Instant.EPOCH, now).toNanos(),
               1,
               INTERVAL,
-              INTERVAL),
+              INTERVAL,
+              GroupKindConcurrency.NONE),
           new ReconcileTrigger<>("cluster-queues"),
           new ReconcileTrigger<>("local-queues"),
           new ReconcileTrigger<>("cohorts"));

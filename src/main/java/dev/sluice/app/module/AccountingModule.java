@@ -33,7 +33,6 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.metrics.PodAccountingMetrics;
@@ -98,7 +97,7 @@ public final class AccountingModule implements OperatorModule {
                 () -> leading && context.leadership().leading() && synced.getAsBoolean()),
             accounts,
             workload -> released.accept(workload),
-            WorkQueueSettings.of(context.executor(), context::schedule));
+            context.workQueues());
     lookup = new PodAdmissionLookup(accounts, parser, requests, prevention(freshPods));
     workloads.reflector().listen(accounts);
   }

@@ -2,7 +2,6 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.recovery.FailureRecoveryController;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import java.io.IOException;
 import java.util.Optional;
 
@@ -25,7 +24,7 @@ public final class FailureRecoveryModule implements OperatorModule {
                         context.requests(WRITES_AT_A_TIME),
                         context.events(),
                         () -> leading && context.leadership().leading()),
-                    WorkQueueSettings.of(context.executor(), context::schedule)))
+                    context.workQueues().ofKind("", "Pod")))
             : Optional.empty();
   }
 

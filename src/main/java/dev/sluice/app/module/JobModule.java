@@ -27,7 +27,6 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.OwnUser;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
@@ -134,7 +133,7 @@ public final class JobModule implements OperatorModule {
     ownerless =
         new OwnerlessWorkloads(
             controllerContext.dependencies(),
-            controllerContext.queue(),
+            controllerContext.queue(JobKind.WORKLOAD),
             controllerContext.leading(),
             (namespace, owner) -> isCached(registry, podIndex, namespace, owner),
             new AttendedKinds(context)::isExternal);
@@ -227,7 +226,7 @@ public final class JobModule implements OperatorModule {
             context.clock(),
             new ComposedWorkloadValidation(WebhookSettings.of(context.configuration())),
             context.latency()::share),
-        WorkQueueSettings.of(context.executor(), context::schedule),
+        context.workQueues(),
         () -> started && context.leadership().leading());
   }
 
@@ -250,7 +249,7 @@ public final class JobModule implements OperatorModule {
                     registry,
                     context.requests(UNITS_AT_A_TIME),
                     context.events(),
-                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    context.workQueue(JobKind.WORKLOAD),
                     () -> started && context.leadership().leading())))
         : Optional.empty();
   }
@@ -265,7 +264,7 @@ public final class JobModule implements OperatorModule {
                     workloads.writer(),
                     registry,
                     context.requests(1),
-                    WorkQueueSettings.of(context.executor(), context::schedule),
+                    context.workQueue(ForeignQueueUnit.KIND),
                     () -> started && context.leadership().leading())))
         : Optional.empty();
   }

@@ -2,7 +2,6 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.core.engine.SchedulerQueries;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kubequeue.QueueItemsReporter;
 import dev.sluice.kubequeue.QuotaReconciler;
@@ -57,7 +56,7 @@ public final class KubeQueueModule implements OperatorModule {
                 context.requests(WRITES_AT_A_TIME),
                 context.events(),
                 context.leadership()::leading,
-                WorkQueueSettings.of(context.executor(), context::schedule)),
+                context.workQueues()),
             changed ->
                 new SourceObjects(
                     context.client(),
@@ -75,7 +74,7 @@ public final class KubeQueueModule implements OperatorModule {
                         queries,
                         context.requests(1),
                         context.leadership()::leading,
-                        WorkQueueSettings.of(context.executor(), context::schedule)),
+                        context.workQueues()),
                     quotas.objects()))
             : Optional.empty();
     return new Parts(definitions, quotas, items);

@@ -236,7 +236,7 @@ public final class MultiKueueModule implements OperatorModule {
 
   @Override
   public void register(Operator operator) {
-    controllers.ifPresent(it -> it.register(operator));
+    controllers.ifPresent(it -> it.register(operator, context.workQueues().concurrency()));
   }
 
   @Override

@@ -10,6 +10,8 @@ import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.client.WriteLatency;
+import dev.sluice.kube.controller.GroupKindConcurrency;
+import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Reporter;
 import dev.sluice.kube.events.EventRecorder.Routine;
@@ -36,9 +38,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What all modules of an operator share. */
 public final class OperatorContext implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorContext.class);
 
   /** Two of ten events a second are written however slow the API server is. */
   private static final double LEAST_SHARE_OF_EVENTS = 0.2;
@@ -75,6 +81,14 @@ public final class OperatorContext implements AutoCloseable {
       Leadership leadership,
       ProcessSettings process) {
     this.configuration = configuration;
+    ReconciledKinds.unknown(configuration.controller().groupKindConcurrency().keySet())
+        .forEach(
+            name ->
+                LOG.warn(
+                    "field=controller.groupKindConcurrency[{}] used=false reason=\"no controller"
+                        + " reconciles objects of this kind; a name is Kind.group, such as"
+                        + " Job.batch\"",
+                    name));
     this.options = new OptionsMapper(configuration);
     this.reflectors = reflectors;
     this.client = reflectors.client();
@@ -192,6 +206,17 @@ public final class OperatorContext implements AutoCloseable {
   /** Completes when every module is started: the caches hold the cluster, Workloads included. */
   public CompletableFuture<Void> listed() {
     return listed;
+  }
+
+  /** How work queues run whose keys are not objects of one kind. */
+  WorkQueueSettings workQueues() {
+    return WorkQueueSettings.of(executor, this::schedule)
+        .with(new GroupKindConcurrency(configuration.controller().groupKindConcurrency()));
+  }
+
+  /** How a work queue runs whose keys are objects of a kind. */
+  WorkQueueSettings workQueue(JobKind kind) {
+    return workQueues().ofKind(kind.group(), kind.kind());
   }
 
   EventRecorder events() {

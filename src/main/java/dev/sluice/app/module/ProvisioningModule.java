@@ -4,7 +4,6 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.provisioning.ProvisioningControllers;
 import dev.sluice.jobs.controller.CachedJobLookups;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.workload.record.CachedWorkload;
@@ -44,7 +43,7 @@ public final class ProvisioningModule implements OperatorModule {
                 this::record,
                 context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
                 context.clock(),
-                WorkQueueSettings.of(context.executor(), context::schedule)));
+                context.workQueues()));
     workloads.reflector().listen(controllers.workloadListener());
   }
 

@@ -3,7 +3,6 @@ package dev.sluice.app.module;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
-import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.queues.QueueControllers;
 import dev.sluice.queues.cache.CacheEventFeed;
@@ -45,7 +44,7 @@ public final class QueueModule implements OperatorModule {
                 new RecordedEventNotifier(context.events()),
                 context.clock(),
                 QueueControllers.StatusRate.DEFAULT.within(context.latency()::share),
-                WorkQueueSettings.of(context.executor(), context::schedule)));
+                context.workQueues()));
     scheduler.engine().listen(controllers.viewListener());
     workloads.reflector().listen(controllers.workloadListener());
   }

@@ -3,7 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.accounting.PodRecord;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.model.Toleration;
-import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.topology.FailedNodeController;
 import dev.sluice.topology.FailedNodePolicy;
@@ -72,7 +72,7 @@ public final class TopologyModule implements OperatorModule {
             pods,
             context.requests(WRITES_AT_A_TIME),
             workloads.writer(),
-            WorkQueueSettings.of(context.executor(), context::schedule),
+            context.workQueue(JobKind.WORKLOAD),
             context.clock(),
             this::mayAct,
             metrics::recordGateRemoval);
@@ -101,7 +101,7 @@ public final class TopologyModule implements OperatorModule {
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_POD_TERMINATION),
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_NODE_TAINTS),
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME)),
-            WorkQueueSettings.of(context.executor(), context::schedule),
+            context.workQueue(JobKind.WORKLOAD),
             this::mayAct);
     if (replacesNodes()) {
       workloads.reflector().listen(controller);

@@ -25,6 +25,7 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.events.EventNotifier;
@@ -325,12 +326,24 @@ public final class MultiKueueControllers implements AutoCloseable {
     clusters.all().forEach(cluster -> clusterTrigger.signal(cluster.getMetadata().getName()));
   }
 
-  /** Registers the reconcilers. */
-  public void register(Operator operator) {
+  /**
+   * Registers the reconcilers.
+   *
+   * @param concurrency how many objects of a kind are reconciled at a time
+   */
+  public void register(Operator operator, GroupKindConcurrency concurrency) {
     ControllerRegistration.register(
-        operator, "multikueuecluster", multiKueueClusterReconciler, clusters);
+        operator,
+        "multikueuecluster",
+        multiKueueClusterReconciler,
+        clusters,
+        concurrency.limit(MultiKueueCluster.class));
     ControllerRegistration.register(
-        operator, "multikueue-admissioncheck", checkConditionReconciler, checks);
+        operator,
+        "multikueue-admissioncheck",
+        checkConditionReconciler,
+        checks,
+        concurrency.limit(AdmissionCheck.class));
   }
 
   /** Starts reading Secrets and MultiKueueConfigs; the reconcilers wait until both are listed. */

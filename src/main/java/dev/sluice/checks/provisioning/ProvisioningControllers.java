@@ -11,6 +11,7 @@ import dev.sluice.checks.controller.CheckStateWriter;
 import dev.sluice.jobs.policy.FlavorLookup;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.ObservableItemStore;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.controller.WorkQueueSettings;
@@ -39,6 +40,7 @@ public final class ProvisioningControllers implements AutoCloseable {
 
   private static final long PAGE_SIZE = 500;
 
+  private final GroupKindConcurrency concurrency;
   private final ObservableItemStore<AdmissionCheck> checks = new ObservableItemStore<>();
   private final ObservableItemStore<ProvisioningRequestConfig> configs =
       new ObservableItemStore<>();
@@ -77,6 +79,7 @@ public final class ProvisioningControllers implements AutoCloseable {
 
   /** Creates the reconcilers and informers without registering or starting them. */
   public ProvisioningControllers(Dependencies dependencies) {
+    concurrency = dependencies.queue().concurrency();
     requests =
         new RequestInformers(
             dependencies.reflectors(), dependencies.definitions(), new RequestEvents());
@@ -144,7 +147,12 @@ public final class ProvisioningControllers implements AutoCloseable {
 
   /** Registers the reconciler of checks. */
   public void register(Operator operator) {
-    ControllerRegistration.register(operator, "provisioning-admissioncheck", conditions, checks);
+    ControllerRegistration.register(
+        operator,
+        "provisioning-admissioncheck",
+        conditions,
+        checks,
+        concurrency.limit(AdmissionCheck.class));
   }
 
   /** Starts reading configurations; the reconcilers wait until they are listed. */

@@ -11,6 +11,7 @@ import dev.sluice.checks.provisioning.ProvisioningDecision.Keep;
 import dev.sluice.checks.provisioning.ProvisioningDecision.NameTaken;
 import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
 import dev.sluice.checks.provisioning.RequestWriter.Creation;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.kind.StartConflictException;
 import dev.sluice.jobs.policy.FlavorLookup;
@@ -98,7 +99,10 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     this.requests = requests;
     this.writer = writer;
     this.update = new CheckStateUpdate(dependencies.states(), dependencies.events());
-    this.queue = new WorkQueue<>(this::reconcile, dependencies.queue());
+    this.queue =
+        new WorkQueue<>(
+            this::reconcile,
+            dependencies.queue().ofKind(JobKind.WORKLOAD.group(), JobKind.WORKLOAD.kind()));
   }
 
   /** Reconciles every Workload that has a check of this controller, or a request. */

@@ -76,11 +76,11 @@ public final class JobController implements JobKindController, WorkloadListener 
     this.registry = context.registry();
     this.jobs = new Store<>(object -> CachedJobParser.of(integration, referenced.resolved(object)));
     this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
-    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.queue = new WorkQueue<>(this::reconcile, context.queue(kind));
     this.finalizing =
         new WorkQueue<>(
             workload -> mayAct() ? orphanedWorkloads.removeFinalizer(workload) : Optional.empty(),
-            context.queue());
+            context.queue(JobKind.WORKLOAD));
     this.reflector = context.reflectors().of(kind.plural(), kind.collection(), jobs);
     jobs.observe(this::jobChanged);
     referenced.observe(this::enqueueIn);

@@ -1,5 +1,6 @@
 package dev.sluice.jobs.controller;
 
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
@@ -56,6 +57,11 @@ public record JobControllerContext(
         dependencies,
         queue,
         leading);
+  }
+
+  /** How the queue of a controller runs whose keys are objects of {@code kind}. */
+  public WorkQueueSettings queue(JobKind kind) {
+    return queue.ofKind(kind.group(), kind.kind());
   }
 
   /** How many objects of one kind are written at the same time. */

@@ -6,6 +6,7 @@ import static dev.sluice.jobs.controller.Integration.withoutController;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.Integration;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kinds.appwrapper.AppWrapper;
 import dev.sluice.jobs.kinds.argo.Workflow;
@@ -29,6 +30,7 @@ import dev.sluice.jobs.kinds.statefulset.StatefulSets;
 import dev.sluice.jobs.kinds.trainer.TrainJob;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** All kinds of jobs that this program knows: one line per kind. */
 public final class BuiltInIntegrations {
@@ -79,5 +81,14 @@ public final class BuiltInIntegrations {
    */
   public static List<JobKindDescription> descriptions() {
     return all(new PodIndex()).stream().map(Integration::description).toList();
+  }
+
+  /** All kinds that have a controller when they are turned on, those of Kube Queue included. */
+  public static List<JobKind> reconciledKinds() {
+    return Stream.of(all(new PodIndex()), ofKubeQueue(InstantSource.system()))
+        .flatMap(List::stream)
+        .filter(integration -> integration.controller().isPresent())
+        .map(Integration::kind)
+        .toList();
   }
 }

@@ -6,6 +6,7 @@ import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.OptionalInt;
 
 /** How reconcilers are registered: which events reach them, and how they are tried again. */
 public final class ControllerRegistration {
@@ -17,12 +18,18 @@ public final class ControllerRegistration {
 
   private ControllerRegistration() {}
 
-  /** Registers a reconciler under a name of its own; its informer fills {@code store}. */
+  /**
+   * Registers a reconciler under a name of its own; its informer fills {@code store}.
+   *
+   * @param limit how many objects are reconciled at a time; empty: any number
+   */
   public static <P extends HasMetadata> void register(
       Operator operator,
       String name,
       LeaderAwareReconciler<P> reconciler,
-      ObservableItemStore<P> store) {
+      ObservableItemStore<P> store,
+      OptionalInt limit) {
+    limit.ifPresent(reconciler::limitConcurrency);
     operator.register(
         reconciler,
         configuration ->

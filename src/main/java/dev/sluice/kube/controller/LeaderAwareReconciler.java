@@ -12,6 +12,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,6 +32,7 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
   private final Leadership leadership;
   private final ReconcileTrigger<P> reconcileTrigger;
   private final ConflictBackoff<ResourceID> conflicts = new ConflictBackoff<>();
+  private Semaphore running = new Semaphore(Integer.MAX_VALUE);
 
   /** A reconciler that also acts on {@code signals}. */
   protected LeaderAwareReconciler(Leadership leadership, ReconcileTrigger<P> reconcileTrigger) {
@@ -49,8 +51,23 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
     return List.of(reconcileTrigger);
   }
 
+  /** Sets how many objects are reconciled at a time; to be called before the registration. */
+  final void limitConcurrency(int limit) {
+    running = new Semaphore(limit, true);
+  }
+
+  /** Waits while as many objects as are allowed are being reconciled. */
   @Override
-  public UpdateControl<P> reconcile(P object, Context<P> context) {
+  public UpdateControl<P> reconcile(P object, Context<P> context) throws InterruptedException {
+    running.acquire();
+    try {
+      return reconcileNow(object, context);
+    } finally {
+      running.release();
+    }
+  }
+
+  private UpdateControl<P> reconcileNow(P object, Context<P> context) {
     ResourceID id = ResourceID.fromResource(object);
     if (context.isPrimaryResourceDeleted()) {
       conflicts.reset(id);

@@ -14,6 +14,7 @@ import java.util.function.LongSupplier;
  * @param workers the largest number of keys handled at the same time
  * @param firstRetry the delay before the first retry of a key that failed
  * @param longestRetry the limit up to which that delay doubles from failure to failure
+ * @param concurrency the number of workers of queues whose keys are objects of a kind
  */
 public record WorkQueueSettings(
     Executor executor,
@@ -21,7 +22,8 @@ public record WorkQueueSettings(
     LongSupplier nanoTime,
     int workers,
     Duration firstRetry,
-    Duration longestRetry) {
+    Duration longestRetry,
+    GroupKindConcurrency concurrency) {
 
   private static final int WORKERS = 64;
   private static final Duration FIRST_RETRY = Duration.ofMillis(500);
@@ -30,6 +32,35 @@ public record WorkQueueSettings(
   /** The settings of controllers: 64 workers, retries after 500 ms up to one minute. */
   public static WorkQueueSettings of(Executor executor, BiConsumer<Duration, Runnable> timer) {
     return new WorkQueueSettings(
-        executor, timer, System::nanoTime, WORKERS, FIRST_RETRY, LONGEST_RETRY);
+        executor,
+        timer,
+        System::nanoTime,
+        WORKERS,
+        FIRST_RETRY,
+        LONGEST_RETRY,
+        GroupKindConcurrency.NONE);
+  }
+
+  /** The same with another number of workers for some kinds. */
+  public WorkQueueSettings with(GroupKindConcurrency newConcurrency) {
+    return new WorkQueueSettings(
+        executor, timer, nanoTime, workers, firstRetry, longestRetry, newConcurrency);
+  }
+
+  /**
+   * The settings of a queue whose keys are objects of a kind: the same, with as many workers as the
+   * configuration allows the kind.
+   *
+   * @param group empty for the core group
+   */
+  public WorkQueueSettings ofKind(String group, String kind) {
+    return new WorkQueueSettings(
+        executor,
+        timer,
+        nanoTime,
+        concurrency.limit(group, kind).orElse(workers),
+        firstRetry,
+        longestRetry,
+        concurrency);
   }
 }

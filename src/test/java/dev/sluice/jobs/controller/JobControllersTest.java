@@ -10,6 +10,7 @@ import dev.sluice.jobs.kinds.kubeflow.LegacyMpiJob;
 import dev.sluice.jobs.kinds.kubeflow.MpiJob;
 import dev.sluice.jobs.madeup.Task;
 import dev.sluice.jobs.policy.JobOptions;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.reflect.ReadErrorLog;
 import dev.sluice.kube.reflect.Reflectors;
@@ -21,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -67,6 +69,19 @@ class JobControllersTest {
   }
 
   private JobControllerContext context(IntegrationRegistry registry) {
+    return context(
+        registry,
+        new WorkQueueSettings(
+            Runnable::run,
+            (delay, task) -> {},
+            () -> 0,
+            1,
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            GroupKindConcurrency.NONE));
+  }
+
+  private JobControllerContext context(IntegrationRegistry registry, WorkQueueSettings queue) {
     ScriptedApi api = new ScriptedApi();
     JobOptions options = JobOptions.defaults("kueue-system");
     return new JobControllerContext(
@@ -77,13 +92,7 @@ class JobControllersTest {
         (job, workload) -> false,
         (job, workload) -> false,
         api.dependencies(),
-        new WorkQueueSettings(
-            Runnable::run,
-            (delay, task) -> {},
-            () -> 0,
-            1,
-            Duration.ofMillis(1),
-            Duration.ofMillis(1)),
+        queue,
         () -> true);
   }
 
@@ -130,6 +139,29 @@ class JobControllersTest {
     served.clear();
     served.addAll(List.of(versions));
     controllers.definitionChanged("tasks.example.com");
+  }
+
+  @Test
+  void aKindHasAsManyWorkersAsTheConfigurationSays() {
+    List<Runnable> workers = new ArrayList<>();
+    WorkQueueSettings queue =
+        WorkQueueSettings.of(workers::add, (delay, task) -> {})
+            .with(new GroupKindConcurrency(Map.of("Job.batch", 2, "MPIJob.kubeflow.org", 3)));
+    JobControllerContext context = context(registry, queue);
+    JobController jobs = new JobController(new BatchJob(), context);
+    JobController mpiJobs = new JobController(new MpiJob(), context);
+
+    for (int i = 0; i < 5; i++) {
+      jobs.enqueue(new ObjectKey("team", "job-" + i));
+    }
+    assertThat(workers).hasSize(2);
+    for (int i = 0; i < 5; i++) {
+      mpiJobs.enqueue(new ObjectKey("team", "job-" + i));
+    }
+    assertThat(workers).hasSize(2 + 3);
+
+    jobs.close();
+    mpiJobs.close();
   }
 
   @Test

@@ -37,7 +37,8 @@ class WorkQueueTest {
               () -> now,
               2,
               Duration.ofMillis(500),
-              Duration.ofSeconds(3)));
+              Duration.ofSeconds(3),
+              GroupKindConcurrency.NONE));
 
   private void schedule(Duration delay, Runnable task) {
     delays.add(delay);

@@ -14,6 +14,7 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ConflictBackoff;
+import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.leader.Leadership;
@@ -183,7 +184,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         () -> Duration.between(Instant.EPOCH, context.clock().instant()).toNanos(),
         Integer.MAX_VALUE,
         RETRY_DELAY,
-        LONG_DELAY);
+        LONG_DELAY,
+        GroupKindConcurrency.NONE);
   }
 
   /** Nominates workers for a Workload in the write that reserves its quota. */

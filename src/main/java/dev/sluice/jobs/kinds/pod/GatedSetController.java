@@ -72,7 +72,7 @@ public class GatedSetController<S extends GatedSet> implements JobKindController
     this.marked = marked;
     this.workloads = dependencies.workloads().store();
     this.leading = context.leading();
-    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.queue = new WorkQueue<>(this::reconcile, context.queue(handler.kind()));
     SinglePod adapter = new SinglePod();
     this.sets = new Store<>(parser);
     this.unmarked =

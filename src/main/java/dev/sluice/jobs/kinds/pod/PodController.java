@@ -10,6 +10,7 @@ import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
 import dev.sluice.jobs.controller.OwnerChainResolver;
+import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.CachedJob;
@@ -88,7 +89,7 @@ public final class PodController implements JobKindController, WorkloadListener 
         context
             .reflectors()
             .of(SinglePod.KIND.plural(), SinglePod.KIND.collection() + MANAGED, pods);
-    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.queue = new WorkQueue<>(this::reconcile, context.queue(SinglePod.KIND));
     this.finalizer =
         new PodWorkloadFinalizer(
             index,
@@ -96,12 +97,14 @@ public final class PodController implements JobKindController, WorkloadListener 
             !context.options().on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS));
     this.finalizing =
         new WorkQueue<>(
-            workload -> mayAct() ? finalizer.handle(workload) : Optional.empty(), context.queue());
+            workload -> mayAct() ? finalizer.handle(workload) : Optional.empty(),
+            context.queue(JobKind.WORKLOAD));
     PodLabelRestorer restorer =
         new PodLabelRestorer(dependencies.objects(), dependencies.events(), this::remove);
     this.unwatched =
         new WorkQueue<>(
-            pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING), context.queue());
+            pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING),
+            context.queue(SinglePod.KIND));
     pods.observe(this::podChanged);
     dependencies.workloads().listen(this);
     dependencies
