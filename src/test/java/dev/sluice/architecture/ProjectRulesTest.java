@@ -79,7 +79,7 @@ class ProjectRulesTest {
       constructor JobControllerContext 9
       constructor ManagerState 9
       constructor MultiKueueClusterReconciler 9
-      constructor ObjectAdapter 10
+      constructor ObjectAdapter 9
       constructor PendingReasonReporter 9
       constructor PendingWorkload 10
       constructor QuotaHolder 11

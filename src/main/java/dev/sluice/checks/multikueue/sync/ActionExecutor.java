@@ -78,21 +78,12 @@ final class ActionExecutor {
             podStatusSync,
             new SharedJobs(this.manager, remoteClients, originLabel, jobGroups),
             elasticSlices,
-            remoteJobs,
-            this::withdraw);
-  }
-
-  /** The manager's job of a Workload; empty if the job was deleted or is a pod group. */
-  Optional<ObjectNode> job(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
-      throws IOException {
-    return owner.isGroup()
-        ? Optional.empty()
-        : manager.get(owner.path(workloadGroup.key().namespace()));
+            remoteJobs);
   }
 
   /** Writes the workers' answers into the message of the check. */
-  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
-    admissionCheckWriter.notify(workloadGroup, text);
+  void notify(RemoteWorkloadContext context, String text) throws IOException {
+    admissionCheckWriter.notify(context, text);
   }
 
   /**
@@ -101,31 +92,30 @@ final class ActionExecutor {
    * @return if the next actions must wait, or this action must be repeated: the delay
    * @throws IOException when the action failed or its result is unknown
    */
-  Optional<Duration> act(WorkloadGroup workloadGroup, PlacementAction placementAction)
+  Optional<Duration> act(RemoteWorkloadContext context, PlacementAction placementAction)
       throws IOException {
     return switch (placementAction) {
       case PlacementAction.Reject(String why) ->
-          admissionCheckWriter.check(workloadGroup, CheckState.REJECTED, why);
+          admissionCheckWriter.check(context, CheckState.REJECTED, why);
       case PlacementAction.Retry(String why) ->
-          admissionCheckWriter.check(workloadGroup, CheckState.RETRY, why);
-      case PlacementAction.Nominate nominate ->
-          admissionCheckWriter.nominate(workloadGroup, nominate);
-      case PlacementAction.Offer(String cluster) -> offer(workloadGroup, cluster);
+          admissionCheckWriter.check(context, CheckState.RETRY, why);
+      case PlacementAction.Nominate nominate -> admissionCheckWriter.nominate(context, nominate);
+      case PlacementAction.Offer(String cluster) -> offer(context, cluster);
       case PlacementAction.Withdraw(String cluster) -> {
-        withdraw(workloadGroup, cluster);
+        withdraw(context, cluster);
         yield Optional.empty();
       }
-      case PlacementAction.SyncSpec(String cluster) -> syncSpec(workloadGroup, cluster);
+      case PlacementAction.SyncSpec(String cluster) -> syncSpec(context, cluster);
       case PlacementAction.OpenGate(String cluster) ->
-          remotePreemptionControl.openGate(workloadGroup, cluster);
+          remotePreemptionControl.openGate(context, cluster);
       case PlacementAction.EvictRemote(String cluster) ->
-          remotePreemptionControl.stop(workloadGroup, cluster);
-      case PlacementAction.Run(String cluster) -> run(workloadGroup, cluster);
+          remotePreemptionControl.stop(context, cluster);
+      case PlacementAction.Run(String cluster) -> run(context, cluster);
       case PlacementAction.RunHere(String cluster) ->
-          admissionCheckWriter.runHere(workloadGroup, cluster);
-      case PlacementAction.SyncStatus(String cluster) -> syncStatus(workloadGroup, cluster);
-      case PlacementAction.ClearPodStatus clearPodStatus -> clearPodStatus(workloadGroup);
-      case PlacementAction.Finish finish -> finish(workloadGroup, finish);
+          admissionCheckWriter.runHere(context, cluster);
+      case PlacementAction.SyncStatus(String cluster) -> syncStatus(context, cluster);
+      case PlacementAction.ClearPodStatus clearPodStatus -> clearPodStatus(context);
+      case PlacementAction.Finish finish -> finish(context, finish);
     };
   }
 
@@ -133,23 +123,24 @@ final class ActionExecutor {
     return remoteClients.of(cluster);
   }
 
-  private Optional<Duration> offer(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    String namespace = workloadGroup.key().namespace();
+  private Optional<Duration> offer(RemoteWorkloadContext context, String cluster)
+      throws IOException {
+    String namespace = context.key().namespace();
     Optional<ObjectNode> workload =
-        manager.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
+        manager.get(RemoteWorkloadFactory.path(namespace, context.key().name()));
     if (workload.isEmpty()
         || !workload
             .get()
             .path("metadata")
             .path("uid")
             .asText()
-            .equals(workloadGroup.local().id().uid())) {
+            .equals(context.local().id().uid())) {
       throw new RemoteClient.ConflictException("it is another one now");
     }
     RemoteClient worker = worker(cluster);
     Optional<ObjectNode> remoteJob = Optional.empty();
-    if (elasticSlices.replaced(workloadGroup.local()).isPresent()) {
-      remoteJob = remoteJob(workloadGroup, worker);
+    if (elasticSlices.replaced(context.local()).isPresent()) {
+      remoteJob = remoteJob(context, worker);
       if (remoteJob.isEmpty()) {
         return Optional.of(UNTIL_STARTED);
       }
@@ -159,52 +150,51 @@ final class ActionExecutor {
     remoteJob.ifPresent(job -> RemoteWorkloadFactory.own(copy, job));
     Optional<ObjectNode> made = worker.created(RemoteWorkloadFactory.path(namespace), copy);
     if (made.isPresent()) {
-      workloadGroup.notes().offered(cluster, made.get().path("metadata").path("uid").asText());
-      LOG.info("workload={} cluster={} offered=true", workloadGroup.local().id(), cluster);
-      dispatchListener.dispatched(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
-      if (workloadGroup.notes().tellsOffer()) {
+      context.reconcileState().offered(cluster, made.get().path("metadata").path("uid").asText());
+      LOG.info("workload={} cluster={} offered=true", context.local().id(), cluster);
+      dispatchListener.dispatched(context.local(), context.clusterQueue(), cluster);
+      if (context.reconcileState().tellsOffer()) {
         admissionCheckWriter.tellOffer(
-            workloadGroup, workloadGroup.local().status().remotePlacement().nominated());
+            context, context.local().status().remotePlacement().nominated());
       }
     }
     return Optional.empty();
   }
 
   /** The remote job that a replacement is for: only then does it share quota in the worker. */
-  private Optional<ObjectNode> remoteJob(WorkloadGroup workloadGroup, RemoteClient worker)
+  private Optional<ObjectNode> remoteJob(RemoteWorkloadContext context, RemoteClient worker)
       throws IOException {
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     return owner.isEmpty()
         ? Optional.empty()
         : worker
-            .get(owner.get().path(workloadGroup.key().namespace()))
+            .get(owner.get().path(context.key().namespace()))
             .filter(originLabel::isOn)
             .filter(job -> !OriginLabel.isDeleting(job));
   }
 
-  private void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private void withdraw(RemoteWorkloadContext context, String cluster) throws IOException {
     RemoteClient worker = worker(cluster);
-    String namespace = workloadGroup.key().namespace();
-    String path = RemoteWorkloadFactory.path(namespace, workloadGroup.key().name());
+    String namespace = context.key().namespace();
+    String path = RemoteWorkloadFactory.path(namespace, context.key().name());
     Optional<JsonNode> copy =
-        Optional.ofNullable(workloadGroup.copies().get(cluster)).filter(originLabel::isOn);
+        Optional.ofNullable(context.copies().get(cluster)).filter(originLabel::isOn);
     if (copy.isEmpty()) {
       copy = worker.get(path).filter(originLabel::isOn).map(JsonNode.class::cast);
     }
     if (copy.isEmpty()) {
       return;
     }
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner(copy.get());
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner(copy.get());
     if (owner.isPresent()) {
-      adapter(owner.get()).withdraw(workloadGroup, owner.get(), cluster);
+      adapter(owner.get()).withdraw(context, owner.get(), cluster);
     } else {
-      pods.withdraw(workloadGroup, cluster);
+      pods.withdraw(context, cluster);
     }
     if (!OriginLabel.isDeleting(copy.get())) {
       worker.delete(path, copy.get());
     }
-    LOG.info(
-        "workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
+    LOG.info("workload={}/{} cluster={} withdrawn=true", namespace, context.key().name(), cluster);
   }
 
   /** Deletes a remote job of this manager whose Workload is gone. */
@@ -231,66 +221,70 @@ final class ActionExecutor {
     }
   }
 
-  private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster)
+  private Optional<Duration> syncSpec(RemoteWorkloadContext context, String cluster)
       throws IOException {
-    String path =
-        RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
-    ObjectNode patch = RemoteWorkloadFactory.withSpecOf(workloadGroup.local());
-    if (workloadGroup.local().elastic()) {
+    String path = RemoteWorkloadFactory.path(context.key().namespace(), context.key().name());
+    ObjectNode patch = RemoteWorkloadFactory.withSpecOf(context.local());
+    if (context.local().elastic()) {
       manager
           .get(path)
           .ifPresent(
               ours ->
-                  RemoteWorkloadFactory.resizePending(
-                      patch, ours, workloadGroup.copies().get(cluster)));
+                  RemoteWorkloadFactory.resizePending(patch, ours, context.copies().get(cluster)));
     }
     worker(cluster).patch(path, patch);
     LOG.info(
         "workload={} cluster={} priority={}",
-        workloadGroup.local().id(),
+        context.local().id(),
         cluster,
-        workloadGroup.local().spec().priority());
+        context.local().spec().priority());
     return Optional.empty();
   }
 
-  private Optional<Duration> run(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    WorkloadGroup.Owner owner =
-        workloadGroup.owner().orElseThrow(() -> new IOException("it has no owner"));
-    return adapter(owner).run(workloadGroup, owner, cluster);
+  private Optional<Duration> run(RemoteWorkloadContext context, String cluster) throws IOException {
+    RemoteWorkloadContext.Owner owner =
+        context.owner().orElseThrow(() -> new IOException("it has no owner"));
+    return switch (adapter(owner).run(context, owner, cluster)) {
+      case MultiKueueAdapter.RunResult.Proceeding(Optional<Duration> requeueAfter) -> requeueAfter;
+      case MultiKueueAdapter.RunResult.JobGone gone -> {
+        withdraw(context, cluster);
+        yield Optional.empty();
+      }
+    };
   }
 
-  private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster)
+  private Optional<Duration> syncStatus(RemoteWorkloadContext context, String cluster)
       throws IOException {
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     return owner.isEmpty()
         ? Optional.empty()
-        : adapter(owner.get()).syncStatus(workloadGroup, owner.get(), cluster);
+        : adapter(owner.get()).syncStatus(context, owner.get(), cluster);
   }
 
-  private Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup) throws IOException {
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+  private Optional<Duration> clearPodStatus(RemoteWorkloadContext context) throws IOException {
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     return owner.isEmpty()
         ? Optional.empty()
-        : adapter(owner.get()).clearPodStatus(workloadGroup, owner.get());
+        : adapter(owner.get()).clearPodStatus(context, owner.get());
   }
 
-  private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish)
+  private Optional<Duration> finish(RemoteWorkloadContext context, PlacementAction.Finish finish)
       throws IOException {
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     Optional<Duration> again = Optional.empty();
     if (owner.isPresent()) {
       MultiKueueAdapter.Conclusion conclusion =
-          adapter(owner.get()).conclude(workloadGroup, owner.get(), finish);
+          adapter(owner.get()).conclude(context, owner.get(), finish);
       if (conclusion.finishesLater()) {
         return conclusion.again();
       }
       again = conclusion.again();
     }
-    admissionCheckWriter.finish(workloadGroup, finish);
+    admissionCheckWriter.finish(context, finish);
     return again;
   }
 
-  private MultiKueueAdapter adapter(WorkloadGroup.Owner owner) {
+  private MultiKueueAdapter adapter(RemoteWorkloadContext.Owner owner) {
     return owner.kind().pods() == MultiKueueRules.Pods.ITSELF ? pods : objects;
   }
 }

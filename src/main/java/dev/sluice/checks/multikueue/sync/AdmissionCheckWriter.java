@@ -41,55 +41,55 @@ final class AdmissionCheckWriter {
   }
 
   /** Whether the Workload's status says that the Workload runs in this worker. */
-  static boolean runsIn(WorkloadGroup workloadGroup, String cluster) {
-    boolean ready = workloadGroup.state().filter(it -> it.is(CheckState.READY)).isPresent();
-    return ready && workloadGroup.local().status().remotePlacement().cluster().equals(cluster);
+  static boolean runsIn(RemoteWorkloadContext context, String cluster) {
+    boolean ready = context.checkState().filter(it -> it.is(CheckState.READY)).isPresent();
+    return ready && context.local().status().remotePlacement().cluster().equals(cluster);
   }
 
   /** Changes the state of the Workload's check. */
-  Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message)
+  Optional<Duration> check(RemoteWorkloadContext context, String state, String message)
       throws IOException {
-    ObjectNode status = workloadGroup.checksWith(state, message);
-    write(workloadGroup, status);
-    LOG.info("workload={} check={} reason=\"{}\"", workloadGroup.local().id(), state, message);
-    dispatchListener.reported(workloadGroup.local(), true, message);
+    ObjectNode status = context.checksWith(state, message);
+    write(context, status);
+    LOG.info("workload={} check={} reason=\"{}\"", context.local().id(), state, message);
+    dispatchListener.reported(context.local(), true, message);
     if (state.equals(CheckState.RETRY)) {
       dispatchListener.requeued(
-          workloadGroup.local(),
-          workloadGroup.clusterQueue(),
-          workloadGroup.local().status().remotePlacement().cluster());
+          context.local(),
+          context.clusterQueue(),
+          context.local().status().remotePlacement().cluster());
     }
     return Optional.empty();
   }
 
   /** Writes the workers' answers into the message of the check. */
-  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
-    ObjectNode status = workloadGroup.checksWithMessage(text);
-    write(workloadGroup, status);
-    LOG.info("workload={} waits=\"{}\"", workloadGroup.local().id(), text);
+  void notify(RemoteWorkloadContext context, String text) throws IOException {
+    ObjectNode status = context.checksWithMessage(text);
+    write(context, status);
+    LOG.info("workload={} waits=\"{}\"", context.local().id(), text);
   }
 
   /** Writes the nominated workers. */
-  Optional<Duration> nominate(WorkloadGroup workloadGroup, PlacementAction.Nominate nominate)
+  Optional<Duration> nominate(RemoteWorkloadContext context, PlacementAction.Nominate nominate)
       throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     ArrayNode names = status.putArray("nominatedClusterNames");
     nominate.clusters().forEach(names::add);
-    write(workloadGroup, status);
-    workloadGroup.notes().tellsOffer();
-    tellOffer(workloadGroup, nominate.clusters());
+    write(context, status);
+    context.reconcileState().tellsOffer();
+    tellOffer(context, nominate.clusters());
     return Optional.empty();
   }
 
   /** Tells users which workers a Workload is offered to. */
-  void tellOffer(WorkloadGroup workloadGroup, List<String> clusters) {
-    LOG.info("workload={} nominated={}", workloadGroup.local().id(), clusters);
+  void tellOffer(RemoteWorkloadContext context, List<String> clusters) {
+    LOG.info("workload={} nominated={}", context.local().id(), clusters);
     dispatchListener.reported(
-        workloadGroup.local(), false, "Offered to worker clusters " + String.join(", ", clusters));
+        context.local(), false, "Offered to worker clusters " + String.join(", ", clusters));
   }
 
-  private void write(WorkloadGroup workloadGroup, ObjectNode status) throws IOException {
-    CachedWorkload local = workloadGroup.local();
+  private void write(RemoteWorkloadContext context, ObjectNode status) throws IOException {
+    CachedWorkload local = context.local();
     try {
       Outcome outcome = states.write(local, status).get();
       switch (outcome) {
@@ -109,13 +109,13 @@ final class AdmissionCheckWriter {
   }
 
   /** Records that the Workload runs in the manager itself, under this cluster name. */
-  Optional<Duration> runHere(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  Optional<Duration> runHere(RemoteWorkloadContext context, String cluster) throws IOException {
     String message =
         "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
-    ready(workloadGroup, "", message);
-    LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
-    dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
-    dispatchListener.reported(workloadGroup.local(), false, message);
+    ready(context, "", message);
+    LOG.info("workload={} cluster={} check=Ready here=true", context.local().id(), cluster);
+    dispatchListener.admitted(context.local(), context.clusterQueue(), cluster);
+    dispatchListener.reported(context.local(), false, message);
     return Optional.empty();
   }
 
@@ -123,12 +123,12 @@ final class AdmissionCheckWriter {
    * Records the worker in which the Workload runs, so that no other worker is used while that
    * worker is unreachable.
    */
-  void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  void decide(RemoteWorkloadContext context, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
-    ready(workloadGroup, cluster, message);
-    LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);
-    dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
-    dispatchListener.reported(workloadGroup.local(), false, message);
+    ready(context, cluster, message);
+    LOG.info("workload={} cluster={} check=Ready", context.local().id(), cluster);
+    dispatchListener.admitted(context.local(), context.clusterQueue(), cluster);
+    dispatchListener.reported(context.local(), false, message);
   }
 
   /**
@@ -136,29 +136,29 @@ final class AdmissionCheckWriter {
    *
    * @param cluster the worker in which the Workload runs; empty if it runs in the manager
    */
-  private void ready(WorkloadGroup workloadGroup, String cluster, String message)
+  private void ready(RemoteWorkloadContext context, String cluster, String message)
       throws IOException {
-    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
+    ObjectNode status = context.checksWith(CheckState.READY, message);
     status.putNull("nominatedClusterNames");
     if (!cluster.isEmpty()) {
       status.put("clusterName", cluster);
     }
     Optional<PatchStatus> admission =
-        checkedAdmission.add(workloadGroup.runningIn(cluster, message), status);
-    write(workloadGroup, status);
-    admission.ifPresent(it -> checkedAdmission.written(workloadGroup.local(), it));
+        checkedAdmission.add(context.runningIn(cluster, message), status);
+    write(context, status);
+    admission.ifPresent(it -> checkedAdmission.written(context.local(), it));
   }
 
   /** Finishes a Workload that finished in a worker. */
-  void finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {
+  void finish(RemoteWorkloadContext context, PlacementAction.Finish finish) throws IOException {
     ObjectNode status =
-        StatusPatch.of(workloadGroup.local(), workloadGroup.now())
+        StatusPatch.of(context.local(), context.now())
             .condition("Finished", true, finish.reason(), finish.message())
             .build();
-    write(workloadGroup, status);
+    write(context, status);
     LOG.info(
         "workload={} cluster={} finished=true reason={}",
-        workloadGroup.local().id(),
+        context.local().id(),
         finish.cluster(),
         finish.reason());
   }

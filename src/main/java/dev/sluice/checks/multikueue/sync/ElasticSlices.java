@@ -7,7 +7,6 @@ import dev.sluice.workload.record.WorkloadLister;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
@@ -24,29 +23,27 @@ final class ElasticSlices {
     this.workloads = workloads;
   }
 
-  /**
-   * The workers that a Workload may use: a replacement follows the slice that it replaces.
-   *
-   * @param again called with the delay after which to look again even without an event
-   */
-  ClusterCandidates limit(
-      WorkloadGroup workloadGroup, ClusterCandidates candidates, Consumer<Duration> again) {
-    Optional<CachedWorkload> replaced = workloadGroup.workload().flatMap(this::replaced);
+  /** The workers that a Workload may use: a replacement follows the slice that it replaces. */
+  LimitedCandidates limit(RemoteWorkloadContext context, ClusterCandidates candidates) {
+    Optional<CachedWorkload> replaced = context.workload().flatMap(this::replaced);
     if (replaced.isEmpty()) {
-      return candidates;
+      return LimitedCandidates.of(candidates);
     }
     String cluster =
-        workloadGroup
+        context
             .workload()
             .map(ElasticSlices::cluster)
             .filter(own -> !own.isEmpty())
             .orElse(cluster(replaced.get()));
     if (cluster.isEmpty()) {
-      again.accept(UNTIL_PLACED);
-      return candidates.without(any -> true, "the slice that it replaces runs nowhere yet");
+      return new LimitedCandidates(
+          candidates.without(any -> true, "the slice that it replaces runs nowhere yet"),
+          Optional.of(UNTIL_PLACED));
     }
-    return candidates.without(
-        name -> !name.equals(cluster), "the slice that it replaces runs in \"" + cluster + "\"");
+    return LimitedCandidates.of(
+        candidates.without(
+            name -> !name.equals(cluster),
+            "the slice that it replaces runs in \"" + cluster + "\""));
   }
 
   /** The slice that a Workload replaces, while that is not over. */
@@ -80,19 +77,18 @@ final class ElasticSlices {
    * replacement. The worker ends such a copy itself, once its job has the replacement; until then
    * the job there may still be this slice's, and must not be withdrawn with it.
    */
-  boolean isHandedOver(WorkloadGroup workloadGroup) {
-    return workloadGroup
+  boolean isHandedOver(RemoteWorkloadContext context) {
+    return context
         .workload()
         .filter(slice -> slice.elastic() && slice.finished())
         .filter(
             slice ->
                 replacements(slice)
                     .map(ElasticSlices::cluster)
-                    .anyMatch(cluster -> workloadGroup.copies().keySet().equals(Set.of(cluster))))
+                    .anyMatch(cluster -> context.copies().keySet().equals(Set.of(cluster))))
         .filter(
             slice ->
-                workloadGroup.copies().values().stream()
-                    .noneMatch(RemoteWorkloadFactory::isFinished))
+                context.copies().values().stream().noneMatch(RemoteWorkloadFactory::isFinished))
         .isPresent();
   }
 

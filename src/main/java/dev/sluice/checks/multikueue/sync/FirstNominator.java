@@ -25,7 +25,7 @@ final class FirstNominator implements FirstNomination {
 
   private final Dispatcher dispatcher;
   private final MultiKueueKinds kinds;
-  private final Function<WorkloadGroup, ClusterCandidates> candidates;
+  private final Function<RemoteWorkloadContext, ClusterCandidates> candidates;
   private final Supplier<Set<String>> connected;
   private final ElasticSlices elasticSlices;
 
@@ -38,7 +38,7 @@ final class FirstNominator implements FirstNomination {
   FirstNominator(
       Dispatcher dispatcher,
       MultiKueueKinds kinds,
-      Function<WorkloadGroup, ClusterCandidates> candidates,
+      Function<RemoteWorkloadContext, ClusterCandidates> candidates,
       Supplier<Set<String>> connected,
       ElasticSlices elasticSlices) {
     this.elasticSlices = elasticSlices;
@@ -65,20 +65,20 @@ final class FirstNominator implements FirstNomination {
     if (!ordinary) {
       return List.of();
     }
-    WorkloadGroup group =
-        new WorkloadGroup(
+    RemoteWorkloadContext context =
+        new RemoteWorkloadContext(
             kinds,
             new Key(workload.id().namespace(), workload.id().name()),
             Optional.of(workload),
             Optional.of(checks.getFirst().name()),
             Map.of(),
             Instant.EPOCH,
-            new ReconcileNotes());
-    if (group.owner().isEmpty()) {
+            new ReconcileState());
+    if (context.owner().isEmpty()) {
       return List.of();
     }
     Set<String> reachable = connected.get();
-    return candidates.apply(group).allowed().stream()
+    return candidates.apply(context).allowed().stream()
         .filter(reachable::contains)
         .distinct()
         .sorted()

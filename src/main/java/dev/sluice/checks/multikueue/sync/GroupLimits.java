@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.function.Consumer;
 
 /** Limits the workers of Workloads whose job has several Workloads. */
 final class GroupLimits {
@@ -18,60 +17,52 @@ final class GroupLimits {
 
   private final JobGroups groups;
   private final WorkloadStateReader workloadStateReader;
-  private final ActionExecutor actionExecutor;
 
-  GroupLimits(
-      JobGroups groups, WorkloadStateReader workloadStateReader, ActionExecutor actionExecutor) {
+  GroupLimits(JobGroups groups, WorkloadStateReader workloadStateReader) {
     this.groups = groups;
     this.workloadStateReader = workloadStateReader;
-    this.actionExecutor = actionExecutor;
   }
 
-  /**
-   * The workers that a Workload may use, if others of its job are considered.
-   *
-   * @param again called with the delay after which to look again even without an event
-   */
-  ClusterCandidates of(
-      WorkloadGroup workloadGroup, ClusterCandidates candidates, Consumer<Duration> again)
+  /** The workers that a Workload may use, if others of its job are considered. */
+  LimitedCandidates of(RemoteWorkloadContext context, LimitedCandidates candidates)
       throws IOException {
-    Optional<GroupedJob> job = JobGroups.job(workloadGroup);
-    if (job.isEmpty() || !isLookingForWorker(workloadGroup)) {
+    Optional<GroupedJob> job = JobGroups.job(context);
+    if (job.isEmpty() || !isLookingForWorker(context)) {
       return candidates;
     }
     Optional<String> stopping =
-        groups.stopping(job.get(), workloadGroup.local()).stream()
+        groups.stopping(job.get(), context.local()).stream()
             .flatMap(key -> workloadStateReader.holding(key).stream())
             .findFirst();
-    if (stopping.isPresent()) {
-      again.accept(UNTIL_STOPPED);
-    }
     Choice choice =
         stopping
             .<Choice>map(Choice.Follow::new)
-            .orElseGet(() -> groups.choice(job.get(), workloadGroup.local()));
-    return GroupPlacement.limit(
-        candidates,
-        choice,
-        choice instanceof Choice.Free ? missing(workloadGroup, job.get()) : OptionalInt.empty());
+            .orElseGet(() -> groups.choice(job.get(), context.local()));
+    ClusterCandidates limited =
+        GroupPlacement.limit(
+            candidates.clusterCandidates(),
+            choice,
+            choice instanceof Choice.Free ? missing(context, job.get()) : OptionalInt.empty());
+    return new LimitedCandidates(
+        limited, stopping.isPresent() ? Optional.of(UNTIL_STOPPED) : candidates.requeueAfter());
   }
 
   /** Whether a Workload is one of several, holds quota and runs in no worker. */
-  static boolean isLookingForWorker(WorkloadGroup workloadGroup) {
-    return JobGroups.job(workloadGroup).isPresent()
-        && workloadGroup
+  static boolean isLookingForWorker(RemoteWorkloadContext context) {
+    return JobGroups.job(context).isPresent()
+        && context
             .workload()
             .filter(it -> it.quotaReserved() && !it.evicted())
             .filter(it -> it.status().remotePlacement().cluster().isEmpty())
             .isPresent();
   }
 
-  private OptionalInt missing(WorkloadGroup workloadGroup, GroupedJob job) throws IOException {
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+  private OptionalInt missing(RemoteWorkloadContext context, GroupedJob job) throws IOException {
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     if (owner.isEmpty()) {
       return OptionalInt.empty();
     }
-    Optional<ObjectNode> object = actionExecutor.job(workloadGroup, owner.get());
+    Optional<ObjectNode> object = workloadStateReader.job(context, owner.get());
     return object.isEmpty()
         ? OptionalInt.empty()
         : OptionalInt.of(object.get().path("spec").path("replicas").asInt(1) - groups.count(job));

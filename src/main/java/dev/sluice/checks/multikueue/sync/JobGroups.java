@@ -56,7 +56,7 @@ final class JobGroups {
   }
 
   /** The job of a Workload group, by the manager's Workload or a worker's copy. */
-  static Optional<GroupedJob> job(WorkloadGroup group) {
+  static Optional<GroupedJob> job(RemoteWorkloadContext group) {
     return group
         .workload()
         .map(JobGroups::job)

@@ -35,11 +35,11 @@ final class JobStatusSync {
    * Called before the remote job is created: from now on the quota is kept while remote pods may
    * run.
    */
-  void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local)
+  void announce(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, JsonNode local)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && RemoteStatusAnnotation.of(local).isEmpty()) {
       ObjectNode nothing = JsonNodeFactory.instance.objectNode();
-      write(workloadGroup, owner, local, RemoteStatus.annotated(nothing));
+      write(context, owner, local, RemoteStatus.annotated(nothing));
     }
   }
 
@@ -50,15 +50,18 @@ final class JobStatusSync {
    * @return the delay before the next attempt, if the status is not written now
    */
   Optional<Duration> follow(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      ObjectNode local,
+      JsonNode there)
       throws IOException {
     RemoteJobFactory.StatusUpdate statusUpdate =
-        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
-    StatusThrottle throttle = workloadGroup.notes().statusThrottle();
+        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, context.now());
+    StatusThrottle throttle = context.reconcileState().statusThrottle();
     if (statusUpdate.patch().isEmpty()) {
       throttle.equal();
-    } else if (mayWait(workloadGroup, owner, local, there, statusUpdate.heldBack())) {
-      Optional<Duration> left = throttle.hold(workloadGroup.now());
+    } else if (mayWait(context, owner, local, there, statusUpdate.heldBack())) {
+      Optional<Duration> left = throttle.hold(context.now());
       if (left.isPresent()) {
         return statusUpdate.heldBack() && UNTIL_RELEASED.compareTo(left.get()) < 0
             ? Optional.of(UNTIL_RELEASED)
@@ -66,7 +69,7 @@ final class JobStatusSync {
       }
       throttle.equal();
     }
-    return sync(workloadGroup, owner, local, there);
+    return sync(context, owner, local, there);
   }
 
   /**
@@ -76,15 +79,14 @@ final class JobStatusSync {
    *     released within moments, which that write would collide with
    */
   private boolean mayWait(
-      WorkloadGroup workloadGroup,
-      WorkloadGroup.Owner owner,
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
       JsonNode local,
       JsonNode there,
       boolean heldBack) {
     return !RemoteStatus.isFor(owner.kind(), local)
         && !RemoteJobFactory.ended(owner.kind(), there)
-        && (heldBack
-            || (!workloadGroup.local().elastic() && !awaitsPods.test(workloadGroup.local())));
+        && (heldBack || (!context.local().elastic() && !awaitsPods.test(context.local())));
   }
 
   /**
@@ -93,15 +95,18 @@ final class JobStatusSync {
    * @return the delay before the next attempt, if the status cannot be written now
    */
   Optional<Duration> sync(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      ObjectNode local,
+      JsonNode there)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local)) {
-      writeAnnotation(workloadGroup, owner, local, there);
+      writeAnnotation(context, owner, local, there);
       return Optional.empty();
     }
     RemoteJobFactory.StatusUpdate statusUpdate =
-        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
-    writeStatus(workloadGroup, owner, local, statusUpdate.patch());
+        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, context.now());
+    writeStatus(context, owner, local, statusUpdate.patch());
     return statusUpdate.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
   }
 
@@ -110,40 +115,43 @@ final class JobStatusSync {
    * job has ended.
    */
   private void writeAnnotation(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      ObjectNode local,
+      JsonNode there)
       throws IOException {
     boolean annotated = RemoteStatusAnnotation.of(local).isPresent();
     ObjectNode shown = RemoteStatus.effective(owner.kind(), local);
     JsonNode now =
         RemoteJobFactory.appliedTo(
                 shown,
-                RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, workloadGroup.now())
+                RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, context.now())
                     .patch())
             .path("status");
     if (RemoteJobFactory.ended(owner.kind(), there)) {
-      writeStatus(workloadGroup, owner, local, RemoteJobFactory.statusPatch(local, now));
+      writeStatus(context, owner, local, RemoteJobFactory.statusPatch(local, now));
       if (annotated) {
-        manager.patch(path(workloadGroup, owner), RemoteStatus.withoutStatus());
+        manager.patch(path(context, owner), RemoteStatus.withoutStatus());
       }
-    } else if (isStopped(workloadGroup, owner, there)) {
-      remove(workloadGroup, owner, local);
+    } else if (isStopped(context, owner, there)) {
+      remove(context, owner, local);
     } else if (!annotated || !shown.path("status").equals(now)) {
-      write(workloadGroup, owner, local, RemoteStatus.annotated(now));
+      write(context, owner, local, RemoteStatus.annotated(now));
     }
   }
 
   private static boolean isStopped(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode there) {
-    return workloadGroup.local().evicted()
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, JsonNode there) {
+    return context.local().evicted()
         && RemoteJobFactory.at(there, owner.kind().suspend()).asBoolean()
         && RemoteStatus.isIdle(there.path("status"));
   }
 
   /** Handles an evicted Workload whose remote job was never created or is gone. */
-  void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
+  void missing(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, ObjectNode local)
       throws IOException {
-    if (RemoteStatus.isFor(owner.kind(), local) && workloadGroup.local().evicted()) {
-      remove(workloadGroup, owner, local);
+    if (RemoteStatus.isFor(owner.kind(), local) && context.local().evicted()) {
+      remove(context, owner, local);
     }
   }
 
@@ -152,43 +160,51 @@ final class JobStatusSync {
    *
    * @return the delay before the next attempt, if the status cannot be written now
    */
-  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
+  Optional<Duration> clear(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, ObjectNode local)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local)) {
-      remove(workloadGroup, owner, local);
+      remove(context, owner, local);
       return Optional.empty();
     }
     writeStatus(
-        workloadGroup,
+        context,
         owner,
         local,
-        RemoteJobFactory.withoutPodCounts(owner.kind(), local, workloadGroup.now()));
+        RemoteJobFactory.withoutPodCounts(owner.kind(), local, context.now()));
     boolean suspended = RemoteJobFactory.at(local, owner.kind().suspend()).asBoolean();
     return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
   }
 
-  private void remove(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local)
+  private void remove(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, JsonNode local)
       throws IOException {
     if (RemoteStatusAnnotation.of(local).isPresent()) {
-      write(workloadGroup, owner, local, RemoteStatus.withoutStatus());
+      write(context, owner, local, RemoteStatus.withoutStatus());
     }
   }
 
   private void writeStatus(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      JsonNode local,
+      ObjectNode patch)
       throws IOException {
     if (!patch.isEmpty()) {
-      manager.patch(path(workloadGroup, owner) + "/status", WorkloadGroup.at(local, patch));
+      manager.patch(path(context, owner) + "/status", RemoteWorkloadContext.at(local, patch));
     }
   }
 
   private void write(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      JsonNode local,
+      ObjectNode patch)
       throws IOException {
-    manager.patch(path(workloadGroup, owner), WorkloadGroup.at(local, patch));
+    manager.patch(path(context, owner), RemoteWorkloadContext.at(local, patch));
   }
 
-  private static String path(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
-    return owner.path(workloadGroup.key().namespace());
+  private static String path(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner) {
+    return owner.path(context.key().namespace());
   }
 }

@@ -13,16 +13,46 @@ import java.util.Optional;
 interface MultiKueueAdapter {
 
   /** Runs the job in a worker: creates what is missing there, and copies the status back. */
-  Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  RunResult run(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
       throws IOException;
+
+  /** The result of running a job in a worker. */
+  sealed interface RunResult {
+
+    /**
+     * The job runs, or is about to.
+     *
+     * @param requeueAfter the delay before the next call if work is left
+     */
+    record Proceeding(Optional<Duration> requeueAfter) implements RunResult {}
+
+    /**
+     * The manager's job was deleted without its Workload: all objects of the Workload in the worker
+     * are to be withdrawn.
+     */
+    record JobGone() implements RunResult {}
+
+    /** Nothing is left to do. */
+    static RunResult done() {
+      return new Proceeding(Optional.empty());
+    }
+
+    /** Work is left. */
+    static RunResult after(Duration delay) {
+      return new Proceeding(Optional.of(delay));
+    }
+  }
 
   /** Copies the status of a job that is being stopped. */
   Optional<Duration> syncStatus(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
+      throws IOException;
 
   /** Copies the status of a job whose Workload has finished in the worker. */
   Conclusion conclude(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, PlacementAction.Finish finish)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      PlacementAction.Finish finish)
       throws IOException;
 
   /**
@@ -45,10 +75,10 @@ interface MultiKueueAdapter {
   }
 
   /** Deletes the objects of this manager in the worker. */
-  void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  void withdraw(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
       throws IOException;
 
   /** Clears the pods from the job's status: no reachable worker holds the Workload. */
-  Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
-      throws IOException;
+  Optional<Duration> clearPodStatus(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner) throws IOException;
 }

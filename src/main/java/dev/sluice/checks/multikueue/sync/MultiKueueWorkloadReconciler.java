@@ -30,13 +30,14 @@ import dev.sluice.workload.writing.WorkloadWriter;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -66,7 +67,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final WorkQueue<Key> queue;
 
   /** What is kept of each Workload that uses workers. */
-  private final Map<Key, ReconcileNotes> notes = new ConcurrentHashMap<>();
+  private final Map<Key, ReconcileState> reconcileStates = new ConcurrentHashMap<>();
 
   private final JobGroups jobGroups;
   private final ElasticSlices elasticSlices;
@@ -144,9 +145,10 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             new RemoteJobEvents());
     this.jobGroups = new JobGroups(workloads);
     this.elasticSlices = new ElasticSlices(workloads);
+    RemoteClient managerClient = new RemoteClient(manager);
     this.actionExecutor =
         new ActionExecutor(
-            new RemoteClient(manager),
+            managerClient,
             remoteClients,
             options.writer(),
             options.originLabel(),
@@ -161,8 +163,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.orchestrated());
     this.workloadStateReader =
         new WorkloadStateReader(
-            connections, actionExecutor, options.capacityEstimator(), options.localClusters());
-    this.groupLimits = new GroupLimits(jobGroups, workloadStateReader, actionExecutor);
+            connections, managerClient, options.capacityEstimator(), options.localClusters());
+    this.groupLimits = new GroupLimits(jobGroups, workloadStateReader);
     this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
         new OrphanCollector(
@@ -177,11 +179,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Every Workload has a worker of its own: one waits for clusters that others don't need. */
-  private static WorkQueueSettings settings(ConnectionContext context) {
+  private static WorkQueueSettings settings(ConnectionContext connectionContext) {
     return new WorkQueueSettings(
-        context.io(),
-        context.delays()::after,
-        () -> Duration.between(Instant.EPOCH, context.clock().instant()).toNanos(),
+        connectionContext.io(),
+        connectionContext.delays()::after,
+        () -> Duration.between(Instant.EPOCH, connectionContext.clock().instant()).toNanos(),
         Integer.MAX_VALUE,
         RETRY_DELAY,
         LONG_DELAY,
@@ -193,7 +195,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     return new FirstNominator(
         options.workloadPlacement().dispatcher(),
         options.kinds(),
-        group -> withoutUnservedKind(group, workloadStateReader.candidates(group, clusterSelector)),
+        context ->
+            withoutUnservedKind(context, workloadStateReader.candidates(context, clusterSelector)),
         workloadStateReader::connected,
         elasticSlices);
   }
@@ -218,7 +221,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (notes.containsKey(key)
+      if (reconcileStates.containsKey(key)
           || check(either).isPresent()
           || !workloadStateReader.copies(key).isEmpty()) {
         enqueue(key);
@@ -246,7 +249,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Enqueues all Workloads that use workers. */
   public void enqueueAll() {
-    notes.keySet().forEach(this::enqueue);
+    reconcileStates.keySet().forEach(this::enqueue);
   }
 
   /** Enqueues a Workload; it is reconciled soon, on another thread. */
@@ -257,144 +260,164 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   private void enqueueIfKnown(Key key) {
-    if (notes.containsKey(key)) {
+    if (reconcileStates.containsKey(key)) {
       enqueue(key);
     }
   }
 
-  private void requeueAt(Key key, Instant at) {
-    queue.enqueueAfter(key, Duration.between(connectionContext.clock().instant(), at));
-  }
-
   private Optional<Duration> reconcileOrForget(Key key) {
-    if (!reconcile(key, notes.computeIfAbsent(key, any -> new ReconcileNotes()))) {
-      notes.remove(key);
+    ReconcileState reconcileState =
+        reconcileStates.computeIfAbsent(key, any -> new ReconcileState());
+    Optional<RemoteWorkloadContext> context = context(key, reconcileState);
+    if (context.isEmpty()) {
+      reconcileStates.remove(key);
       conflictBackoff.reset(key);
+      return Optional.empty();
     }
-    return Optional.empty();
+    return reconcile(context.get())
+        .map(at -> Duration.between(connectionContext.clock().instant(), at));
   }
 
-  /** One reconciliation; false if no state must be kept for the Workload. */
-  private boolean reconcile(Key key, ReconcileNotes known) {
+  /** The Workload as it is now; empty if no state must be kept for it. */
+  private Optional<RemoteWorkloadContext> context(Key key, ReconcileState reconcileState) {
     if (!open || !leadership.leading()) {
-      return false;
+      return Optional.empty();
     }
     Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
-    Map<String, JsonNode> there = workloadStateReader.copies(key);
-    if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
-      return false;
+    Map<String, JsonNode> copies = workloadStateReader.copies(key);
+    if (copies.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
+      return Optional.empty();
     }
-    WorkloadGroup workloadGroup =
-        new WorkloadGroup(
+    return Optional.of(
+        new RemoteWorkloadContext(
             options.kinds(),
             key,
             local,
             local.flatMap(this::check),
-            there,
+            copies,
             connectionContext.clock().instant(),
-            known);
+            reconcileState));
+  }
+
+  /** One reconciliation; returns when the next one is due even without an event. */
+  private Optional<Instant> reconcile(RemoteWorkloadContext context) {
     try {
-      executeExclusively(workloadGroup);
+      return executeExclusively(context);
     } catch (IOException | RuntimeException e) {
-      failed(workloadGroup, "look", e);
+      return Optional.of(afterFailure(context, "look", e));
     }
-    return true;
   }
 
   /** Workloads of the same job are reconciled one after the other. */
-  private void executeExclusively(WorkloadGroup workloadGroup) throws IOException {
-    Optional<JobGroups.GroupedJob> job = JobGroups.job(workloadGroup);
+  private Optional<Instant> executeExclusively(RemoteWorkloadContext context) throws IOException {
+    Optional<JobGroups.GroupedJob> job = JobGroups.job(context);
     if (job.isEmpty()) {
-      execute(workloadGroup);
-      return;
+      return execute(context);
     }
     ReentrantLock lock = jobGroups.lock(job.get());
     lock.lock();
     try {
-      execute(workloadGroup);
+      return execute(context);
     } finally {
       lock.unlock();
     }
   }
 
-  private void execute(WorkloadGroup workloadGroup) throws IOException {
-    if ((workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty())
-        || workloadGroup.workload().filter(this::isSuperseded).isPresent()
-        || elasticSlices.isHandedOver(workloadGroup)) {
-      return;
+  private Optional<Instant> execute(RemoteWorkloadContext context) throws IOException {
+    if ((context.check().isEmpty() && context.copies().isEmpty())
+        || context.workload().filter(this::isSuperseded).isPresent()
+        || elasticSlices.isHandedOver(context)) {
+      return Optional.empty();
     }
-    Consumer<Duration> again =
-        delay -> requeueAt(workloadGroup.key(), workloadGroup.now().plus(delay));
-    ManagerState managerState = workloadStateReader.local(workloadGroup);
-    ClusterCandidates clusterCandidates =
+    ManagerState managerState = workloadStateReader.local(context);
+    LimitedCandidates candidates =
         groupLimits.of(
-            workloadGroup,
+            context,
             elasticSlices.limit(
-                workloadGroup,
+                context,
                 withoutUnservedKind(
-                    workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector)),
-                again),
-            again);
-    Map<String, WorkerState> workerStates =
-        workloadStateReader.remotes(workloadGroup, leadingSince);
+                    context, workloadStateReader.candidates(context, clusterSelector))));
+    Map<String, WorkerState> workerStates = workloadStateReader.remotes(context, leadingSince);
     PlacementPlanner.Planned planned =
-        placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
+        placementPlanner.of(context, managerState, candidates.clusterCandidates(), workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
-    placementPlan.requeueAt().ifPresent(at -> requeueAt(workloadGroup.key(), at));
-    if (execute(workloadGroup, placementPlan)) {
-      conflictBackoff.reset(workloadGroup.key());
-      report(workloadGroup, workloadGroup.notes().telling(), planned.answers());
+    Executed executed = execute(context, placementPlan);
+    Optional<Instant> requeueAt =
+        earliest(
+            candidates.requeueAfter().map(context.now()::plus),
+            earliest(placementPlan.requeueAt(), executed.requeueAt()));
+    if (executed.complete()) {
+      conflictBackoff.reset(context.key());
+      return earliest(requeueAt, report(context, planned.answers()));
     }
+    return requeueAt;
   }
 
-  /** Writes the workers' answers, when a write is due. */
-  private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text)
-      throws IOException {
-    String standing = workloadGroup.state().map(CheckState::message).orElse("");
-    Optional<Instant> due = messageThrottle.due(text, standing, workloadGroup.now());
-    if (due.isPresent() && !workloadGroup.now().isBefore(due.get())) {
-      actionExecutor.notify(workloadGroup, text);
-      messageThrottle.written(workloadGroup.now());
-    } else {
-      due.ifPresent(at -> requeueAt(workloadGroup.key(), at));
-    }
+  private static Optional<Instant> earliest(Optional<Instant> one, Optional<Instant> other) {
+    return Stream.concat(one.stream(), other.stream()).min(Comparator.naturalOrder());
   }
 
-  /** Whether all actions were completed and none changed the manager's Workload. */
-  private boolean execute(WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
+  /** Writes the workers' answers, when a write is due; returns when the next one is. */
+  private Optional<Instant> report(RemoteWorkloadContext context, String text) {
+    MessageThrottle messageThrottle = context.reconcileState().messageThrottle();
+    String message = context.checkState().map(CheckState::message).orElse("");
+    Optional<Instant> due = messageThrottle.due(text, message, context.now());
+    if (due.filter(at -> !context.now().isBefore(at)).isEmpty()) {
+      return due;
+    }
+    try {
+      actionExecutor.notify(context, text);
+    } catch (IOException | RuntimeException e) {
+      return Optional.of(afterFailure(context, "look", e));
+    }
+    messageThrottle.written(context.now());
+    return Optional.empty();
+  }
+
+  /**
+   * What became of the actions of a plan.
+   *
+   * @param complete whether all were completed and none changed the manager's Workload
+   * @param requeueAt when to reconcile again, for those that weren't
+   */
+  private record Executed(boolean complete, Optional<Instant> requeueAt) {}
+
+  private Executed execute(RemoteWorkloadContext context, PlacementPlan placementPlan) {
+    Optional<Instant> requeueAt = Optional.empty();
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
         if (placementAction instanceof PlacementAction.Withdraw(String cluster)
-            && workloadGroup.workload().isEmpty()) {
-          withdrawOrphan(workloadGroup, placementAction, cluster);
+            && context.workload().isEmpty()) {
+          withdrawOrphan(context, placementAction, cluster);
           continue;
         }
-        Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
+        Optional<Duration> requeueAfter = actionExecutor.act(context, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
-          workloadGroup.notes().began(workloadGroup.now());
-          requeueAt(workloadGroup.key(), workloadGroup.now());
-          return false;
+          context.reconcileState().began(context.now());
+          return new Executed(false, Optional.of(context.now()));
         }
-        if (again.isPresent()) {
-          requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
-          return false;
+        if (requeueAfter.isPresent()) {
+          Instant now = connectionContext.clock().instant();
+          return new Executed(false, earliest(requeueAt, requeueAfter.map(now::plus)));
         }
       } catch (IOException e) {
-        failed(workloadGroup, placementAction.toString(), e);
+        Instant retryAt = afterFailure(context, placementAction.toString(), e);
+        requeueAt = earliest(requeueAt, Optional.of(retryAt));
         if (!(placementAction instanceof PlacementAction.Offer
             || placementAction instanceof PlacementAction.Withdraw)) {
-          return false;
+          return new Executed(false, requeueAt);
         }
       }
     }
-    return true;
+    return new Executed(true, requeueAt);
   }
 
   private void withdrawOrphan(
-      WorkloadGroup workloadGroup, PlacementAction withdrawal, String cluster) throws IOException {
-    if (orphanTurns.begin(cluster, workloadGroup.key())) {
+      RemoteWorkloadContext context, PlacementAction withdrawal, String cluster)
+      throws IOException {
+    if (orphanTurns.begin(cluster, context.key())) {
       try {
-        actionExecutor.act(workloadGroup, withdrawal);
+        actionExecutor.act(context, withdrawal);
       } finally {
         orphanTurns.end(cluster).forEach(this::enqueue);
       }
@@ -403,9 +426,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Excludes the workers that do not serve the kind of the Workload's job. */
   private ClusterCandidates withoutUnservedKind(
-      WorkloadGroup workloadGroup, ClusterCandidates clusterCandidates) {
+      RemoteWorkloadContext context, ClusterCandidates clusterCandidates) {
     Optional<MultiKueueKind> kind =
-        workloadGroup.check().flatMap(any -> workloadGroup.owner()).map(WorkloadGroup.Owner::kind);
+        context.check().flatMap(any -> context.owner()).map(RemoteWorkloadContext.Owner::kind);
     if (kind.isEmpty()) {
       return clusterCandidates;
     }
@@ -417,18 +440,19 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     return clusterCandidates.without(jobs.lacking(kind.get())::contains, why);
   }
 
-  private void failed(WorkloadGroup workloadGroup, String what, Exception failure) {
+  /** Reports a failure; returns when to reconcile again. */
+  private Instant afterFailure(RemoteWorkloadContext context, String what, Exception failure) {
     Duration pause =
         switch (failure) {
-          case RemoteClient.ConflictException conflict -> conflictBackoff.next(workloadGroup.key());
+          case RemoteClient.ConflictException conflict -> conflictBackoff.next(context.key());
           case RemoteClient.RefusedException refused -> {
             LOG.warn(
                 "workload={}/{} action={} refused=true reason=\"{}\"",
-                workloadGroup.key().namespace(),
-                workloadGroup.key().name(),
+                context.key().namespace(),
+                context.key().name(),
                 what,
                 refused.getMessage());
-            workloadGroup
+            context
                 .workload()
                 .ifPresent(
                     it ->
@@ -440,14 +464,14 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
           default -> {
             LOG.info(
                 "workload={}/{} action={} failed=true reason=\"{}\"",
-                workloadGroup.key().namespace(),
-                workloadGroup.key().name(),
+                context.key().namespace(),
+                context.key().name(),
                 what,
                 failure.toString());
             yield RETRY_DELAY;
           }
         };
-    requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
+    return connectionContext.clock().instant().plus(pause);
   }
 
   private boolean isSuperseded(CachedWorkload workload) {

@@ -38,34 +38,34 @@ final class PlacementPlanner {
   record Planned(PlacementPlan placementPlan, String answers) {}
 
   Planned of(
-      WorkloadGroup workloadGroup,
+      RemoteWorkloadContext context,
       ManagerState managerState,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {
-    List<PlacementAction> strays = strays(workloadGroup, clusterCandidates, workerStates);
+    List<PlacementAction> strays = strays(context, clusterCandidates, workerStates);
     if (!strays.isEmpty()) {
       return new Planned(new PlacementPlan(strays, Optional.empty()), "");
     }
-    return switch (workloadStateReader.home(workloadGroup)) {
+    return switch (workloadStateReader.home(context)) {
       case QuotaLocation.Remote remote -> {
         PlacementPlan placementPlan =
             workloadPlacement.decide(
-                managerState, clusterCandidates.allowed(), workerStates, workloadGroup.now());
+                managerState, clusterCandidates.allowed(), workerStates, context.now());
         yield new Planned(
-            withPodStatusCleared(workloadGroup, placementPlan),
+            withPodStatusCleared(context, placementPlan),
             PendingSummary.of(managerState, clusterCandidates, workerStates));
       }
       case QuotaLocation.Local(String cluster) -> {
         PlacementPlan placementPlan =
-            workloadPlacement.decideHere(managerState, cluster, workerStates, workloadGroup.now());
-        yield new Planned(withPodStatusCleared(workloadGroup, placementPlan), "");
+            workloadPlacement.decideHere(managerState, cluster, workerStates, context.now());
+        yield new Planned(withPodStatusCleared(context, placementPlan), "");
       }
       case QuotaLocation.Mixed(Set<String> flavors) -> {
         ManagerState torn = managerState.unsendable(isSplit(flavors));
         PlacementPlan placementPlan =
             workloadPlacement.decide(
-                torn, clusterCandidates.allowed(), workerStates, workloadGroup.now());
-        yield new Planned(withPodStatusCleared(workloadGroup, placementPlan), "");
+                torn, clusterCandidates.allowed(), workerStates, context.now());
+        yield new Planned(withPodStatusCleared(context, placementPlan), "");
       }
     };
   }
@@ -75,10 +75,10 @@ final class PlacementPlanner {
    * more, because another one has chosen meanwhile. An admission there doesn't count.
    */
   private static List<PlacementAction> strays(
-      WorkloadGroup workloadGroup,
+      RemoteWorkloadContext context,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {
-    if (!GroupLimits.isLookingForWorker(workloadGroup)) {
+    if (!GroupLimits.isLookingForWorker(context)) {
       return List.of();
     }
     List<String> allowed = clusterCandidates.allowed();
@@ -99,10 +99,10 @@ final class PlacementPlanner {
    * job's status.
    */
   private static PlacementPlan withPodStatusCleared(
-      WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
+      RemoteWorkloadContext context, PlacementPlan placementPlan) {
     boolean gone =
         placementPlan.placementActions().isEmpty() && placementPlan.requeueAt().isEmpty();
-    return gone && workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()
+    return gone && context.workload().filter(CachedWorkload::deleting).isPresent()
         ? new PlacementPlan(List.of(new PlacementAction.ClearPodStatus()), Optional.empty())
         : placementPlan;
   }

@@ -64,46 +64,47 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> run(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    List<LocalPod> here = podStatusSync.local(workloadGroup, owner);
+  public RunResult run(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
+      throws IOException {
+    List<LocalPod> here = podStatusSync.local(context, owner);
     if (here.isEmpty()) {
-      return Optional.of(DELETION_RETRY_DELAY);
+      return RunResult.after(DELETION_RETRY_DELAY);
     }
-    if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
+    if (!AdmissionCheckWriter.runsIn(context, cluster)) {
       // before any pod is created: from now on no other worker is used while this worker is
       // unreachable
-      admissionCheckWriter.decide(workloadGroup, cluster);
-      return Optional.of(Duration.ZERO);
+      admissionCheckWriter.decide(context, cluster);
+      return RunResult.after(Duration.ZERO);
     }
-    Optional<String> elsewhere =
-        podStatusSync.runsIn(workloadGroup, other -> !other.equals(cluster));
+    Optional<String> elsewhere = podStatusSync.runsIn(context, other -> !other.equals(cluster));
     if (elsewhere.isPresent()) {
-      withdraw(workloadGroup, elsewhere.get());
-      return Optional.of(DELETION_RETRY_DELAY);
+      withdraw(context, elsewhere.get());
+      return RunResult.after(DELETION_RETRY_DELAY);
     }
-    Map<String, ObjectNode> there = podStatusSync.remote(workloadGroup, cluster);
-    if (there.values().stream().anyMatch(pod -> isFromBefore(workloadGroup, pod, cluster))) {
-      withdraw(workloadGroup, cluster);
-      return Optional.of(DELETION_RETRY_DELAY);
+    Map<String, ObjectNode> there = podStatusSync.remote(context, cluster);
+    if (there.values().stream().anyMatch(pod -> isFromBefore(context, pod, cluster))) {
+      withdraw(context, cluster);
+      return RunResult.after(DELETION_RETRY_DELAY);
     }
-    there.keySet().forEach(name -> seen(workloadGroup.key(), new CreatedPod(cluster, name)));
-    deleteWithLocal(workloadGroup, here, there, cluster);
+    there.keySet().forEach(name -> seen(context.key(), new CreatedPod(cluster, name)));
+    deleteWithLocal(context, here, there, cluster);
     boolean complete = true;
     for (LocalPod pod : here) {
       if (!there.containsKey(pod.name()) && !pod.deleting()) {
-        complete &= send(workloadGroup, pod, cluster);
+        complete &= send(context, pod, cluster);
       }
     }
     if (complete) {
-      podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
+      podStatusSync.sync(context, owner, cluster, PodStatusSync.Course.RUNNING);
     }
-    return complete ? Optional.empty() : Optional.of(DELETION_RETRY_DELAY);
+    return complete ? RunResult.done() : RunResult.after(DELETION_RETRY_DELAY);
   }
 
   /** Whether the pod was created for an earlier remote Workload, which was withdrawn. */
-  private static boolean isFromBefore(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) {
-    JsonNode copy = workloadGroup.copies().get(cluster);
+  private static boolean isFromBefore(
+      RemoteWorkloadContext context, ObjectNode pod, String cluster) {
+    JsonNode copy = context.copies().get(cluster);
     return copy != null && created(pod).isBefore(created(copy));
   }
 
@@ -114,7 +115,7 @@ final class PodAdapter implements MultiKueueAdapter {
 
   /** Deletes remote pods whose local pods are being deleted. */
   private void deleteWithLocal(
-      WorkloadGroup workloadGroup,
+      RemoteWorkloadContext context,
       List<LocalPod> here,
       Map<String, ObjectNode> there,
       String cluster)
@@ -122,18 +123,18 @@ final class PodAdapter implements MultiKueueAdapter {
     Map<String, ObjectNode> left = new HashMap<>(there);
     here.stream().filter(pod -> !pod.deleting()).map(LocalPod::name).forEach(left::remove);
     for (Map.Entry<String, ObjectNode> pod : left.entrySet()) {
-      Optional<ObjectNode> local = manager.get(path(workloadGroup, pod.getKey()));
+      Optional<ObjectNode> local = manager.get(path(context, pod.getKey()));
       if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
-        delete(workloadGroup, pod.getValue(), cluster);
+        delete(context, pod.getValue(), cluster);
       }
     }
   }
 
   /** Creates a pod in the worker; false if the creation must wait. */
-  private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster)
+  private boolean send(RemoteWorkloadContext context, LocalPod pod, String cluster)
       throws IOException {
     Optional<ObjectNode> local =
-        manager.get(path(workloadGroup, pod.name())).filter(it -> !PodStatuses.ended(it));
+        manager.get(path(context, pod.name())).filter(it -> !PodStatuses.ended(it));
     if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
       return true;
     }
@@ -142,24 +143,21 @@ final class PodAdapter implements MultiKueueAdapter {
     }
     RemoteClient worker = remoteClients.of(cluster);
     if (PodStatuses.hasRun(local.get())) {
-      return isAdmitted(workloadGroup, worker);
+      return isAdmitted(context, worker);
     }
     boolean made =
         worker.create(
-            MultiKueueKinds.POD.path(workloadGroup.key().namespace()),
+            MultiKueueKinds.POD.path(context.key().namespace()),
             RemoteJobFactory.copy(
-                MultiKueueKinds.POD, local.get(), workloadGroup.key().name(), originLabel));
+                MultiKueueKinds.POD, local.get(), context.key().name(), originLabel));
     if (made) {
       unobserved
-          .computeIfAbsent(workloadGroup.key(), any -> ConcurrentHashMap.newKeySet())
+          .computeIfAbsent(context.key(), any -> ConcurrentHashMap.newKeySet())
           .add(new CreatedPod(cluster, pod.name()));
       LOG.info(
-          "workload={} cluster={} pod={} made=true",
-          workloadGroup.local().id(),
-          cluster,
-          pod.name());
+          "workload={} cluster={} pod={} made=true", context.local().id(), cluster, pod.name());
     } else {
-      findConflicting(workloadGroup, worker, pod.name(), cluster);
+      findConflicting(context, worker, pod.name(), cluster);
     }
     return made;
   }
@@ -168,65 +166,67 @@ final class PodAdapter implements MultiKueueAdapter {
    * Whether the Workload is still admitted in the worker. A pod that has run and is gone there is
    * lost for good only in this case; otherwise it was stopped and may run again.
    */
-  private static boolean isAdmitted(WorkloadGroup workloadGroup, RemoteClient worker)
+  private static boolean isAdmitted(RemoteWorkloadContext context, RemoteClient worker)
       throws IOException {
-    String path =
-        RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+    String path = RemoteWorkloadFactory.path(context.key().namespace(), context.key().name());
     return worker.get(path).filter(RemoteWorkloadFactory::isAdmitted).isPresent();
   }
 
   private void findConflicting(
-      WorkloadGroup workloadGroup, RemoteClient worker, String name, String cluster)
+      RemoteWorkloadContext context, RemoteClient worker, String name, String cluster)
       throws IOException {
-    Optional<ObjectNode> there = worker.get(path(workloadGroup, name));
+    Optional<ObjectNode> there = worker.get(path(context, name));
     if (there.isPresent() && !originLabel.isOn(there.get())) {
       throw new RemoteClient.RefusedException(
           "Pod %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
-              .formatted(workloadGroup.key().namespace(), name, cluster));
+              .formatted(context.key().namespace(), name, cluster));
     }
     if (there.isPresent()
-        && !originLabel.isOn(there.get(), workloadGroup.key())
+        && !originLabel.isOn(there.get(), context.key())
         && !OriginLabel.isDeleting(there.get())
         && !isMadeThere(there.get())) {
-      worker.delete(path(workloadGroup, name), there.get());
+      worker.delete(path(context, name), there.get());
     }
   }
 
   @Override
   public Optional<Duration> syncStatus(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
+      throws IOException {
+    return podStatusSync.sync(context, owner, cluster, PodStatusSync.Course.STOPPING);
   }
 
   @Override
   public Conclusion conclude(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, PlacementAction.Finish finish)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      PlacementAction.Finish finish)
       throws IOException {
     return Conclusion.now(
-        podStatusSync.sync(workloadGroup, owner, finish.cluster(), PodStatusSync.Course.ENDING));
+        podStatusSync.sync(context, owner, finish.cluster(), PodStatusSync.Course.ENDING));
   }
 
   @Override
-  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  public void withdraw(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
       throws IOException {
-    withdraw(workloadGroup, cluster);
+    withdraw(context, cluster);
   }
 
   /** Deletes all pods in the worker that were created for a Workload. */
-  void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    Map<String, ObjectNode> there = podStatusSync.remote(workloadGroup, cluster);
-    for (CreatedPod unseen : unobserved.getOrDefault(workloadGroup.key(), Set.of())) {
+  void withdraw(RemoteWorkloadContext context, String cluster) throws IOException {
+    Map<String, ObjectNode> there = podStatusSync.remote(context, cluster);
+    for (CreatedPod unseen : unobserved.getOrDefault(context.key(), Set.of())) {
       if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
-        Optional<ObjectNode> pod =
-            remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
+        Optional<ObjectNode> pod = remoteClients.of(cluster).get(path(context, unseen.name()));
         pod.ifPresent(found -> there.put(unseen.name(), found));
       }
     }
     for (ObjectNode pod : there.values()) {
-      delete(workloadGroup, pod, cluster);
+      delete(context, pod, cluster);
     }
-    there.keySet().forEach(name -> seen(workloadGroup.key(), new CreatedPod(cluster, name)));
-    podStatusSync.forget(workloadGroup.key());
+    there.keySet().forEach(name -> seen(context.key(), new CreatedPod(cluster, name)));
+    podStatusSync.forget(context.key());
   }
 
   private void seen(Key workload, CreatedPod pod) {
@@ -238,34 +238,32 @@ final class PodAdapter implements MultiKueueAdapter {
         });
   }
 
-  private void delete(WorkloadGroup workloadGroup, ObjectNode pod, String cluster)
+  private void delete(RemoteWorkloadContext context, ObjectNode pod, String cluster)
       throws IOException {
-    if (originLabel.isOn(pod, workloadGroup.key())
-        && !OriginLabel.isDeleting(pod)
-        && !isMadeThere(pod)) {
+    if (originLabel.isOn(pod, context.key()) && !OriginLabel.isDeleting(pod) && !isMadeThere(pod)) {
       String name = pod.path("metadata").path("name").asText();
-      remoteClients.of(cluster).delete(path(workloadGroup, name), pod);
+      remoteClients.of(cluster).delete(path(context, name), pod);
       LOG.info(
           "workload={}/{} cluster={} pod={} deleted=true",
-          workloadGroup.key().namespace(),
-          workloadGroup.key().name(),
+          context.key().namespace(),
+          context.key().name(),
           cluster,
           name);
     }
   }
 
   @Override
-  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
-      throws IOException {
-    Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
+  public Optional<Duration> clearPodStatus(
+      RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner) throws IOException {
+    Optional<String> cluster = podStatusSync.runsIn(context, any -> true);
     if (cluster.isPresent()) {
-      withdraw(workloadGroup, cluster.get());
+      withdraw(context, cluster.get());
       return Optional.of(DELETION_RETRY_DELAY);
     }
-    return podStatusSync.clear(workloadGroup, owner);
+    return podStatusSync.clear(context, owner);
   }
 
-  private static String path(WorkloadGroup workloadGroup, String pod) {
-    return MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod);
+  private static String path(RemoteWorkloadContext context, String pod) {
+    return MultiKueueKinds.POD.path(context.key().namespace(), pod);
   }
 }

@@ -73,23 +73,19 @@ final class PodStatusSync {
   }
 
   /** The manager's pods of a Workload. */
-  List<LocalPod> local(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
+  List<LocalPod> local(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner) {
     boolean single = owner.kind().pods() == MultiKueueRules.Pods.ITSELF && !owner.isGroup();
     if (!single) {
-      return pods.here().group(workloadGroup.key().namespace(), workloadGroup.key().name());
+      return pods.here().group(context.key().namespace(), context.key().name());
     }
     String uid =
-        workloadGroup
-            .workload()
-            .flatMap(CachedWorkload::owner)
-            .map(CachedWorkload.Owner::uid)
-            .orElse("");
+        context.workload().flatMap(CachedWorkload::owner).map(CachedWorkload.Owner::uid).orElse("");
     return List.of(new LocalPod(owner.name(), uid, false));
   }
 
   /** The remote pods of a Workload in a worker, by name. */
-  Map<String, ObjectNode> remote(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    return pods.remotePods().of(cluster, workloadGroup.key()).stream()
+  Map<String, ObjectNode> remote(RemoteWorkloadContext context, String cluster) throws IOException {
+    return pods.remotePods().of(cluster, context.key()).stream()
         .collect(
             Collectors.toMap(
                 pod -> pod.path("metadata").path("name").asText(),
@@ -99,31 +95,32 @@ final class PodStatusSync {
   }
 
   /** A connected worker that has pods of the Workload which may run. */
-  Optional<String> runsIn(WorkloadGroup workloadGroup, Predicate<String> which) throws IOException {
-    return findIn(workloadGroup, which, pod -> !PodStatuses.ended(pod));
+  Optional<String> runsIn(RemoteWorkloadContext context, Predicate<String> which)
+      throws IOException {
+    return findIn(context, which, pod -> !PodStatuses.ended(pod));
   }
 
   /** A connected worker in which pods of the Workload were let go, and haven't ended. */
-  Optional<String> startedIn(WorkloadGroup workloadGroup) throws IOException {
+  Optional<String> startedIn(RemoteWorkloadContext context) throws IOException {
     return findIn(
-        workloadGroup, any -> true, pod -> !PodStatuses.ended(pod) && !ManagedByCheck.isGated(pod));
+        context, any -> true, pod -> !PodStatuses.ended(pod) && !ManagedByCheck.isGated(pod));
   }
 
   private Optional<String> findIn(
-      WorkloadGroup workloadGroup, Predicate<String> which, Predicate<ObjectNode> pod)
+      RemoteWorkloadContext context, Predicate<String> which, Predicate<ObjectNode> pod)
       throws IOException {
     for (String cluster : pods.remotePods().clusters()) {
-      if (which.test(cluster) && has(workloadGroup, cluster, pod)) {
+      if (which.test(cluster) && has(context, cluster, pod)) {
         return Optional.of(cluster);
       }
     }
     return Optional.empty();
   }
 
-  private boolean has(WorkloadGroup workloadGroup, String cluster, Predicate<ObjectNode> pod)
+  private boolean has(RemoteWorkloadContext context, String cluster, Predicate<ObjectNode> pod)
       throws IOException {
     try {
-      return remote(workloadGroup, cluster).values().stream().anyMatch(pod);
+      return remote(context, cluster).values().stream().anyMatch(pod);
     } catch (RemoteClient.RefusedException e) {
       LOG.debug("cluster={} pods=unseen, so that none were made there", cluster, e);
       return false;
@@ -132,17 +129,18 @@ final class PodStatusSync {
 
   /** Copies the status of all pods. */
   Optional<Duration> sync(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course phase)
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
+      String cluster,
+      Course phase)
       throws IOException {
-    Map<String, ObjectNode> theirs = remote(workloadGroup, cluster);
-    for (LocalPod pod : local(workloadGroup, owner)) {
+    Map<String, ObjectNode> theirs = remote(context, cluster);
+    for (LocalPod pod : local(context, owner)) {
       Optional<ObjectNode> there = Optional.ofNullable(theirs.get(pod.name()));
       if (phase == Course.ENDING && there.filter(it -> !PodStatuses.ended(it)).isPresent()) {
-        there =
-            latest(workloadGroup, pod, cluster)
-                .or(() -> Optional.ofNullable(theirs.get(pod.name())));
+        there = latest(context, pod, cluster).or(() -> Optional.ofNullable(theirs.get(pod.name())));
       }
-      copy(workloadGroup, owner, pod, there, cluster, phase);
+      copy(context, owner, pod, there, cluster, phase);
     }
     return Optional.empty();
   }
@@ -151,21 +149,19 @@ final class PodStatusSync {
    * The pod as the worker's API server has it. The end of the remote Workload may be known before
    * the end of its pods, which are deleted once their status was copied.
    */
-  private Optional<ObjectNode> latest(WorkloadGroup workloadGroup, LocalPod pod, String cluster)
+  private Optional<ObjectNode> latest(RemoteWorkloadContext context, LocalPod pod, String cluster)
       throws IOException {
-    return workers
-        .of(cluster)
-        .get(MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod.name()));
+    return workers.of(cluster).get(MultiKueueKinds.POD.path(context.key().namespace(), pod.name()));
   }
 
   /** No worker holds a pod of the Workload: resets the local pods to the gated state. */
-  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+  Optional<Duration> clear(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner)
       throws IOException {
-    for (LocalPod pod : local(workloadGroup, owner)) {
-      copy(workloadGroup, owner, pod, Optional.empty(), "", Course.STOPPING);
+    for (LocalPod pod : local(context, owner)) {
+      copy(context, owner, pod, Optional.empty(), "", Course.STOPPING);
     }
-    if (workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()) {
-      forget(workloadGroup.key());
+    if (context.workload().filter(CachedWorkload::deleting).isPresent()) {
+      forget(context.key());
     }
     return Optional.empty();
   }
@@ -176,8 +172,8 @@ final class PodStatusSync {
   }
 
   private void copy(
-      WorkloadGroup workloadGroup,
-      WorkloadGroup.Owner owner,
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
       LocalPod pod,
       Optional<ObjectNode> there,
       String cluster,
@@ -191,41 +187,39 @@ final class PodStatusSync {
             metadata.path("resourceVersion").asText(),
             phase);
     Map<String, SyncedStatus> known =
-        copied.computeIfAbsent(workloadGroup.key(), any -> new ConcurrentHashMap<>());
+        copied.computeIfAbsent(context.key(), any -> new ConcurrentHashMap<>());
     if (now.equals(known.get(pod.name()))) {
       return;
     }
-    String path = MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod.name());
+    String path = MultiKueueKinds.POD.path(context.key().namespace(), pod.name());
     Optional<ObjectNode> local = manager.get(path);
     if (local.isPresent()) {
-      ObjectNode patch = patch(workloadGroup, owner, local.get(), there, cluster, phase);
+      ObjectNode patch = patch(context, owner, local.get(), there, cluster, phase);
       if (!patch.isEmpty()) {
-        manager.patch(path + "/status", WorkloadGroup.at(local.get(), patch));
+        manager.patch(path + "/status", RemoteWorkloadContext.at(local.get(), patch));
       }
       known.put(pod.name(), now);
     }
   }
 
   private static ObjectNode patch(
-      WorkloadGroup workloadGroup,
-      WorkloadGroup.Owner owner,
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
       ObjectNode local,
       Optional<ObjectNode> there,
       String cluster,
       Course phase) {
     if (there.isPresent()) {
-      return PodStatuses.synced(local, there.get(), workloadGroup.now());
+      return PodStatuses.synced(local, there.get(), context.now());
     }
     boolean madeAgain = owner.kind().pods().areMade();
     return switch (phase) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)
-              ? PodStatuses.gated(local, workloadGroup.now())
+              ? PodStatuses.gated(local, context.now())
               : PodStatuses.gone(
-                  local,
-                  "The pod is gone from worker cluster \"" + cluster + "\"",
-                  workloadGroup.now());
-      case STOPPING -> PodStatuses.gated(local, workloadGroup.now());
+                  local, "The pod is gone from worker cluster \"" + cluster + "\"", context.now());
+      case STOPPING -> PodStatuses.gated(local, context.now());
       case ENDING -> JsonNodeFactory.instance.objectNode();
     };
   }

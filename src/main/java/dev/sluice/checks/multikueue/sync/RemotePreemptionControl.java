@@ -23,17 +23,15 @@ final class RemotePreemptionControl {
   }
 
   /** Opens the preemption gate: the worker may preempt for the remote Workload. */
-  Optional<Duration> openGate(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    JsonNode copy =
-        workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
-    ObjectNode patch = RemoteWorkloadFactory.opened(copy, workloadGroup.now());
+  Optional<Duration> openGate(RemoteWorkloadContext context, String cluster) throws IOException {
+    JsonNode copy = context.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    ObjectNode patch = RemoteWorkloadFactory.opened(copy, context.now());
     if (!patch.isEmpty()) {
-      String path =
-          RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      String path = RemoteWorkloadFactory.path(context.key().namespace(), context.key().name());
       remoteClients.of(cluster).patch(path + "/status", patch);
-      LOG.info("workload={} cluster={} preemptionGate=Open", workloadGroup.local().id(), cluster);
+      LOG.info("workload={} cluster={} preemptionGate=Open", context.local().id(), cluster);
       dispatchListener.reported(
-          workloadGroup.local(),
+          context.local(),
           false,
           "Worker cluster \"" + cluster + "\" may preempt for it from now on");
     }
@@ -41,17 +39,15 @@ final class RemotePreemptionControl {
   }
 
   /** Makes the worker stop the job and release its quota. */
-  Optional<Duration> stop(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    JsonNode copy =
-        workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
-    ObjectNode patch = RemoteWorkloadFactory.stopped(copy, workloadGroup.now());
+  Optional<Duration> stop(RemoteWorkloadContext context, String cluster) throws IOException {
+    JsonNode copy = context.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    ObjectNode patch = RemoteWorkloadFactory.stopped(copy, context.now());
     if (!patch.isEmpty() && copy.path("spec").path("active").asBoolean(true)) {
-      String path =
-          RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      String path = RemoteWorkloadFactory.path(context.key().namespace(), context.key().name());
       remoteClients.of(cluster).patch(path + "/status", patch);
       LOG.info(
           "workload={} cluster={} stopped=true reason=EvictedOnManagerCluster",
-          workloadGroup.local().id(),
+          context.local().id(),
           cluster);
     }
     return Optional.empty();

@@ -49,15 +49,14 @@ final class SharedJobs {
   }
 
   /** Notes that a Workload is told to use a worker; the others of its job follow it from now on. */
-  void claim(WorkloadGroup workloadGroup, String cluster) {
-    JobGroups.job(workloadGroup)
-        .ifPresent(job -> jobGroups.claim(job, workloadGroup.local(), cluster));
+  void claim(RemoteWorkloadContext context, String cluster) {
+    JobGroups.job(context).ifPresent(job -> jobGroups.claim(job, context.local(), cluster));
   }
 
   /** Whether another Workload of the job runs in a worker. */
-  boolean isUsed(WorkloadGroup workloadGroup, String cluster) {
-    return JobGroups.job(workloadGroup)
-        .filter(job -> jobGroups.isUsed(job, workloadGroup.key().name(), cluster))
+  boolean isUsed(RemoteWorkloadContext context, String cluster) {
+    return JobGroups.job(context)
+        .filter(job -> jobGroups.isUsed(job, context.key().name(), cluster))
         .isPresent();
   }
 
@@ -66,8 +65,8 @@ final class SharedJobs {
    * differ in what they add to it.
    */
   void push(
-      WorkloadGroup workloadGroup,
-      WorkloadGroup.Owner owner,
+      RemoteWorkloadContext context,
+      RemoteWorkloadContext.Owner owner,
       String cluster,
       JsonNode local,
       JsonNode there)
@@ -81,10 +80,10 @@ final class SharedJobs {
     if (!patch.isEmpty()) {
       remoteClients
           .of(cluster)
-          .patch(owner.path(workloadGroup.key().namespace()), WorkloadGroup.at(there, patch));
+          .patch(owner.path(context.key().namespace()), RemoteWorkloadContext.at(there, patch));
       LOG.info(
           "job={}/{} cluster={} pushed={}",
-          workloadGroup.key().namespace(),
+          context.key().namespace(),
           owner.name(),
           cluster,
           patch);
@@ -96,9 +95,9 @@ final class SharedJobs {
    * Deletes a remote job unless another Workload runs there; in that case the job gets the
    * manager's spec, so that it has no group more than Workloads.
    */
-  void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  void withdraw(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner, String cluster)
       throws IOException {
-    String path = owner.path(workloadGroup.key().namespace());
+    String path = owner.path(context.key().namespace());
     Optional<ObjectNode> there =
         remoteClients
             .of(cluster)
@@ -107,14 +106,14 @@ final class SharedJobs {
     if (there.isEmpty()) {
       return;
     }
-    if (!isUsed(workloadGroup, cluster)) {
+    if (!isUsed(context, cluster)) {
       remoteClients.of(cluster).delete(path, there.get());
       pushed.remove(there.get().path("metadata").path("uid").asText());
       return;
     }
     Optional<ObjectNode> local = manager.get(path).filter(it -> isFor(it, there.get()));
     if (local.isPresent()) {
-      push(workloadGroup, owner, cluster, local.get(), there.get());
+      push(context, owner, cluster, local.get(), there.get());
     }
   }
 }

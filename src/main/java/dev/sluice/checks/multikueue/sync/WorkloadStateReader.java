@@ -28,19 +28,19 @@ import java.util.stream.Collectors;
 final class WorkloadStateReader {
 
   private final RemoteConnections connections;
-  private final ActionExecutor actionExecutor;
+  private final RemoteClient manager;
   private final CapacityEstimator capacityEstimator;
   private final LocalClusters localClusters;
   private final RemoteWorkloadFactory copies = new RemoteWorkloadFactory();
 
   WorkloadStateReader(
       RemoteConnections connections,
-      ActionExecutor actionExecutor,
+      RemoteClient manager,
       CapacityEstimator capacityEstimator,
       LocalClusters localClusters) {
     this.localClusters = localClusters;
     this.connections = connections;
-    this.actionExecutor = actionExecutor;
+    this.manager = manager;
     this.capacityEstimator = capacityEstimator;
   }
 
@@ -80,14 +80,12 @@ final class WorkloadStateReader {
    *
    * @param leadingSince since when this process is the leader
    */
-  Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince) {
+  Map<String, WorkerState> remotes(RemoteWorkloadContext context, Instant leadingSince) {
     Map<String, WorkerState> result = new LinkedHashMap<>();
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
-      JsonNode object = workloadGroup.copies().get(link.getKey());
+      JsonNode object = context.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
-          object == null
-              ? Optional.empty()
-              : Optional.of(copies.read(object, workloadGroup.workload()));
+          object == null ? Optional.empty() : Optional.of(copies.read(object, context.workload()));
       result.put(
           link.getKey(),
           new WorkerState(
@@ -95,7 +93,7 @@ final class WorkloadStateReader {
               connections.state(link.getKey()).flatMap(ConnectionState::lostSince),
               copy));
     }
-    workloadGroup
+    context
         .workload()
         .map(it -> it.status().remotePlacement().cluster())
         .filter(cluster -> !cluster.isEmpty() && !result.containsKey(cluster))
@@ -111,11 +109,10 @@ final class WorkloadStateReader {
   }
 
   /** The workers that the Workload may use, out of those that its check selects. */
-  ClusterCandidates candidates(WorkloadGroup workloadGroup, ClusterSelector clusterSelector) {
-    List<String> configured = workloadGroup.check().flatMap(clusterSelector::of).orElse(List.of());
+  ClusterCandidates candidates(RemoteWorkloadContext context, ClusterSelector clusterSelector) {
+    List<String> configured = context.check().flatMap(clusterSelector::of).orElse(List.of());
     PlacementLimits limits =
-        PlacementLimits.of(
-            workloadGroup.workload().map(CachedWorkload::annotations).orElse(Map.of()));
+        PlacementLimits.of(context.workload().map(CachedWorkload::annotations).orElse(Map.of()));
     Map<String, String> excluded = new HashMap<>();
     configured.stream()
         .filter(localClusters::isHere)
@@ -132,13 +129,13 @@ final class WorkloadStateReader {
    * The location of the quota that the Workload holds. A Workload that runs in the manager stays
    * there until it is evicted.
    */
-  LocalClusters.QuotaLocation home(WorkloadGroup workloadGroup) {
-    if (workloadGroup.workload().filter(LocalClusters::isMarked).isEmpty()) {
+  LocalClusters.QuotaLocation home(RemoteWorkloadContext context) {
+    if (context.workload().filter(LocalClusters::isMarked).isEmpty()) {
       return new LocalClusters.QuotaLocation.Remote();
     }
-    CachedWorkload workload = workloadGroup.local();
+    CachedWorkload workload = context.local();
     boolean runsHere =
-        workloadGroup.quotaState() == ManagerState.Check.READY
+        context.quotaState() == ManagerState.Check.READY
             && workload.status().remotePlacement().cluster().isEmpty();
     LocalClusters.QuotaLocation quotaLocation = localClusters.quotaLocation(workload);
     if (quotaLocation instanceof LocalClusters.QuotaLocation.Remote && runsHere) {
@@ -148,11 +145,10 @@ final class WorkloadStateReader {
   }
 
   /** The state in the manager. */
-  ManagerState local(WorkloadGroup workloadGroup) throws IOException {
-    ReconcileNotes notes = workloadGroup.notes();
-    boolean over =
-        workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
-    if (over || workloadGroup.check().isEmpty()) {
+  ManagerState local(RemoteWorkloadContext context) throws IOException {
+    ReconcileState reconcileState = context.reconcileState();
+    boolean over = context.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
+    if (over || context.check().isEmpty()) {
       return new ManagerState(
           over,
           false,
@@ -164,51 +160,57 @@ final class WorkloadStateReader {
           List.of(),
           Optional.empty());
     }
-    CachedWorkload workload = workloadGroup.local();
+    CachedWorkload workload = context.local();
     if (workload.status().remotePlacement().nominated().isEmpty()) {
-      notes.withoutRound();
+      reconcileState.withoutRound();
     }
     return new ManagerState(
         false,
         workload.quotaReserved(),
         workload.evicted(),
-        workloadGroup.quotaState(),
+        context.quotaState(),
         workload.status().admissionChecks().stream()
-            .filter(it -> !it.name().equals(workloadGroup.check().orElse("")))
+            .filter(it -> !it.name().equals(context.check().orElse("")))
             .allMatch(it -> it.is(CheckState.READY)),
-        sendable(workloadGroup),
+        sendable(context),
         Optional.of(workload.status().remotePlacement().cluster()).filter(name -> !name.isEmpty()),
         workload.status().remotePlacement().nominated(),
-        notes.lastRound(),
+        reconcileState.lastRound(),
         workload.quotaReserved() && workload.status().remotePlacement().nominated().isEmpty()
             ? capacityEstimator.of(workload)
             : Set.of());
   }
 
   /** Reads the job once: its managed-by field cannot change after creation. */
-  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup) throws IOException {
-    ReconcileNotes notes = workloadGroup.notes();
-    if (notes.sendable().isPresent() || !workloadGroup.local().quotaReserved()) {
-      return notes.sendable().orElseGet(ManagerState.Sendable.Yes::new);
+  private ManagerState.Sendable sendable(RemoteWorkloadContext context) throws IOException {
+    ReconcileState reconcileState = context.reconcileState();
+    if (reconcileState.sendable().isPresent() || !context.local().quotaReserved()) {
+      return reconcileState.sendable().orElseGet(ManagerState.Sendable.Yes::new);
     }
-    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    Optional<RemoteWorkloadContext.Owner> owner = context.owner();
     if (owner.isEmpty()) {
-      String kind = workloadGroup.local().owner().map(CachedWorkload.Owner::kind).orElse("none");
+      String kind = context.local().owner().map(CachedWorkload.Owner::kind).orElse("none");
       ManagerState.Sendable no =
           new ManagerState.Sendable.No(
               "Jobs of kind \""
                   + kind
                   + "\" can't be sent to worker clusters; allowed: "
-                  + workloadGroup.kinds().names());
-      notes.sendable(no);
+                  + context.kinds().names());
+      reconcileState.sendable(no);
       return no;
     }
-    Optional<ObjectNode> job = actionExecutor.job(workloadGroup, owner.get());
+    Optional<ObjectNode> job = job(context, owner.get());
     if (job.isEmpty()) {
       return new ManagerState.Sendable.Yes();
     }
     ManagerState.Sendable answer = ManagedByCheck.sendable(owner.get().kind(), job.get());
-    notes.sendable(answer);
+    reconcileState.sendable(answer);
     return answer;
+  }
+
+  /** The manager's job of a Workload; empty if the job was deleted or is a pod group. */
+  Optional<ObjectNode> job(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner)
+      throws IOException {
+    return owner.isGroup() ? Optional.empty() : manager.get(owner.path(context.key().namespace()));
   }
 }

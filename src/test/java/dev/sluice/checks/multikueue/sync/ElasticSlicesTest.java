@@ -63,18 +63,20 @@ class ElasticSlicesTest {
   }
 
   private List<String> allowed(CachedWorkload slice) {
-    return slices.limit(group(slice, Map.of()), BOTH, delays::add).allowed();
+    LimitedCandidates candidates = slices.limit(context(slice, Map.of()), BOTH);
+    candidates.requeueAfter().ifPresent(delays::add);
+    return candidates.clusterCandidates().allowed();
   }
 
-  private static WorkloadGroup group(CachedWorkload slice, Map<String, JsonNode> copies) {
-    return new WorkloadGroup(
+  private static RemoteWorkloadContext context(CachedWorkload slice, Map<String, JsonNode> copies) {
+    return new RemoteWorkloadContext(
         MultiKueueKinds.of(List.of(), true),
         new Key("physics", slice.id().name()),
         Optional.of(slice),
         Optional.of("check"),
         copies,
         Instant.EPOCH,
-        new ReconcileNotes());
+        new ReconcileState());
   }
 
   private static String ready() {
@@ -127,13 +129,13 @@ class ElasticSlicesTest {
     JsonNode runs = new ObjectMapper().readTree(json("a", "", 1, ""));
     JsonNode ended = new ObjectMapper().readTree(json("a", "", 1, finished()));
     given("b", "a", in("two") + ready());
-    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isTrue();
-    assertThat(slices.isHandedOver(group(first, Map.of("two", ended)))).isFalse();
-    assertThat(slices.isHandedOver(group(first, Map.of("one", runs)))).isFalse();
+    assertThat(slices.isHandedOver(context(first, Map.of("two", runs)))).isTrue();
+    assertThat(slices.isHandedOver(context(first, Map.of("two", ended)))).isFalse();
+    assertThat(slices.isHandedOver(context(first, Map.of("one", runs)))).isFalse();
     given("b", "a", in("one") + ready());
-    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isFalse();
+    assertThat(slices.isHandedOver(context(first, Map.of("two", runs)))).isFalse();
     given("b", "a", in("two") + ready() + ", " + finished());
-    assertThat(slices.isHandedOver(group(first, Map.of("two", runs)))).isFalse();
+    assertThat(slices.isHandedOver(context(first, Map.of("two", runs)))).isFalse();
   }
 
   @Test

@@ -24,12 +24,13 @@ class JobStatusSyncTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final MultiKueueKind JOB = MultiKueueKind.of(new BatchJob()).orElseThrow();
-  private static final WorkloadGroup.Owner OWNER = new WorkloadGroup.Owner(JOB, "small");
+  private static final RemoteWorkloadContext.Owner OWNER =
+      new RemoteWorkloadContext.Owner(JOB, "small");
   private static final String PATH = "/apis/batch/v1/namespaces/physics/jobs/small";
   private static final Duration SOON = Duration.ofSeconds(2);
 
   private final ScriptedServer manager = new ScriptedServer();
-  private final ReconcileNotes notes = new ReconcileNotes();
+  private final ReconcileState notes = new ReconcileState();
   private Instant now = NOW;
   private boolean awaited;
   private final JobStatusSync sync =
@@ -47,12 +48,12 @@ class JobStatusSyncTest {
     return (ObjectNode) new ObjectMapper().readTree(text.replace('\'', '"'));
   }
 
-  private WorkloadGroup group(String conditions) throws IOException {
+  private RemoteWorkloadContext group(String conditions) throws IOException {
     String workload =
         "{'metadata': {'name': 'w', 'namespace': 'physics'}, 'status': {'conditions': [%s]}}"
             .formatted(conditions)
             .replace('\'', '"');
-    return new WorkloadGroup(
+    return new RemoteWorkloadContext(
         MultiKueueKinds.of(List.of(), true),
         new Key("physics", "w"),
         Optional.of(new WorkloadParser().parse(workload.getBytes(StandardCharsets.UTF_8))),
@@ -62,11 +63,11 @@ class JobStatusSyncTest {
         notes);
   }
 
-  private WorkloadGroup admitted() throws IOException {
+  private RemoteWorkloadContext admitted() throws IOException {
     return group("");
   }
 
-  private WorkloadGroup evicted() throws IOException {
+  private RemoteWorkloadContext evicted() throws IOException {
     return group(
         "{'type': 'Evicted', 'status': 'True', 'reason': 'Preempted', 'message': '',"
             + " 'lastTransitionTime': '2026-03-01T11:00:00Z'}");

@@ -88,8 +88,8 @@ class PodStatusSyncTest {
 
   private void sync(PodStatusSync.Course course) throws IOException {
     MultiKueueKinds kinds = MultiKueueKinds.of(List.of(), true);
-    WorkloadGroup group =
-        new WorkloadGroup(
+    RemoteWorkloadContext group =
+        new RemoteWorkloadContext(
             kinds,
             new Key("physics", "w"),
             Optional.of(
@@ -100,10 +100,10 @@ class PodStatusSyncTest {
             Optional.of("check"),
             Map.of(),
             Instant.parse("2026-03-01T12:00:00Z"),
-            new ReconcileNotes());
+            new ReconcileState());
     sync.sync(
         group,
-        new WorkloadGroup.Owner(MultiKueueKind.of(new SinglePod()).orElseThrow(), "p"),
+        new RemoteWorkloadContext.Owner(MultiKueueKind.of(new SinglePod()).orElseThrow(), "p"),
         WORKER,
         course);
   }

@@ -87,7 +87,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private final List<JsonNode> statuses = new ArrayList<>();
   private final List<String> events = new ArrayList<>();
   private final TreeSet<String> required = new TreeSet<>(Set.of("check"));
-  private final ReconcileNotes notes = new ReconcileNotes();
+  private final ReconcileState reconcileState = new ReconcileState();
   private Instant now = NOW;
   private final ActionExecutor executor = executor();
 
@@ -233,7 +233,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   }
 
   /** The manager's Workload, which has quota, with its checks. */
-  private WorkloadGroup group(String checks, String more) throws IOException {
+  private RemoteWorkloadContext context(String checks, String more) throws IOException {
     String workload =
         """
         {'metadata': {'name': 'w', 'namespace': 'physics', 'uid': 'u', 'resourceVersion': '5',
@@ -248,7 +248,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
             .formatted(checks, more);
     Map<String, JsonNode> copies = new TreeMap<>();
     seenCopy.ifPresent(copy -> copies.put("a", copy));
-    return new WorkloadGroup(
+    return new RemoteWorkloadContext(
         MultiKueueKinds.of(List.of(), true),
         new Key("physics", "w"),
         Optional.of(
@@ -257,7 +257,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
         Optional.of("check"),
         copies,
         now,
-        notes);
+        reconcileState);
   }
 
   private static String check(String name, String state) {
@@ -265,12 +265,12 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
         .formatted(name, state);
   }
 
-  private WorkloadGroup waiting() throws IOException {
-    return group(check("check", "Pending"), "");
+  private RemoteWorkloadContext waiting() throws IOException {
+    return context(check("check", "Pending"), "");
   }
 
-  private WorkloadGroup running() throws IOException {
-    return group(check("check", "Ready"), ", 'clusterName': 'a'");
+  private RemoteWorkloadContext running() throws IOException {
+    return context(check("check", "Ready"), ", 'clusterName': 'a'");
   }
 
   private static String condition(JsonNode status, String type) {
@@ -346,7 +346,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     assertThat(condition(statuses.getLast(), "Finished")).isEqualTo("True Succeeded");
   }
 
-  private List<String> nominated(Dispatcher dispatcher, WorkloadGroup group) {
+  private List<String> nominated(Dispatcher dispatcher, RemoteWorkloadContext group) {
     return new FirstNominator(
             dispatcher,
             group.kinds(),
@@ -362,8 +362,9 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     Dispatcher all = new Dispatcher.AllAtOnce();
     assertThat(nominated(all, waiting())).containsExactly("a", "b");
     assertThat(nominated(all, running())).isEmpty();
-    assertThat(nominated(all, group("", ""))).isEmpty();
-    assertThat(nominated(all, group(check("check", "Pending") + ", " + check("o", "Pending"), "")))
+    assertThat(nominated(all, context("", ""))).isEmpty();
+    assertThat(
+            nominated(all, context(check("check", "Pending") + ", " + check("o", "Pending"), "")))
         .isEmpty();
     assertThat(nominated(new Dispatcher.Incremental(1, true), waiting())).isEmpty();
     assertThat(nominated(new Dispatcher.External(), waiting())).isEmpty();
@@ -391,7 +392,8 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
 
   @Test
   void anotherCheckThatIsPendingKeepsItFromBeingAdmitted() throws Exception {
-    WorkloadGroup group = group(check("check", "Pending") + ", " + check("other", "Pending"), "");
+    RemoteWorkloadContext group =
+        context(check("check", "Pending") + ", " + check("other", "Pending"), "");
     required.add("other");
     offered();
     executor.act(group, new PlacementAction.Run("a"));
@@ -428,5 +430,16 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     now = now.plusSeconds(3);
     executor.act(running(), new PlacementAction.Run("a"));
     assertThat(worker.asked("POST", "/jobs")).hasSize(1);
+  }
+
+  @Test
+  void aCopyWhoseJobIsGoneIsWithdrawn() throws Exception {
+    offered();
+    executor.act(waiting(), new PlacementAction.Run("a"));
+    there.put(
+        COPY, "{'metadata': {'name': 'w', 'uid': 'made', " + OF_W + ", 'ownerReferences': [{}]}}");
+    now = now.plusSeconds(3);
+    assertThat(executor.act(running(), new PlacementAction.Run("a"))).isEmpty();
+    assertThat(worker.asked("DELETE", COPY)).hasSize(1);
   }
 }

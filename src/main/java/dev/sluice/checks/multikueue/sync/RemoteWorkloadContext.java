@@ -21,16 +21,16 @@ import java.util.Optional;
  * @param check the name of its MultiKueue check; empty if it has none
  * @param copies the copies by worker, as last seen
  * @param now the current time
- * @param notes what is kept for the Workload between reconciliations
+ * @param reconcileState what is kept for the Workload between reconciliations
  */
-record WorkloadGroup(
+record RemoteWorkloadContext(
     MultiKueueKinds kinds,
     Key key,
     Optional<CachedWorkload> workload,
     Optional<String> check,
     Map<String, JsonNode> copies,
     Instant now,
-    ReconcileNotes notes) {
+    ReconcileState reconcileState) {
 
   private static final String KIND = ", Kind=";
 
@@ -48,7 +48,7 @@ record WorkloadGroup(
   }
 
   /** The state of its check, if it has one. */
-  Optional<CheckState> state() {
+  Optional<CheckState> checkState() {
     return check.flatMap(
         name ->
             local().status().admissionChecks().stream()
@@ -58,7 +58,7 @@ record WorkloadGroup(
 
   /** The state of its check in the form that placement uses. */
   ManagerState.Check quotaState() {
-    return switch (state().map(CheckState::state).orElse(CheckState.PENDING)) {
+    return switch (checkState().map(CheckState::state).orElse(CheckState.PENDING)) {
       case CheckState.READY -> ManagerState.Check.READY;
       case CheckState.RETRY -> ManagerState.Check.RETRY;
       case CheckState.REJECTED -> ManagerState.Check.REJECTED;

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Values kept for a Workload between reconciliations. Each of them only saves requests: without it
  * the next reconciliation asks an API server. Used by one thread at a time.
  */
-final class ReconcileNotes {
+final class ReconcileState {
 
   /**
    * How long the end of a job that was written to its status may take to finish the Workload, which
@@ -69,7 +69,7 @@ final class ReconcileNotes {
   }
 
   /** The throttle of the check's message. */
-  MessageThrottle telling() {
+  MessageThrottle messageThrottle() {
     return messageThrottle;
   }
 
