@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.kube.client.ResponseTimeoutException;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -87,12 +86,12 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  /** The client, while the cluster is connected. */
-  Optional<KubernetesClient> client() {
+  /** The connected worker, while the cluster is connected. */
+  Optional<ConnectedWorker> worker() {
     lock.lock();
     try {
       return state instanceof ConnectionState.Connected
-          ? remoteSession.map(RemoteSession::client)
+          ? remoteSession.map(this::worker)
           : Optional.empty();
     } finally {
       lock.unlock();
@@ -109,11 +108,13 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  /** Cuts the cluster off, if this still is the client of its session. */
-  void cutOff(KubernetesClient of, String reason) {
-    session()
-        .filter(current -> current.client() == of)
-        .ifPresent(current -> cutOff(current, new RemoteLimitException(reason)));
+  private ConnectedWorker worker(RemoteSession session) {
+    return new ConnectedWorker(
+        session.client(),
+        reason ->
+            connectionContext
+                .io()
+                .execute(() -> cutOff(session, new RemoteLimitException(reason))));
   }
 
   /** Ends a session because the cluster sends more than is read from one. */

@@ -3,7 +3,6 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Map;
@@ -148,23 +147,11 @@ public final class RemoteConnections implements AutoCloseable {
     return Optional.ofNullable(entries.get(cluster)).map(Entry::state);
   }
 
-  /** The client of a cluster, while it is connected. */
-  public Optional<KubernetesClient> client(String cluster) {
+  /** The worker behind a cluster's name, while it is connected. */
+  public Optional<ConnectedWorker> worker(String cluster) {
     return Optional.ofNullable(entries.get(cluster))
         .flatMap(Entry::connection)
-        .flatMap(RemoteConnection::client);
-  }
-
-  /**
-   * Cuts a cluster off on another thread, as one that sends more than is read from it.
-   *
-   * @param of the client that was sent too much; nothing happens when the cluster has another one
-   */
-  public void cutOff(String cluster, KubernetesClient of, String reason) {
-    Optional.ofNullable(entries.get(cluster))
-        .flatMap(Entry::connection)
-        .ifPresent(
-            connection -> connectionContext.io().execute(() -> connection.cutOff(of, reason)));
+        .flatMap(RemoteConnection::worker);
   }
 
   /** Reads other collections of a cluster, while it is connected. */

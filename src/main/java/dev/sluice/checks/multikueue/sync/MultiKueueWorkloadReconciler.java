@@ -127,7 +127,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.workloads = options.reader().store();
     this.queue = new WorkQueue<>(this::reconcileOrForget, settings(connectionContext));
     RemoteClients remoteClients =
-        new RemoteClients(connections::client, connectionContext.writes(), connections::cutOff);
+        new RemoteClients(connections::worker, connectionContext.writes());
     this.leaseHeartbeat =
         new LeaseHeartbeat(
             options.fence(),

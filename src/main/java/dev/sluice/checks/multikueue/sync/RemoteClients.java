@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.sync;
 
+import dev.sluice.checks.multikueue.remote.ConnectedWorker;
 import dev.sluice.kube.client.WriteGate;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
@@ -11,24 +11,18 @@ import java.util.function.Function;
 /** Clients of the API servers of connected workers. Thread-safe. */
 final class RemoteClients {
 
-  private final Function<String, Optional<KubernetesClient>> clients;
+  private final Function<String, Optional<ConnectedWorker>> workers;
   private final WriteGate writes;
-  private final CutOff cutOff;
   private final Map<String, RemoteClient> remoteClients = new ConcurrentHashMap<>();
 
-  /** Ends connections to workers that send too much. */
-  @FunctionalInterface
-  interface CutOff {
-
-    /** Cuts a worker off, if its connection still is that of this client; must not block. */
-    void cutOff(String cluster, KubernetesClient client, String reason);
-  }
-
-  RemoteClients(
-      Function<String, Optional<KubernetesClient>> clients, WriteGate writes, CutOff cutOff) {
-    this.clients = clients;
+  /**
+   * Clients of workers.
+   *
+   * @param workers the worker of a cluster, while it is connected
+   */
+  RemoteClients(Function<String, Optional<ConnectedWorker>> workers, WriteGate writes) {
+    this.workers = workers;
     this.writes = writes;
-    this.cutOff = cutOff;
   }
 
   /**
@@ -37,16 +31,15 @@ final class RemoteClients {
    * @throws IOException when the cluster is not connected
    */
   RemoteClient of(String cluster) throws IOException {
-    KubernetesClient client =
-        clients
+    ConnectedWorker worker =
+        workers
             .apply(cluster)
             .orElseThrow(() -> new IOException("cluster \"" + cluster + "\" is not connected"));
     return remoteClients.compute(
         cluster,
         (name, known) ->
-            known != null && known.isOf(client)
+            known != null && known.isOf(worker.client())
                 ? known
-                : new RemoteClient(
-                    client, writes, reason -> cutOff.cutOff(cluster, client, reason)));
+                : new RemoteClient(worker.client(), writes, worker.cutOff()));
   }
 }

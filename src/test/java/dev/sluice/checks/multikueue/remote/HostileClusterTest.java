@@ -8,7 +8,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.time.Instant;
@@ -142,13 +141,15 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
   }
 
   @Test
-  void aWorkerIsCutOffOnlyOnBehalfOfItsPresentClient() {
+  void aWorkerIsCutOffOnlyForWhatItsPresentConnectionSends() {
+    connected("honest", honest);
+    ConnectedWorker before = links.worker("honest").orElseThrow();
+    links.forget("honest");
     connected("honest", honest);
     connected("liar", liar);
-    KubernetesClient of = links.client("liar").orElseThrow();
 
-    links.cutOff("honest", of, "an answer of another one");
-    links.cutOff("liar", of, "an answer without end");
+    before.cutOff().accept("an answer of an earlier connection");
+    links.worker("liar").orElseThrow().cutOff().accept("an answer without end");
 
     await().until(() -> cutOff.equals(List.of("liar")));
     assertThat(links.state("liar").orElseThrow())

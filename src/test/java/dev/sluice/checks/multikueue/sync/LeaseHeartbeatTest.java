@@ -54,8 +54,7 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
           now::get,
           writes);
   private final RemoteConnections links = new RemoteConnections(connectionContext, this);
-  private final RemoteClients remoteClients =
-      new RemoteClients(links::client, writes, (cluster, client, reason) -> {});
+  private final RemoteClients remoteClients = new RemoteClients(links::worker, writes);
   private final LeaseHeartbeat leaseHeartbeat = renewals(TIMEOUT);
 
   private record Delayed(Duration after, Runnable task) {}

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.remote.ConnectedWorker;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.kube.client.WriteGate;
@@ -33,9 +34,8 @@ class PodStatusSyncTest {
       new PodStatusSync(
           new RemoteClient(manager.client(), WriteGate.open(), reason -> {}),
           new RemoteClients(
-              any -> Optional.of(worker.client()),
-              WriteGate.open(),
-              (cluster, client, reason) -> {}),
+              any -> Optional.of(new ConnectedWorker(worker.client(), reason -> {})),
+              WriteGate.open()),
           new PodStatusSync.Pods(new NoGroups(), new StaleCache()));
 
   PodStatusSyncTest() throws IOException {}

@@ -9,6 +9,7 @@ import dev.sluice.checks.multikueue.dispatch.Dispatcher;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.remote.ConnectedWorker;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
@@ -73,7 +74,8 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
           writes);
   private final RemoteConnections connections = new RemoteConnections(connectionContext, this);
   private final RemoteClients remoteClients =
-      new RemoteClients(any -> Optional.of(workerClient), writes, (cluster, client, reason) -> {});
+      new RemoteClients(
+          any -> Optional.of(new ConnectedWorker(workerClient, reason -> {})), writes);
 
   /** What the API servers have, by path. */
   private final Map<String, String> here = new ConcurrentHashMap<>();
