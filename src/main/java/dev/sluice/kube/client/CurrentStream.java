@@ -45,15 +45,30 @@ public final class CurrentStream implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** Opens the next answer; what was read before is forgotten, also if this fails. */
+  /**
+   * Opens the next answer; what was read before is forgotten, also if this fails. A request whose
+   * connection is lost is sent once more, because the client may use a pooled connection that the
+   * server has closed.
+   */
   public ResponseStream open(Opening opening) throws IOException {
     stream = null;
-    ResponseStream opened = opening.send();
+    ResponseStream opened = send(opening);
     stream = opened;
     if (isClosed()) {
       cut();
     }
     return opened;
+  }
+
+  private ResponseStream send(Opening opening) throws IOException {
+    try {
+      return opening.send();
+    } catch (ConnectionLostException e) {
+      if (isClosed()) {
+        throw e;
+      }
+      return opening.send();
+    }
   }
 
   /** Cuts the answer, if there is one. */

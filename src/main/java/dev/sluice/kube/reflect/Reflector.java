@@ -2,20 +2,12 @@ package dev.sluice.kube.reflect;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.AnswerTooLongException;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.CurrentStream;
-import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
-import dev.sluice.kube.client.ResponseStream;
-import dev.sluice.kube.client.StreamingListParser;
-import dev.sluice.kube.client.WatchEventReader;
-import io.fabric8.kubernetes.client.http.HttpClient;
-import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,9 +22,7 @@ import org.slf4j.LoggerFactory;
 public final class Reflector<T> implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reflector.class);
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration SILENCE = Duration.ofMinutes(3);
-  private static final int PAGE = 500;
   private static final int WATCH_SECONDS = 400;
 
   /**
@@ -67,50 +57,52 @@ public final class Reflector<T> implements AutoCloseable {
   }
 
   private final String name;
-  private final HttpClient http;
-  private final String uri;
   private final Sink<T> sink;
   private final Reflectors reflectors;
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
-  private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
-  private final CurrentStream stream;
-  private String version = "";
+  private final ListWatch listWatch;
 
   Reflector(String name, String path, Sink<T> sink, Reflectors reflectors) {
     this.name = name;
-    this.http = reflectors.client().getHttpClient();
-    this.uri = reflectors.client().getMasterUrl() + path + (path.contains("?") ? "&" : "?");
     this.sink = sink;
     this.reflectors = reflectors;
-    this.stream = new CurrentStream(SILENCE, reflectors.clock());
+    this.listWatch =
+        new ListWatch(
+            reflectors.client().getHttpClient(),
+            reflectors.client().getMasterUrl() + path,
+            ReadOptions.unlimited(mapper, SILENCE),
+            reflectors.clock());
   }
 
   /** Starts reading; completes when the first listing has ended. */
   public CompletableFuture<Void> start() {
     Thread.ofVirtual().name(name + "-reader").start(this::read);
-    Thread.ofVirtual().name(name + "-reader-watchdog").start(stream::watchOver);
+    Thread.ofVirtual().name(name + "-reader-watchdog").start(listWatch::watchOver);
     return synced;
   }
 
   private void read() {
     Backoff backoff =
         new Backoff(Duration.ofMillis(200), Duration.ofSeconds(15), reflectors.random());
-    while (!isClosed()) {
+    SinkHandler handler = new SinkHandler();
+    boolean listed = false;
+    while (!listWatch.isClosed()) {
       try {
-        if (version.isEmpty()) {
-          list();
+        if (!listed) {
+          listWatch.list(handler, Instant.MAX);
+          listed = true;
         }
-        if (follow() > 0) {
+        if (watch(handler) > 0) {
           backoff.reset();
         } else {
           pause(backoff.next());
         }
       } catch (ResourceExpiredException e) {
-        version = "";
+        listed = false;
         pause(backoff.next());
       } catch (IOException | RuntimeException | Error e) {
-        if (!isClosed()) {
+        if (!listWatch.isClosed()) {
           LOG.warn("watch={} again=true reason=\"{}\"", name, e.toString());
         }
         pause(backoff.next());
@@ -118,136 +110,21 @@ public final class Reflector<T> implements AutoCloseable {
     }
   }
 
-  private void list() throws IOException {
-    sink.listingBegins();
-    String first = "";
-    String next = "";
-    do {
-      JsonNode metadata = page(next);
-      first = first.isEmpty() ? metadata.path("resourceVersion").asText() : first;
-      next = metadata.path("continue").asText();
-    } while (!next.isEmpty());
-    if (isClosed()) {
-      return;
-    }
-    sink.listingEnds();
-    version = first;
-    synced.complete(null);
-  }
-
-  private JsonNode page(String next) throws IOException {
-    String query =
-        "limit="
-            + PAGE
-            + (next.isEmpty()
-                ? ""
-                : "&continue=" + URLEncoder.encode(next, StandardCharsets.UTF_8));
-    try (ResponseStream page = open(get(query).build())) {
-      byte[] frame =
-          StreamingListParser.split(page, (bytes, length) -> seen(bytes, 0, length, false));
-      page.transferTo(OutputStream.nullOutputStream());
-      return mapper.readTree(frame).path("metadata");
-    }
-  }
-
-  private int follow() throws IOException {
+  /** Watches; returns the number of events, 0 if the watch was cut because it was silent. */
+  private int watch(SinkHandler handler) throws IOException {
     int seconds = WATCH_SECONDS * 3 / 4 + reflectors.random().nextInt(WATCH_SECONDS / 2);
-    HttpRequest request =
-        get("watch=true&allowWatchBookmarks=true&resourceVersion="
-                + version
-                + "&timeoutSeconds="
-                + seconds)
-            .forStreaming()
-            .build();
-    int events = 0;
-    try (ResponseStream opened = open(request)) {
-      LineReader lines = new LineReader(opened);
-      while (!isClosed() && lines.next()) {
-        eventReader.read(lines.bytes(), lines.offset(), lines.length(), this::event);
-        events++;
-      }
+    try {
+      return listWatch.watch(handler, seconds, listWatch.left());
     } catch (IOException e) {
-      if (e instanceof ResourceExpiredException || !stream.wasCut()) {
+      if (e instanceof ResourceExpiredException || !listWatch.wasCut()) {
         throw e;
       }
+      return 0;
     }
-    return events;
-  }
-
-  private void event(String type, byte[] bytes, int offset, int length) throws IOException {
-    switch (type) {
-      case "ADDED", "MODIFIED" -> seen(bytes, offset, length, false);
-      case "DELETED" -> seen(bytes, offset, length, true);
-      case "BOOKMARK" -> {
-        // Only the version, which is read below, is of use.
-      }
-      case "ERROR" -> fail(mapper.readTree(bytes, offset, length));
-      default -> throw new IOException("unknown event of type \"" + type + "\"");
-    }
-    String seen = MetadataFieldReader.version(bytes, offset, length);
-    version = seen.isEmpty() ? version : seen;
-  }
-
-  private void seen(byte[] bytes, int offset, int length, boolean deleted) {
-    try {
-      T object = sink.parse(bytes, offset, length);
-      if (deleted) {
-        sink.deleted(object);
-      } else {
-        sink.seen(object);
-      }
-    } catch (IOException
-        | RuntimeException
-        | StackOverflowError
-        | LinkageError
-        | AssertionError e) {
-      reflectors.faults().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
-      unreadable(bytes, offset, length, deleted);
-    }
-  }
-
-  private void unreadable(byte[] bytes, int offset, int length, boolean deleted) {
-    try {
-      String object = MetadataFieldReader.of(bytes, offset, length, "name");
-      if (!object.isEmpty()) {
-        sink.unreadable(
-            MetadataFieldReader.of(bytes, offset, length, "namespace"), object, deleted);
-      }
-    } catch (IOException e) {
-      LOG.debug("watch={} unnamed=true reason=\"{}\"", name, e.toString());
-    }
-  }
-
-  private JsonNode tree(byte[] bytes, int offset, int length) {
-    try {
-      return mapper.readTree(bytes, offset, length);
-    } catch (IOException e) {
-      return mapper.missingNode();
-    }
-  }
-
-  private static void fail(JsonNode status) throws IOException {
-    String message = status.path("code").asInt() + " " + status.path("message").asText();
-    if (status.path("code").asInt() == 410 || status.path("reason").asText().equals("Expired")) {
-      throw new ResourceExpiredException(message);
-    }
-    throw new IOException("the watch failed: " + message);
-  }
-
-  private HttpRequest.Builder get(String query) {
-    return http.newHttpRequestBuilder().uri(uri + query).header("Accept", "application/json");
-  }
-
-  private ResponseStream open(HttpRequest request) throws IOException {
-    return stream.open(() -> ResponseStream.open(http, request, PATIENCE, reflectors.clock()));
-  }
-
-  private boolean isClosed() {
-    return stream.isClosed();
   }
 
   private void pause(Duration duration) {
-    if (stream.pause(duration)) {
+    if (listWatch.pause(duration)) {
       synced.cancel(false);
     }
   }
@@ -255,7 +132,66 @@ public final class Reflector<T> implements AutoCloseable {
   /** Stops reading; the sink may get one more call. */
   @Override
   public void close() {
-    stream.close();
+    listWatch.close();
     synced.cancel(false);
+  }
+
+  /** Parses objects for the sink, and contains those that can't be parsed. */
+  private final class SinkHandler implements ListWatch.Handler {
+
+    @Override
+    public void listingBegins() {
+      sink.listingBegins();
+    }
+
+    @Override
+    public void object(byte[] bytes, int offset, int length, boolean deleted) {
+      try {
+        T object = sink.parse(bytes, offset, length);
+        if (deleted) {
+          sink.deleted(object);
+        } else {
+          sink.seen(object);
+        }
+      } catch (IOException
+          | RuntimeException
+          | StackOverflowError
+          | LinkageError
+          | AssertionError e) {
+        reflectors.faults().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
+        unreadable(bytes, offset, length, deleted);
+      }
+    }
+
+    private void unreadable(byte[] bytes, int offset, int length, boolean deleted) {
+      try {
+        String object = MetadataFieldReader.of(bytes, offset, length, "name");
+        if (!object.isEmpty()) {
+          sink.unreadable(
+              MetadataFieldReader.of(bytes, offset, length, "namespace"), object, deleted);
+        }
+      } catch (IOException e) {
+        LOG.debug("watch={} unnamed=true reason=\"{}\"", name, e.toString());
+      }
+    }
+
+    private JsonNode tree(byte[] bytes, int offset, int length) {
+      try {
+        return mapper.readTree(bytes, offset, length);
+      } catch (IOException e) {
+        return mapper.missingNode();
+      }
+    }
+
+    @Override
+    public void tooLong() throws AnswerTooLongException {
+      throw new AnswerTooLongException("an object without end");
+    }
+
+    @Override
+    public void listingEnds() {
+      sink.listingEnds();
+      synced.complete(null);
+    }
   }
 }

@@ -1,0 +1,328 @@
+package dev.sluice.kube.reflect;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.kube.client.AnswerTooLongException;
+import dev.sluice.kube.client.CurrentStream;
+import dev.sluice.kube.client.LineReader;
+import dev.sluice.kube.client.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.kube.client.StreamingListParser;
+import dev.sluice.kube.client.WatchEventReader;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists a collection in pages, watches it from the version of the list on, and hands each object
+ * over as bytes. One thread lists and watches; {@link #probe} and {@link #close} are for any
+ * thread.
+ */
+public final class ListWatch implements AutoCloseable {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final int PAGE = 500;
+
+  /** Versions and continuations are longer only if a server wants to be asked for nonsense. */
+  private static final int LONGEST_TOKEN = 16_384;
+
+  /**
+   * Receives the objects of a collection, on the thread that lists and watches. An exception ends
+   * the call of {@link ListWatch#list} or {@link ListWatch#watch}.
+   */
+  public interface Handler {
+
+    /** A listing begins: objects that it doesn't contain don't exist any more at its end. */
+    void listingBegins();
+
+    /**
+     * An object exists, or was deleted or is not selected any more.
+     *
+     * @param bytes hold the object in {@code length} bytes from {@code offset} on, during the call
+     */
+    void object(byte[] bytes, int offset, int length, boolean deleted) throws IOException;
+
+    /** An object is longer than allowed, and was left out. */
+    void tooLong() throws IOException;
+
+    /** An event of the watch is not JSON. Ends the watch unless this method returns. */
+    default void malformed(JsonProcessingException cause) throws IOException {
+      throw cause;
+    }
+
+    /** The listing has ended. */
+    void listingEnds();
+
+    /** A watch has begun. */
+    default void watchBegins() {}
+  }
+
+  private final HttpClient http;
+  private final String uri;
+  private final ReadOptions options;
+  private final InstantSource clock;
+  private final CurrentStream stream;
+  private final WatchEventReader eventReader = new WatchEventReader(TolerantDeserializers.json());
+  private volatile Instant due = Instant.MAX;
+  private String version = "";
+
+  /**
+   * Nothing is read yet.
+   *
+   * @param http connections to the API server, which stay the caller's
+   * @param collection the address of the collection, and what is selected of it, such as {@code
+   *     https://server/api/v1/pods?fieldSelector=spec.nodeName%21%3D}
+   */
+  public ListWatch(HttpClient http, String collection, ReadOptions options, InstantSource clock) {
+    this.http = http;
+    this.uri = collection + (collection.contains("?") ? "&" : "?");
+    this.options = options;
+    this.clock = clock;
+    this.stream = new CurrentStream(options.silence(), clock);
+  }
+
+  /**
+   * Lists the collection.
+   *
+   * @param end when the list, and the watch after it, must have come; {@link Instant#MAX}: never
+   * @throws ResponseTimeoutException when the list has not ended by then
+   * @throws ResourceExpiredException when the server has discarded the list between two pages
+   * @throws AnswerTooLongException when the list exceeds a limit
+   * @throws IOException on any other failure
+   */
+  public void list(Handler handler, Instant end) throws IOException {
+    due = end;
+    handler.listingBegins();
+    Items items = new Items(handler);
+    String first = "";
+    String next = "";
+    do {
+      items.nextPage();
+      JsonNode metadata = page(next, items);
+      first = first.isEmpty() ? token(metadata.path("resourceVersion").asText()) : first;
+      next = token(metadata.path("continue").asText());
+    } while (!next.isEmpty());
+    if (first.isEmpty()) {
+      throw new IOException("the list has no resourceVersion");
+    }
+    if (!isClosed()) {
+      handler.listingEnds();
+      version = first;
+    }
+  }
+
+  private JsonNode page(String next, Items items) throws IOException {
+    String query = "limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
+    try (ResponseStream page = open(get(query).build(), left())) {
+      byte[] frame =
+          StreamingListParser.split(options.pacing().apply(page), items, options.objectBytes());
+      return options.mapper().readTree(frame).path("metadata");
+    }
+  }
+
+  private static String token(String text) throws AnswerTooLongException {
+    if (text.length() > LONGEST_TOKEN) {
+      throw new AnswerTooLongException(
+          "a version or continuation of more than " + LONGEST_TOKEN + " characters");
+    }
+    return text;
+  }
+
+  /** The items of one listing, over all of its pages. */
+  private final class Items implements StreamingListParser.ItemSink {
+
+    private final Handler handler;
+    private long bytes;
+    private int pages;
+
+    Items(Handler handler) {
+      this.handler = handler;
+    }
+
+    void nextPage() throws IOException {
+      if (++pages > options.pages()) {
+        throw new AnswerTooLongException("a list of more than " + options.pages() + " pages");
+      }
+      checkTime();
+    }
+
+    @Override
+    public void item(byte[] json, int length) throws IOException {
+      checkTime();
+      bytes += length;
+      if (bytes > options.listedBytes()) {
+        throw new AnswerTooLongException("a list of more than " + options.listedBytes() + " bytes");
+      }
+      handler.object(json, 0, length, false);
+    }
+
+    @Override
+    public void tooLong() throws IOException {
+      checkTime();
+      handler.tooLong();
+    }
+
+    private void checkTime() throws IOException {
+      if (isLate()) {
+        throw new ResponseTimeoutException("not listed in time");
+      }
+    }
+  }
+
+  /**
+   * Watches the collection from the last version on until the server ends the watch.
+   *
+   * @param seconds after which the server is asked to end it
+   * @param patience how long the beginning of the answer may take
+   * @return the number of events
+   * @throws ResourceExpiredException when the server has discarded the events since the version
+   * @throws AnswerTooLongException when an event exceeds a limit
+   * @throws IOException on any other failure, and when the watch was cut
+   */
+  public int watch(Handler handler, int seconds, Duration patience) throws IOException {
+    HttpRequest request =
+        get("watch=true&allowWatchBookmarks=true&resourceVersion="
+                + urlEncoded(version)
+                + "&timeoutSeconds="
+                + seconds)
+            .forStreaming()
+            .build();
+    try (ResponseStream opened = open(request, patience)) {
+      handler.watchBegins();
+      due = clock.instant().plus(options.silence());
+      int events = 0;
+      try {
+        events = follow(opened, handler);
+      } catch (IOException e) {
+        throw isSilent(opened) ? silent(e) : e;
+      }
+      if (isSilent(opened)) {
+        throw silent(null);
+      }
+      due = Instant.MAX;
+      return events;
+    }
+  }
+
+  private boolean isSilent(ResponseStream opened) {
+    return opened.wasCut() && !isClosed();
+  }
+
+  private IOException silent(@Nullable IOException cause) {
+    due = Instant.MAX;
+    return new IOException("nothing was heard for " + options.silence().toSeconds() + "s", cause);
+  }
+
+  private int follow(ResponseStream opened, Handler handler) throws IOException {
+    LineReader lines = new LineReader(options.pacing().apply(opened), options.objectBytes());
+    int skipped = 0;
+    int events = 0;
+    while (!isClosed() && lines.next()) {
+      events++;
+      due = clock.instant().plus(options.silence());
+      try {
+        eventReader.read(
+            lines.bytes(),
+            lines.offset(),
+            lines.length(),
+            (type, bytes, offset, length) -> event(handler, type, bytes, offset, length));
+      } catch (JsonProcessingException e) {
+        handler.malformed(e);
+      }
+      for (; skipped < lines.skippedLines(); skipped++) {
+        handler.tooLong();
+      }
+    }
+    return events;
+  }
+
+  private void event(Handler handler, String type, byte[] bytes, int offset, int length)
+      throws IOException {
+    switch (type) {
+      case "ADDED", "MODIFIED" -> handler.object(bytes, offset, length, false);
+      case "DELETED" -> handler.object(bytes, offset, length, true);
+      case "BOOKMARK" -> {
+        // Only the version, which is read below, is of use.
+      }
+      case "ERROR" -> fail(options.mapper().readTree(bytes, offset, length));
+      default -> throw new IOException("the watch sent an unknown event");
+    }
+    String seen = token(MetadataFieldReader.version(bytes, offset, length));
+    version = seen.isEmpty() ? version : seen;
+  }
+
+  private static void fail(JsonNode status) throws IOException {
+    String message = status.path("code").asInt() + " " + status.path("message").asText();
+    if (status.path("code").asInt() == 410 || status.path("reason").asText().equals("Expired")) {
+      throw new ResourceExpiredException(message);
+    }
+    throw new IOException("the watch failed: " + message);
+  }
+
+  private HttpRequest.Builder get(String query) {
+    return http.newHttpRequestBuilder().uri(uri + query).header("Accept", "application/json");
+  }
+
+  private static String urlEncoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  private ResponseStream open(HttpRequest request, Duration patience) throws IOException {
+    return stream.open(() -> ResponseStream.open(http, request, patience, clock));
+  }
+
+  /** How long the next answer may take to begin. */
+  public Duration left() {
+    Instant end = due;
+    if (end.equals(Instant.MAX)) {
+      return PATIENCE;
+    }
+    Duration left = Duration.between(clock.instant(), end);
+    return left.isPositive() ? left : Duration.ofMillis(1);
+  }
+
+  /** Whether the server has not sent what it had to by now. */
+  public boolean isLate() {
+    return clock.instant().isAfter(due);
+  }
+
+  /** Cuts the answer that is being read if the server is late; to be called regularly. */
+  public void probe() {
+    if (isLate()) {
+      stream.cut();
+    }
+  }
+
+  /** Cuts each answer of which no byte came for as long as a watch may be silent, until closed. */
+  void watchOver() {
+    stream.watchOver();
+  }
+
+  /** Whether the last answer was cut. */
+  boolean wasCut() {
+    return stream.wasCut();
+  }
+
+  /** Waits for so long, or until this is closed; returns whether it is. */
+  boolean pause(Duration duration) {
+    return stream.pause(duration);
+  }
+
+  /** Whether this was closed. */
+  public boolean isClosed() {
+    return stream.isClosed();
+  }
+
+  /** Ends the listing or the watch, and each later one. */
+  @Override
+  public void close() {
+    stream.close();
+  }
+}
