@@ -4,12 +4,13 @@ import dev.sluice.core.model.WorkloadId;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The requests by which Workloads are listed, watched and read, over the client's connections. */
+/**
+ * The requests by which single Workloads and their newest version are read, over the client's
+ * connections.
+ */
 public final class RawRequests {
 
   private static final String JSON = "application/json";
@@ -29,25 +30,13 @@ public final class RawRequests {
     this.patience = patience;
   }
 
+  /** The address of all Workloads. */
+  public String collection() {
+    return group + "workloads";
+  }
+
   public HttpClient http() {
     return http;
-  }
-
-  /** A page of all Workloads, at the newest version; {@code next} is empty for the first. */
-  public HttpRequest page(int limit, String next) {
-    String query = "workloads?limit=" + limit + (next.isEmpty() ? "" : "&continue=" + coded(next));
-    return get(group + query).build();
-  }
-
-  /** A watch of all Workloads from a version on, which the server ends after a while. */
-  public HttpRequest watch(long version, int seconds) {
-    return get(group
-            + "workloads?watch=true&allowWatchBookmarks=true&resourceVersion="
-            + version
-            + "&timeoutSeconds="
-            + seconds)
-        .forStreaming()
-        .build();
   }
 
   /** The newest version of the collection: a consistent read of as little as possible. */
@@ -65,9 +54,5 @@ public final class RawRequests {
 
   private HttpRequest.Builder get(String uri) {
     return http.newHttpRequestBuilder().uri(uri).header("Accept", JSON);
-  }
-
-  private static String coded(String text) {
-    return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 }

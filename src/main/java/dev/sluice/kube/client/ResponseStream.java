@@ -38,19 +38,6 @@ public final class ResponseStream extends FilterInputStream {
    *
    * @throws ResourceExpiredException on 410
    * @throws ConnectionLostException when the connection ended before an answer came
-   * @throws IOException on any other failure, answers that are none of 2xx included
-   */
-  public static ResponseStream open(
-      RawRequests requests, HttpRequest request, Duration patience, InstantSource clock)
-      throws IOException {
-    return open(requests.http(), request, patience, clock);
-  }
-
-  /**
-   * The same over the connections of any client.
-   *
-   * @throws ResourceExpiredException on 410
-   * @throws ConnectionLostException when the connection ended before an answer came
    * @throws ResponseTimeoutException when no answer came within {@code patience}
    * @throws IOException on any other failure, answers that are none of 2xx included
    */

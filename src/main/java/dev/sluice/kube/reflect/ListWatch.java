@@ -28,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 public final class ListWatch implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
-  private static final int PAGE = 500;
 
   /** Versions and continuations are longer only if a server wants to be asked for nonsense. */
   private static final int LONGEST_TOKEN = 16_384;
@@ -50,18 +49,21 @@ public final class ListWatch implements AutoCloseable {
     void object(byte[] bytes, int offset, int length, boolean deleted) throws IOException;
 
     /** An object is longer than allowed, and was left out. */
-    void tooLong() throws IOException;
+    default void tooLong() {}
 
     /** An event of the watch is not JSON. Ends the watch unless this method returns. */
     default void malformed(JsonProcessingException cause) throws IOException {
       throw cause;
     }
 
-    /** The listing has ended. */
-    void listingEnds();
+    /** The listing has ended; it shows the collection in this version. */
+    void listingEnds(String version) throws IOException;
 
     /** A watch has begun. */
     default void watchBegins() {}
+
+    /** All events up to this version have been handed over. */
+    default void reached(String version) throws IOException {}
   }
 
   private final HttpClient http;
@@ -113,13 +115,14 @@ public final class ListWatch implements AutoCloseable {
       throw new IOException("the list has no resourceVersion");
     }
     if (!isClosed()) {
-      handler.listingEnds();
+      handler.listingEnds(first);
       version = first;
     }
   }
 
   private JsonNode page(String next, Items items) throws IOException {
-    String query = "limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
+    String query =
+        "limit=" + options.pageSize() + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
     try (ResponseStream page = open(get(query).build(), left())) {
       byte[] frame =
           StreamingListParser.split(options.pacing().apply(page), items, options.objectBytes());
@@ -255,7 +258,10 @@ public final class ListWatch implements AutoCloseable {
       default -> throw new IOException("the watch sent an unknown event");
     }
     String seen = token(MetadataFieldReader.version(bytes, offset, length));
-    version = seen.isEmpty() ? version : seen;
+    if (!seen.isEmpty()) {
+      version = seen;
+      handler.reached(seen);
+    }
   }
 
   private static void fail(JsonNode status) throws IOException {
@@ -300,18 +306,23 @@ public final class ListWatch implements AutoCloseable {
     }
   }
 
+  /** Cuts the answer that is being read, if there is one. */
+  public void cut() {
+    stream.cut();
+  }
+
   /** Cuts each answer of which no byte came for as long as a watch may be silent, until closed. */
-  void watchOver() {
+  public void watchOver() {
     stream.watchOver();
   }
 
   /** Whether the last answer was cut. */
-  boolean wasCut() {
+  public boolean wasCut() {
     return stream.wasCut();
   }
 
   /** Waits for so long, or until this is closed; returns whether it is. */
-  boolean pause(Duration duration) {
+  public boolean pause(Duration duration) {
     return stream.pause(duration);
   }
 

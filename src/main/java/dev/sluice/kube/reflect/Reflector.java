@@ -2,7 +2,6 @@ package dev.sluice.kube.reflect;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.client.AnswerTooLongException;
 import dev.sluice.kube.client.Backoff;
 import dev.sluice.kube.client.ResourceExpiredException;
 import java.io.IOException;
@@ -23,6 +22,7 @@ public final class Reflector<T> implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reflector.class);
   private static final Duration SILENCE = Duration.ofMinutes(3);
+  private static final int PAGE = 500;
   private static final int WATCH_SECONDS = 400;
 
   /**
@@ -71,7 +71,7 @@ public final class Reflector<T> implements AutoCloseable {
         new ListWatch(
             reflectors.client().getHttpClient(),
             reflectors.client().getMasterUrl() + path,
-            ReadOptions.unlimited(mapper, SILENCE),
+            ReadOptions.unlimited(mapper, PAGE, SILENCE),
             reflectors.clock());
   }
 
@@ -184,12 +184,7 @@ public final class Reflector<T> implements AutoCloseable {
     }
 
     @Override
-    public void tooLong() throws AnswerTooLongException {
-      throw new AnswerTooLongException("an object without end");
-    }
-
-    @Override
-    public void listingEnds() {
+    public void listingEnds(String version) {
       sink.listingEnds();
       synced.complete(null);
     }

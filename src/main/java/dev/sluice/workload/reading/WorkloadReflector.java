@@ -3,21 +3,20 @@ package dev.sluice.workload.reading;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.ConnectionLostException;
-import dev.sluice.kube.client.CurrentStream;
 import dev.sluice.kube.client.OutageLogger;
 import dev.sluice.kube.client.RawRequests;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
+import dev.sluice.kube.reflect.ListWatch;
 import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.ReadOptions;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import dev.sluice.workload.record.WorkloadParser;
 import dev.sluice.workload.record.WorkloadReader;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.IOException;
 import java.time.Duration;
@@ -56,14 +55,16 @@ public final class WorkloadReflector implements WorkloadReader {
   private final WorkloadCache index;
   private final OutageLogger outageLogger;
   private final ResourceVersionWaiter resourceVersionWaiter = new ResourceVersionWaiter();
-  private final WorkloadListing listing;
-  private final WorkloadWatch watch;
+  private final ListWatch listWatch;
+  private final WorkloadHandler handler;
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
   private final CompletableFuture<Void> started = new CompletableFuture<>();
   private final AtomicBoolean begun = new AtomicBoolean();
-  private final CurrentStream stream;
   private volatile boolean listNext = true;
   private volatile boolean following;
+
+  /** Whether the present watch is a short one; used by the reading thread. */
+  private boolean hurried;
 
   /**
    * A reader over the connections of {@code client}, which stays the caller's.
@@ -86,16 +87,26 @@ public final class WorkloadReflector implements WorkloadReader {
     this.settings = settings;
     this.clock = clock;
     this.random = random;
-    this.stream = new CurrentStream(settings.silence(), clock);
+    this.listWatch =
+        new ListWatch(
+            requests.http(),
+            requests.collection(),
+            ReadOptions.unlimited(JsonMappers.JSON, settings.pageSize(), settings.silence()),
+            clock);
     this.outageLogger = new OutageLogger(clock);
-    MalformedObjectLog malformedObjectLog = new MalformedObjectLog(counters, faults);
-    this.listing = new WorkloadListing(parser, index, malformedObjectLog, started);
-    this.watch =
-        new WorkloadWatch(
-            parser,
-            index,
-            malformedObjectLog,
-            () -> resourceVersionWaiter.advanceTo(index.position()));
+    this.handler =
+        new WorkloadHandler(parser, index, new MalformedObjectLog(counters, faults), started) {
+          @Override
+          public void watchBegins() {
+            beginFollowing();
+          }
+
+          @Override
+          public void reached(String version) throws IOException {
+            super.reached(version);
+            resourceVersionWaiter.advanceTo(index.position());
+          }
+        };
   }
 
   @Override
@@ -125,7 +136,7 @@ public final class WorkloadReflector implements WorkloadReader {
   public void begin() {
     if (!begun.getAndSet(true)) {
       Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
-      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(stream::watchOver);
+      Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(listWatch::watchOver);
     }
   }
 
@@ -161,7 +172,7 @@ public final class WorkloadReflector implements WorkloadReader {
   }
 
   private void list() throws IOException {
-    listing.run(next -> opened(requests.page(settings.pageSize(), next)));
+    listWatch.list(handler, Instant.MAX);
     listNext = false;
     outageLogger.over();
     resourceVersionWaiter.advanceTo(index.position());
@@ -176,22 +187,17 @@ public final class WorkloadReflector implements WorkloadReader {
    * the next watch may begin without a pause.
    */
   private boolean follow() throws IOException {
-    boolean hurried = resourceVersionWaiter.isWaiting();
+    hurried = resourceVersionWaiter.isWaiting();
     int seconds =
         hurried
             ? settings.hurriedWatchSeconds()
             : settings.watchSeconds() * 3 / 4 + random.nextInt(settings.watchSeconds() / 2 + 1);
     Instant begun = clock.instant();
     int events = 0;
-    try (ResponseStream opened = opened(requests.watch(index.position(), seconds))) {
-      following = true;
-      if (resourceVersionWaiter.isWaiting() != hurried) {
-        return true;
-      }
-      outageLogger.over();
-      events = watch.follow(opened);
+    try {
+      events = listWatch.watch(handler, seconds, listWatch.left());
     } catch (IOException e) {
-      if (!stream.wasCut()) {
+      if (!listWatch.wasCut()) {
         throw e;
       }
     } finally {
@@ -201,22 +207,16 @@ public final class WorkloadReflector implements WorkloadReader {
       listNext = true;
     }
     boolean lasted = Duration.between(begun, clock.instant()).compareTo(Duration.ofSeconds(1)) > 0;
-    return events > 0 || lasted || stream.wasCut();
+    return events > 0 || lasted || listWatch.wasCut();
   }
 
-  private ResponseStream opened(HttpRequest request) throws IOException {
-    return stream.open(() -> open(request));
-  }
-
-  /** Repeats the request once, since the client may use a connection that was closed meanwhile. */
-  private ResponseStream open(HttpRequest request) throws IOException {
-    try {
-      return ResponseStream.open(requests, request, PATIENCE, clock);
-    } catch (ConnectionLostException e) {
-      if (isClosed()) {
-        throw e;
-      }
-      return ResponseStream.open(requests, request, PATIENCE, clock);
+  /** A watch has begun; it is replaced at once if it lasts too long or too short by now. */
+  private void beginFollowing() {
+    following = true;
+    if (resourceVersionWaiter.isWaiting() == hurried) {
+      outageLogger.over();
+    } else {
+      listWatch.cut();
     }
   }
 
@@ -276,7 +276,7 @@ public final class WorkloadReflector implements WorkloadReader {
 
   private long newestVersion() throws IOException {
     try (ResponseStream answer =
-        ResponseStream.open(requests, requests.newest(), PATIENCE, clock)) {
+        ResponseStream.open(requests.http(), requests.newest(), PATIENCE, clock)) {
       byte[] frame = StreamingListParser.split(answer, (bytes, length) -> {});
       return JsonMappers.JSON.readTree(frame).path("metadata").path("resourceVersion").asLong();
     }
@@ -287,23 +287,23 @@ public final class WorkloadReflector implements WorkloadReader {
       listNext = true;
     }
     if (following) {
-      stream.cut();
+      listWatch.cut();
     }
   }
 
   private boolean isClosed() {
-    return stream.isClosed();
+    return listWatch.isClosed();
   }
 
   private void pause(Duration duration) {
-    if (stream.pause(duration)) {
+    if (listWatch.pause(duration)) {
       resourceVersionWaiter.cancel();
     }
   }
 
   @Override
   public void close() {
-    stream.close();
+    listWatch.close();
     synced.cancel(false);
     started.cancel(false);
     resourceVersionWaiter.cancel();

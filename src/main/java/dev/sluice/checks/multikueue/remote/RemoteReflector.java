@@ -32,6 +32,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class RemoteReflector implements AutoCloseable {
 
+  private static final int PAGE_SIZE = 500;
   private static final int WATCH_SECONDS = 300;
   private static final Key NO_KEY = new Key("", "");
 
@@ -77,6 +78,7 @@ final class RemoteReflector implements AutoCloseable {
                     : "?labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8)),
             new ReadOptions(
                 budget.mapper(),
+                PAGE_SIZE,
                 budget.limits().objectBytes(),
                 budget.limits().listedBytes(),
                 budget.limits().pages(),
@@ -228,7 +230,7 @@ final class RemoteReflector implements AutoCloseable {
     }
 
     @Override
-    public void listingEnds() {
+    public void listingEnds(String version) {
       budget.reading().lock();
       try {
         objects.retain(listed.orElseThrow(), events);
