@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
@@ -39,19 +40,24 @@ final class ParameterCounts {
    * taken.
    */
   static List<String> beyondLimits(List<Source> sources) {
-    List<JavaFileObject> files = sources.stream().map(ParameterCounts::file).toList();
     Declarations declarations = new Declarations();
+    parsed(sources).forEach(unit -> declarations.scan(unit, null));
+    return List.copyOf(declarations.wide);
+  }
+
+  /** The trees of the files. */
+  static List<CompilationUnitTree> parsed(List<Source> sources) {
+    List<JavaFileObject> files = sources.stream().map(ParameterCounts::file).toList();
     JavacTask task =
         (JavacTask)
             ToolProvider.getSystemJavaCompiler().getTask(null, null, null, null, null, files);
+    List<CompilationUnitTree> units = new ArrayList<>();
     try {
-      for (CompilationUnitTree unit : task.parse()) {
-        declarations.scan(unit, null);
-      }
+      task.parse().forEach(units::add);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return List.copyOf(declarations.wide);
+    return units;
   }
 
   private static JavaFileObject file(Source source) {

@@ -151,6 +151,11 @@ class ProjectRulesTest {
   }
 
   @Test
+  void tmpDump() throws IOException {
+    Files.write(Path.of("/tmp/ft/vars-mk.txt"), VariableNames.foreign(MAIN));
+  }
+
+  @Test
   void everyReferenceToAPageResolves() {
     List<Source> all = new ArrayList<>(PAGES);
     all.addAll(MAIN);

@@ -83,7 +83,7 @@ public final class MultiKueueModule implements OperatorModule {
     events = new MultiKueueEventRecorder(context.events(), context.clock());
     MultiKueueControllers.Quotas quotas = queues.quotas();
     if (!automatesQuota()) {
-      quotas.notes().clear();
+      quotas.conditions().clear();
     }
     fencing = fencing();
     controllers =
@@ -91,7 +91,7 @@ public final class MultiKueueModule implements OperatorModule {
             ? Optional.of(controllers(quotas))
             : Optional.empty();
     controllers.ifPresent(it -> scheduler.nominateBy(it.firstNomination()));
-    controllers.ifPresent(it -> measure(it.links()::connected));
+    controllers.ifPresent(it -> measure(it.connections()::connected));
   }
 
   private void measure(Supplier<Map<String, Boolean>> connected) {
@@ -229,7 +229,7 @@ public final class MultiKueueModule implements OperatorModule {
                 .findFirst();
     return new WorkerCluster(
         name,
-        controllers.links().connected().getOrDefault(name, false),
+        controllers.connections().connected().getOrDefault(name, false),
         active.map(Condition::getReason).orElse(""),
         active.map(Condition::getMessage).orElse(""));
   }
@@ -267,13 +267,13 @@ public final class MultiKueueModule implements OperatorModule {
   /**
    * The managed pods of this cluster, for those who send them to others.
    *
-   * @param directory what the watch tells
+   * @param podIndex what the watch tells
    */
-  private record IndexedLocalPods(PodIndex directory) implements LocalPods {
+  private record IndexedLocalPods(PodIndex podIndex) implements LocalPods {
 
     @Override
     public List<LocalPod> group(String namespace, String group) {
-      return directory.group(namespace, group).stream()
+      return podIndex.group(namespace, group).stream()
           .map(
               pod ->
                   new LocalPod(
@@ -283,7 +283,7 @@ public final class MultiKueueModule implements OperatorModule {
 
     @Override
     public void observe(BiConsumer<String, String> observer) {
-      directory.observe(observer);
+      podIndex.observe(observer);
     }
   }
 

@@ -136,7 +136,7 @@ public final class OperatorContext implements AutoCloseable {
 
   /** What could not be read of the operator's own cluster. */
   ReadErrorLog readErrors() {
-    return reflectors.faults();
+    return reflectors.errors();
   }
 
   /**

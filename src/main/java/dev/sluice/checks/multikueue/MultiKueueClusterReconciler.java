@@ -42,7 +42,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   private final WorkerCredentialsResolver credentialsResolver;
   private final boolean pathsConfined;
   private final RemoteConnections connections;
-  private final StatusWriter<MultiKueueClusterStatus> statuses;
+  private final StatusWriter<MultiKueueClusterStatus> statusWriter;
   private final PerGenerationEvents perGenerationEvents;
   private final InstantSource clock;
 
@@ -52,7 +52,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
       WorkerCredentialsResolver credentialsResolver,
       boolean pathsConfined,
       RemoteConnections connections,
-      ApiClient patches,
+      ApiClient apiClient,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock) {
@@ -60,7 +60,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
     this.credentialsResolver = credentialsResolver;
     this.pathsConfined = pathsConfined;
     this.connections = connections;
-    this.statuses = new StatusWriter<>(mapper, patches, MultiKueueClusterStatus.class);
+    this.statusWriter = new StatusWriter<>(mapper, apiClient, MultiKueueClusterStatus.class);
     this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.clock = clock;
   }
@@ -97,7 +97,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   }
 
   private Optional<ApiOutcome> write(MultiKueueCluster cluster, ActiveCondition condition) {
-    return statuses.write(
+    return statusWriter.write(
         cluster,
         standing -> {
           List<Condition> conditions = standing == null ? List.of() : standing.conditions();
@@ -120,7 +120,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   @Override
   protected void forget(MultiKueueCluster cluster) {
     connections.forget(cluster.getMetadata().getName());
-    statuses.forget(cluster);
+    statusWriter.forget(cluster);
     perGenerationEvents.forget(cluster);
   }
 

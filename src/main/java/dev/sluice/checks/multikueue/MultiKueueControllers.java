@@ -68,11 +68,11 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param pathsConfined whether kubeconfig files must lie below the configured root; otherwise an
    *     event warns about other paths
    * @param leadership only the leader connects and writes
-   * @param patches reads and writes single objects of the manager
+   * @param apiClient reads and writes single objects of the manager
    * @param mapper reads and writes statuses
    * @param eventNotifier records Kubernetes events
    * @param connectionContext dependencies of connections
-   * @param sending options of the reconciler that dispatches Workloads
+   * @param options options of the reconciler that dispatches Workloads
    * @param queues the workers' queues; empty when no feature needs them
    * @param quotas dependencies of quota automation; empty when it is disabled
    * @param localClusters where to declare that this cluster is also a worker
@@ -85,11 +85,11 @@ public final class MultiKueueControllers implements AutoCloseable {
       Optional<ClusterProfileValidator> profiles,
       boolean pathsConfined,
       Leadership leadership,
-      ApiClient patches,
+      ApiClient apiClient,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       ConnectionContext connectionContext,
-      MultiKueueWorkloadReconciler.Options sending,
+      MultiKueueWorkloadReconciler.Options options,
       Optional<WorkerQueues> queues,
       Optional<Quotas> quotas,
       LocalClusters localClusters,
@@ -104,11 +104,11 @@ public final class MultiKueueControllers implements AutoCloseable {
    * Dependencies of quota automation.
    *
    * @param informerCaches the manager's own queues
-   * @param notes receives the result as a condition of the ClusterQueue
+   * @param conditions receives the result as a condition of the ClusterQueue
    * @param again requests another reconciliation of a ClusterQueue's status
    */
   public record Quotas(
-      InformerCaches informerCaches, ExternalConditions notes, Consumer<String> again) {}
+      InformerCaches informerCaches, ExternalConditions conditions, Consumer<String> again) {}
 
   private final ObservableItemStore<MultiKueueCluster> clusters = new ObservableItemStore<>();
   private final ObservableItemStore<MultiKueueConfig> configs = new ObservableItemStore<>();
@@ -120,7 +120,7 @@ public final class MultiKueueControllers implements AutoCloseable {
       new ReconcileTrigger<>("worker-clusters");
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final Optional<WorkerQueues> queues;
   private final Optional<QuotaAutomation> quotaAutomation;
   private final Optional<ClusterProfiles> profiles;
@@ -143,15 +143,15 @@ public final class MultiKueueControllers implements AutoCloseable {
     queues = dependencies.queues();
     localClusters = dependencies.localClusters();
     clusterSelection = new ClusterSelection(clusters, configs, checks, localClusters);
-    links = new RemoteConnections(dependencies.connectionContext(), new ConnectionEvents());
+    connections = new RemoteConnections(dependencies.connectionContext(), new ConnectionEvents());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
-            dependencies.patches(),
-            links,
+            dependencies.apiClient(),
+            connections,
             clusterSelection,
             dependencies.leadership(),
             dependencies.connectionContext(),
-            dependencies.sending());
+            dependencies.options());
     profiles =
         dependencies
             .profiles()
@@ -175,8 +175,8 @@ public final class MultiKueueControllers implements AutoCloseable {
             clusterTrigger,
             source,
             dependencies.pathsConfined(),
-            links,
-            dependencies.patches(),
+            connections,
+            dependencies.apiClient(),
             dependencies.mapper(),
             dependencies.eventNotifier(),
             dependencies.clock());
@@ -187,7 +187,7 @@ public final class MultiKueueControllers implements AutoCloseable {
                 () -> configsListed && leading),
             dependencies.leadership(),
             checkTrigger,
-            dependencies.patches(),
+            dependencies.apiClient(),
             dependencies.mapper(),
             dependencies.clock());
     quotaAutomation =
@@ -257,10 +257,10 @@ public final class MultiKueueControllers implements AutoCloseable {
                 clusterSelection::config,
                 (worker, localQueues) -> states(worker, localQueues, workerQueues),
                 dependencies.connectionContext().delays()),
-            dependencies.patches(),
+            dependencies.apiClient(),
             dependencies.mapper(),
             dependencies.leadership(),
-            quotas.notes(),
+            quotas.conditions(),
             quotas.again());
     workerQueues.observe(automation::changed);
     return automation;
@@ -274,7 +274,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     if (localClusters.isHere(worker)) {
       return new WorkerQuotaState.Connected(new NominalQuota.Known(Map.of()));
     }
-    return switch (links
+    return switch (connections
         .state(worker)
         .orElseGet(() -> new ConnectionState.Connecting(Optional.empty()))) {
       case ConnectionState.Connecting connecting -> new WorkerQuotaState.Unknown();
@@ -388,8 +388,8 @@ public final class MultiKueueControllers implements AutoCloseable {
   }
 
   /** The connections to the worker clusters. */
-  public RemoteConnections links() {
-    return links;
+  public RemoteConnections connections() {
+    return connections;
   }
 
   /** Stops the informers and closes all connections; the operator stops the reconcilers. */
@@ -401,7 +401,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     quotaAutomation.ifPresent(QuotaAutomation::close);
     queues.ifPresent(WorkerQueues::close);
     profiles.ifPresent(ClusterProfiles::close);
-    links.close();
+    connections.close();
   }
 
   private final class ConnectionEvents implements RemoteConnections.Listener {
@@ -409,7 +409,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public void stateChanged(String cluster) {
       clusterTrigger.signal(cluster);
-      queues.ifPresent(it -> it.follow(cluster, links.reader(cluster)));
+      queues.ifPresent(it -> it.follow(cluster, connections.reader(cluster)));
       multiKueueWorkloadReconciler.connectionChanged(cluster);
       quotasChanged();
     }

@@ -158,7 +158,7 @@ public final class Reflector<T> implements AutoCloseable {
           | StackOverflowError
           | LinkageError
           | AssertionError e) {
-        reflectors.faults().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
+        reflectors.errors().report(ReadErrorLog.Fault.of(tree(bytes, offset, length), e));
         unreadable(bytes, offset, length, deleted);
       }
     }

@@ -10,10 +10,10 @@ import java.util.random.RandomGenerator;
  * @param client whose connections are used; stays the caller's
  * @param clock measures how long a watch is silent
  * @param random scatters pauses and the time of watches
- * @param faults receives objects that can't be parsed
+ * @param errors receives objects that can't be parsed
  */
 public record Reflectors(
-    KubernetesClient client, InstantSource clock, RandomGenerator random, ReadErrorLog faults) {
+    KubernetesClient client, InstantSource clock, RandomGenerator random, ReadErrorLog errors) {
 
   /**
    * A reflector that is not started.

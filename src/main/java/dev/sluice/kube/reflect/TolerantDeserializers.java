@@ -46,8 +46,8 @@ public final class TolerantDeserializers {
   }
 
   /** Guards every kind that {@code mapper} reads by itself. */
-  public static void guard(ObjectMapper mapper, ReadErrorLog faults) {
-    faults.reportedBy(mapper);
+  public static void guard(ObjectMapper mapper, ReadErrorLog errors) {
+    errors.reportedBy(mapper);
     mapper.registerModule(
         new SimpleModule("guarded-reading")
             .setDeserializerModifier(

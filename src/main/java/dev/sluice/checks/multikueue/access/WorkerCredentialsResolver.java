@@ -30,12 +30,12 @@ public final class WorkerCredentialsResolver {
   /**
    * ClusterProfiles of the operator's own namespace.
    *
-   * @param rules validates a profile
+   * @param validator validates a profile
    * @param found finds a profile by name
    * @param listed whether the profiles were listed
    */
   public record Profiles(
-      ClusterProfileValidator rules,
+      ClusterProfileValidator validator,
       Function<String, Optional<JsonNode>> found,
       BooleanSupplier listed) {}
 
@@ -94,7 +94,7 @@ public final class WorkerCredentialsResolver {
     return known
         .found()
         .apply(name)
-        .map(profile -> known.rules().read(full, profile))
+        .map(profile -> known.validator().read(full, profile))
         .orElseGet(
             () ->
                 known.listed().getAsBoolean()

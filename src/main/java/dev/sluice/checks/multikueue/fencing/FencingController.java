@@ -223,11 +223,11 @@ public final class FencingController
     }
   }
 
-  private void stop(Fenced overdue) {
-    CachedWorkload workload = overdue.workload();
+  private void stop(Fenced fencedWorkload) {
+    CachedWorkload workload = fencedWorkload.workload();
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch.putObject("spec").put("active", false);
-    fenced.remove(key(workload), overdue);
+    fenced.remove(key(workload), fencedWorkload);
     var unused =
         dependencies
             .writer()
@@ -238,8 +238,8 @@ public final class FencingController
                     LOG.warn(
                         "workload={} fenced=true origin={} after={}",
                         workload.id(),
-                        overdue.origin(),
-                        overdue.after());
+                        fencedWorkload.origin(),
+                        fencedWorkload.after());
                     dependencies.onFenced().accept(workload);
                   } else if (!(outcome instanceof WorkloadWriter.Outcome.Gone)) {
                     LOG.warn(
@@ -247,7 +247,7 @@ public final class FencingController
                         workload.id(),
                         outcome,
                         String.valueOf(failure));
-                    fenced.putIfAbsent(key(workload), overdue);
+                    fenced.putIfAbsent(key(workload), fencedWorkload);
                   }
                 });
   }

@@ -47,10 +47,10 @@ public final class QuotaAutomation {
 
   private final InformerCaches informerCaches;
   private final Dependencies dependencies;
-  private final ApiClient patches;
+  private final ApiClient apiClient;
   private final ObjectMapper mapper;
   private final Leadership leadership;
-  private final ExternalConditions notes;
+  private final ExternalConditions conditions;
   private final Consumer<String> again;
   private final AtomicBoolean due = new AtomicBoolean();
   private volatile boolean open;
@@ -79,23 +79,23 @@ public final class QuotaAutomation {
   /**
    * Creates an automation that does nothing before {@link #leadershipStarted}.
    *
-   * @param notes receives the result as a condition of the ClusterQueue
+   * @param conditions receives the result as a condition of the ClusterQueue
    * @param again requests another reconciliation of a ClusterQueue's status
    */
   public QuotaAutomation(
       InformerCaches informerCaches,
       Dependencies dependencies,
-      ApiClient patches,
+      ApiClient apiClient,
       ObjectMapper mapper,
       Leadership leadership,
-      ExternalConditions notes,
+      ExternalConditions conditions,
       Consumer<String> again) {
     this.informerCaches = informerCaches;
     this.dependencies = dependencies;
-    this.patches = patches;
+    this.apiClient = apiClient;
     this.mapper = mapper;
     this.leadership = leadership;
-    this.notes = notes;
+    this.conditions = conditions;
     this.again = again;
     informerCaches.clusterQueues().observe(this::changed);
     informerCaches.localQueues().observe(this::changed);
@@ -183,7 +183,7 @@ public final class QuotaAutomation {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch.putObject("metadata").put("resourceVersion", queue.getMetadata().getResourceVersion());
     patch.putObject("spec").set("resourceGroups", mapper.valueToTree(sum.groups()));
-    switch (patches.patch(queue, patch)) {
+    switch (apiClient.patch(queue, patch)) {
       case ApiOutcome.Written written -> {
         LOG.info(
             "clusterQueue={} quota={} reason=\"{}\"",
@@ -212,7 +212,7 @@ public final class QuotaAutomation {
 
   private void report(ClusterQueue queue, Optional<Note> note) {
     String name = queue.getMetadata().getName();
-    if (notes.set(name, note)) {
+    if (conditions.set(name, note)) {
       again.accept(name);
     }
   }

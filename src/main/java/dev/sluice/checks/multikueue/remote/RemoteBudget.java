@@ -25,7 +25,7 @@ public final class RemoteBudget {
   private final String cluster;
   private final RemoteLimits limits;
   private final ObjectMapper mapper;
-  private final RequestLimiter pace;
+  private final RequestLimiter limiter;
   private final Runnable unreadable;
   private final LongSupplier nanoTime;
   private final AtomicLong kept = new AtomicLong();
@@ -49,7 +49,7 @@ public final class RemoteBudget {
     this.nanoTime = nanoTime;
     this.unreadable = unreadable;
     this.minuteBegan = nanoTime.getAsLong();
-    this.pace =
+    this.limiter =
         new RequestLimiter(
             limits.bytesPerSecond() / (double) UNIT, limits.burst() / UNIT, nanoTime);
   }
@@ -99,7 +99,7 @@ public final class RemoteBudget {
 
   /** Counts bytes that were read, and returns how long to wait before more is read. */
   Duration read(long bytes) {
-    return pace.reserve(Math.max(1, bytes / UNIT));
+    return limiter.reserve(Math.max(1, bytes / UNIT));
   }
 
   /** Notes that an object can't be read: it is counted, and logged if few were logged lately. */

@@ -118,11 +118,11 @@ final class RemoteConnection implements AutoCloseable {
   }
 
   /** Ends a session because the cluster sends more than is read from one. */
-  private void cutOff(RemoteSession lying, RemoteLimitException limit) {
+  private void cutOff(RemoteSession session, RemoteLimitException limit) {
     boolean current;
     lock.lock();
     try {
-      current = remoteSession.filter(it -> it == lying).isPresent();
+      current = remoteSession.filter(it -> it == session).isPresent();
       if (current) {
         excess = Optional.of(limit);
       }
@@ -130,14 +130,14 @@ final class RemoteConnection implements AutoCloseable {
       lock.unlock();
     }
     if (current) {
-      lying.close();
+      session.close();
     }
   }
 
   private void attempt() {
-    RemoteSession opened;
+    RemoteSession session;
     try {
-      opened = connectionContext.connector().open(workerCredentials, objects);
+      session = connectionContext.connector().open(workerCredentials, objects);
     } catch (IOException e) {
       failed(e);
       return;
@@ -146,13 +146,13 @@ final class RemoteConnection implements AutoCloseable {
       LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, report(e));
       return;
     }
-    if (!began(opened)) {
-      opened.close();
+    if (!began(session)) {
+      session.close();
       return;
     }
-    try (opened) {
-      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(opened));
-      opened.run(timeout(), new SessionEvents(opened));
+    try (session) {
+      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(session));
+      session.run(timeout(), new SessionEvents(session));
       Optional<RemoteLimitException> limit = excess();
       if (limit.isPresent()) {
         failed(limit.get());
@@ -173,10 +173,10 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  private boolean began(RemoteSession opened) {
+  private boolean began(RemoteSession session) {
     lock.lock();
     try {
-      remoteSession = Optional.of(opened);
+      remoteSession = Optional.of(session);
       excess = Optional.empty();
       workerReader = Optional.empty();
       return !closed;
@@ -286,10 +286,10 @@ final class RemoteConnection implements AutoCloseable {
     return FailureText.text(workerCredentials.redact(FailureText.message(failure)));
   }
 
-  private void probe(RemoteSession probed) {
-    if (!isClosed() && session().filter(current -> current == probed).isPresent()) {
-      probed.probe();
-      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(probed));
+  private void probe(RemoteSession session) {
+    if (!isClosed() && session().filter(current -> current == session).isPresent()) {
+      session.probe();
+      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(session));
     }
   }
 
@@ -328,15 +328,15 @@ final class RemoteConnection implements AutoCloseable {
 
   private final class SessionEvents implements RemoteSession.Events {
 
-    private final RemoteSession watched;
+    private final RemoteSession session;
 
-    SessionEvents(RemoteSession watched) {
-      this.watched = watched;
+    SessionEvents(RemoteSession session) {
+      this.session = session;
     }
 
     @Override
     public void established() {
-      RemoteConnection.this.established(watched);
+      RemoteConnection.this.established(session);
     }
 
     @Override

@@ -27,7 +27,7 @@ public final class WorkerClients implements RemoteSession.Connector {
   private final String selector;
   private final InstantSource clock;
   private final InstantSource wallClock;
-  private final ExecCredentialProvider logins;
+  private final ExecCredentialProvider provider;
 
   /**
    * Creates a connector for sessions that watch Workloads.
@@ -41,7 +41,7 @@ public final class WorkerClients implements RemoteSession.Connector {
     this.selector = selector;
     this.clock = clock;
     this.wallClock = wallClock;
-    this.logins = new ExecCredentialProvider(LOGIN_TIMEOUT, io);
+    this.provider = new ExecCredentialProvider(LOGIN_TIMEOUT, io);
   }
 
   @Override
@@ -97,11 +97,11 @@ public final class WorkerClients implements RemoteSession.Connector {
             .withRequestRetryBackoffLimit(0);
     if (workerCredentials.plugin().isPresent()) {
       ExecPlugin plugin = workerCredentials.plugin().get();
-      ExecCredentialProvider.Login login = logins.run(plugin);
+      ExecCredentialProvider.Login login = provider.run(plugin);
       login.certificate().ifPresent(builder::withClientCertData);
       login.key().ifPresent(builder::withClientKeyData);
       if (login.token().isPresent()) {
-        builder.withOauthTokenProvider(new ExecCredentialToken(plugin, logins, login, wallClock));
+        builder.withOauthTokenProvider(new ExecCredentialToken(plugin, provider, login, wallClock));
       }
     }
     Config config = ClientConfigs.withReadableKey(builder.build());
@@ -119,7 +119,7 @@ public final class WorkerClients implements RemoteSession.Connector {
     private static final Duration RETRY_PAUSE = Duration.ofSeconds(10);
 
     private final ExecPlugin plugin;
-    private final ExecCredentialProvider logins;
+    private final ExecCredentialProvider provider;
     private final InstantSource wallClock;
     private final ReentrantLock lock = new ReentrantLock();
     private ExecCredentialProvider.Login login;
@@ -128,11 +128,11 @@ public final class WorkerClients implements RemoteSession.Connector {
     /** Starts with a token that the program just returned. */
     ExecCredentialToken(
         ExecPlugin plugin,
-        ExecCredentialProvider logins,
+        ExecCredentialProvider provider,
         ExecCredentialProvider.Login first,
         InstantSource wallClock) {
       this.plugin = plugin;
-      this.logins = logins;
+      this.provider = provider;
       this.login = first;
       this.wallClock = wallClock;
       this.lastAttempt = wallClock.instant();
@@ -160,7 +160,7 @@ public final class WorkerClients implements RemoteSession.Connector {
      */
     private void renew() {
       try {
-        login = logins.run(plugin);
+        login = provider.run(plugin);
       } catch (IOException e) {
         LOG.warn("login=failed reason=\"{}\"", e.getMessage());
       }

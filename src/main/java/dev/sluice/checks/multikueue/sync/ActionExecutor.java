@@ -26,8 +26,8 @@ final class ActionExecutor {
   private final RemoteClient manager;
   private final RemoteClients remoteClients;
   private final AdmissionCheckWriter admissionCheckWriter;
-  private final MultiKueueAdapter objects;
-  private final PodAdapter pods;
+  private final ObjectAdapter objectAdapter;
+  private final PodAdapter podAdapter;
   private final OriginLabel originLabel;
   private final LeaseHeartbeat leaseHeartbeat;
   private final DispatchListener dispatchListener;
@@ -65,10 +65,10 @@ final class ActionExecutor {
     this.orchestrated = orchestrated;
     this.remotePreemptionControl = new RemotePreemptionControl(remoteClients, dispatchListener);
     PodStatusSync podStatusSync = new PodStatusSync(this.manager, remoteClients, pods);
-    this.pods =
+    this.podAdapter =
         new PodAdapter(
             this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync);
-    this.objects =
+    this.objectAdapter =
         new ObjectAdapter(
             this.manager,
             remoteClients,
@@ -189,7 +189,7 @@ final class ActionExecutor {
     if (owner.isPresent()) {
       adapter(owner.get()).withdraw(context, owner.get(), cluster);
     } else {
-      pods.withdraw(context, cluster);
+      podAdapter.withdraw(context, cluster);
     }
     if (!OriginLabel.isDeleting(copy.get())) {
       worker.delete(path, copy.get());
@@ -285,6 +285,6 @@ final class ActionExecutor {
   }
 
   private MultiKueueAdapter adapter(RemoteWorkloadContext.Owner owner) {
-    return owner.kind().pods() == MultiKueueRules.Pods.ITSELF ? pods : objects;
+    return owner.kind().pods() == MultiKueueRules.Pods.ITSELF ? podAdapter : objectAdapter;
   }
 }

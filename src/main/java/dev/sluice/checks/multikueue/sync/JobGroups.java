@@ -56,12 +56,12 @@ final class JobGroups {
   }
 
   /** The job of a Workload group, by the manager's Workload or a worker's copy. */
-  static Optional<GroupedJob> job(RemoteWorkloadContext group) {
-    return group
+  static Optional<GroupedJob> job(RemoteWorkloadContext context) {
+    return context
         .workload()
         .map(JobGroups::job)
         .orElseGet(
-            () -> group.copies().values().stream().flatMap(it -> job(it).stream()).findFirst());
+            () -> context.copies().values().stream().flatMap(it -> job(it).stream()).findFirst());
   }
 
   /** The job of this kind and key. */

@@ -46,12 +46,13 @@ public final class LeaseHeartbeat {
   /**
    * Settings of the Lease.
    *
-   * @param terms interval of the renewals and the derived timeouts
+   * @param timeouts interval of the renewals and the derived timeouts
    * @param namespace namespace of the operators in the workers
    * @param holder identity of this process
    * @param clock must be monotonic
    */
-  public record Fence(FenceTimeouts terms, String namespace, String holder, InstantSource clock) {}
+  public record Fence(
+      FenceTimeouts timeouts, String namespace, String holder, InstantSource clock) {}
 
   /**
    * The last response of a worker.
@@ -78,7 +79,7 @@ public final class LeaseHeartbeat {
 
   /** Starts the renewals, which continue while this process is active. */
   void start() {
-    if (!fence.terms().fences() || !active.getAsBoolean()) {
+    if (!fence.timeouts().fences() || !active.getAsBoolean()) {
       return;
     }
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
@@ -88,7 +89,7 @@ public final class LeaseHeartbeat {
         connectionContext.io().execute(() -> renew(cluster));
       }
     }
-    connectionContext.delays().after(fence.terms().renewEvery(), this::start);
+    connectionContext.delays().after(fence.timeouts().renewEvery(), this::start);
   }
 
   private void renew(String cluster) {
@@ -111,7 +112,7 @@ public final class LeaseHeartbeat {
    */
   Optional<Duration> stopAfter(String cluster, RemoteClient worker, JsonNode workload)
       throws IOException {
-    if (!fence.terms().fences()) {
+    if (!fence.timeouts().fences()) {
       return Optional.empty();
     }
     Answer last = answers.get(cluster);
@@ -119,9 +120,9 @@ public final class LeaseHeartbeat {
         last != null
             && last.worker() == worker
             && last.taken()
-            && fence.clock().instant().isBefore(last.at().plus(fence.terms().renewEvery()));
+            && fence.clock().instant().isBefore(last.at().plus(fence.timeouts().renewEvery()));
     boolean fences = fresh || (!refusedRecently(cluster, worker) && renewIn(cluster, worker));
-    return fences ? Optional.of(fence.terms().stopAfter(grace(workload))) : Optional.empty();
+    return fences ? Optional.of(fence.timeouts().stopAfter(grace(workload))) : Optional.empty();
   }
 
   private boolean refusedRecently(String cluster, RemoteClient worker) {
@@ -176,7 +177,7 @@ public final class LeaseHeartbeat {
     lease
         .putObject("spec")
         .put("holderIdentity", fence.holder())
-        .put("leaseDurationSeconds", Math.max(1, fence.terms().lostTimeout().toSeconds()))
+        .put("leaseDurationSeconds", Math.max(1, fence.timeouts().lostTimeout().toSeconds()))
         .put("renewTime", MICROS.format(sent));
     return lease;
   }

@@ -42,9 +42,9 @@ final class PlacementPlanner {
       ManagerState managerState,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {
-    List<PlacementAction> strays = strays(context, clusterCandidates, workerStates);
-    if (!strays.isEmpty()) {
-      return new Planned(new PlacementPlan(strays, Optional.empty()), "");
+    List<PlacementAction> notAllowed = notAllowed(context, clusterCandidates, workerStates);
+    if (!notAllowed.isEmpty()) {
+      return new Planned(new PlacementPlan(notAllowed, Optional.empty()), "");
     }
     return switch (workloadStateReader.home(context)) {
       case QuotaLocation.Remote remote -> {
@@ -74,7 +74,7 @@ final class PlacementPlanner {
    * Withdraws the copies of a Workload that is one of several from workers that it may not use any
    * more, because another one has chosen meanwhile. An admission there doesn't count.
    */
-  private static List<PlacementAction> strays(
+  private static List<PlacementAction> notAllowed(
       RemoteWorkloadContext context,
       ClusterCandidates clusterCandidates,
       Map<String, WorkerState> workerStates) {

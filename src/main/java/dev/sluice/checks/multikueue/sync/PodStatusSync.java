@@ -30,12 +30,12 @@ final class PodStatusSync {
   private static final Logger LOG = LoggerFactory.getLogger(PodStatusSync.class);
 
   private final RemoteClient manager;
-  private final RemoteClients workers;
+  private final RemoteClients remoteClients;
   private final Pods pods;
   private final Map<Key, Map<String, SyncedStatus>> copied = new ConcurrentHashMap<>();
 
   /** Access to pods of the manager and of the workers. */
-  record Pods(LocalPods here, RemotePods remotePods) {}
+  record Pods(LocalPods localPods, RemotePods remotePods) {}
 
   /** Access to the pods in workers. */
   interface RemotePods {
@@ -64,11 +64,11 @@ final class PodStatusSync {
    * Records which state of a remote pod was copied to which local pod; {@code version} is empty if
    * the remote pod did not exist.
    */
-  private record SyncedStatus(String local, String there, String version, Course phase) {}
+  private record SyncedStatus(String local, String there, String version, Course course) {}
 
-  PodStatusSync(RemoteClient manager, RemoteClients workers, Pods pods) {
+  PodStatusSync(RemoteClient manager, RemoteClients remoteClients, Pods pods) {
     this.manager = manager;
-    this.workers = workers;
+    this.remoteClients = remoteClients;
     this.pods = pods;
   }
 
@@ -76,7 +76,7 @@ final class PodStatusSync {
   List<LocalPod> local(RemoteWorkloadContext context, RemoteWorkloadContext.Owner owner) {
     boolean single = owner.kind().pods() == MultiKueueRules.Pods.ITSELF && !owner.isGroup();
     if (!single) {
-      return pods.here().group(context.key().namespace(), context.key().name());
+      return pods.localPods().group(context.key().namespace(), context.key().name());
     }
     String uid =
         context.workload().flatMap(CachedWorkload::owner).map(CachedWorkload.Owner::uid).orElse("");
@@ -132,15 +132,15 @@ final class PodStatusSync {
       RemoteWorkloadContext context,
       RemoteWorkloadContext.Owner owner,
       String cluster,
-      Course phase)
+      Course course)
       throws IOException {
     Map<String, ObjectNode> theirs = remote(context, cluster);
     for (LocalPod pod : local(context, owner)) {
       Optional<ObjectNode> there = Optional.ofNullable(theirs.get(pod.name()));
-      if (phase == Course.ENDING && there.filter(it -> !PodStatuses.ended(it)).isPresent()) {
+      if (course == Course.ENDING && there.filter(it -> !PodStatuses.ended(it)).isPresent()) {
         there = latest(context, pod, cluster).or(() -> Optional.ofNullable(theirs.get(pod.name())));
       }
-      copy(context, owner, pod, there, cluster, phase);
+      copy(context, owner, pod, there, cluster, course);
     }
     return Optional.empty();
   }
@@ -151,7 +151,9 @@ final class PodStatusSync {
    */
   private Optional<ObjectNode> latest(RemoteWorkloadContext context, LocalPod pod, String cluster)
       throws IOException {
-    return workers.of(cluster).get(MultiKueueKinds.POD.path(context.key().namespace(), pod.name()));
+    return remoteClients
+        .of(cluster)
+        .get(MultiKueueKinds.POD.path(context.key().namespace(), pod.name()));
   }
 
   /** No worker holds a pod of the Workload: resets the local pods to the gated state. */
@@ -177,7 +179,7 @@ final class PodStatusSync {
       LocalPod pod,
       Optional<ObjectNode> there,
       String cluster,
-      Course phase)
+      Course course)
       throws IOException {
     JsonNode metadata = there.orElseGet(JsonNodeFactory.instance::objectNode).path("metadata");
     SyncedStatus now =
@@ -185,7 +187,7 @@ final class PodStatusSync {
             pod.uid(),
             metadata.path("uid").asText(),
             metadata.path("resourceVersion").asText(),
-            phase);
+            course);
     Map<String, SyncedStatus> known =
         copied.computeIfAbsent(context.key(), any -> new ConcurrentHashMap<>());
     if (now.equals(known.get(pod.name()))) {
@@ -194,7 +196,7 @@ final class PodStatusSync {
     String path = MultiKueueKinds.POD.path(context.key().namespace(), pod.name());
     Optional<ObjectNode> local = manager.get(path);
     if (local.isPresent()) {
-      ObjectNode patch = patch(context, owner, local.get(), there, cluster, phase);
+      ObjectNode patch = patch(context, owner, local.get(), there, cluster, course);
       if (!patch.isEmpty()) {
         manager.patch(path + "/status", RemoteWorkloadContext.at(local.get(), patch));
       }
@@ -208,12 +210,12 @@ final class PodStatusSync {
       ObjectNode local,
       Optional<ObjectNode> there,
       String cluster,
-      Course phase) {
+      Course course) {
     if (there.isPresent()) {
       return PodStatuses.synced(local, there.get(), context.now());
     }
     boolean madeAgain = owner.kind().pods().areMade();
-    return switch (phase) {
+    return switch (course) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)
               ? PodStatuses.gated(local, context.now())

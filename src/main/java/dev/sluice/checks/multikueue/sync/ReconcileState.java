@@ -64,8 +64,8 @@ final class ReconcileState {
   }
 
   /** Records whether the job can be dispatched: that does not change. */
-  void sendable(ManagerState.Sendable answer) {
-    sendable = Optional.of(answer);
+  void sendable(ManagerState.Sendable newSendable) {
+    sendable = Optional.of(newSendable);
   }
 
   /** The throttle of the check's message. */

@@ -31,7 +31,7 @@ final class WorkloadStateReader {
   private final RemoteClient manager;
   private final CapacityEstimator capacityEstimator;
   private final LocalClusters localClusters;
-  private final RemoteWorkloadFactory copies = new RemoteWorkloadFactory();
+  private final RemoteWorkloadFactory remoteWorkloadFactory = new RemoteWorkloadFactory();
 
   WorkloadStateReader(
       RemoteConnections connections,
@@ -85,7 +85,9 @@ final class WorkloadStateReader {
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       JsonNode object = context.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
-          object == null ? Optional.empty() : Optional.of(copies.read(object, context.workload()));
+          object == null
+              ? Optional.empty()
+              : Optional.of(remoteWorkloadFactory.read(object, context.workload()));
       result.put(
           link.getKey(),
           new WorkerState(
