@@ -53,7 +53,7 @@ class ArchitectureTest {
           List.of("core"),
           List.of("api"),
           List.of("kube"),
-          List.of("workload"),
+          List.of("workload", "journal"),
           List.of("accounting", "forecast"),
           List.of("queues"),
           List.of("jobs", "metrics", "topology", "visibility"),

@@ -20,6 +20,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -58,6 +59,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private final InstantSource clock;
   private final CycleListener cycles;
   private final Thread thread;
+  private @Nullable EngineListener listener;
   private Instant published = Instant.EPOCH;
   private volatile boolean closed;
 
@@ -99,6 +101,14 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
             .unstarted(this::run);
   }
 
+  /**
+   * Sets the listener for events, cycles and decisions; to be called before the thread is started.
+   */
+  public void record(EngineListener engineListener) {
+    listener = engineListener;
+    decisionCounter.listener = engineListener;
+  }
+
   /** Adds a listener for changed views, called on the engine's thread; must not block. */
   public void listen(ViewListener listener) {
     viewPublisher.listen(listener);
@@ -108,6 +118,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
   private static final class DecisionCounter implements Consumer<Decision> {
     private final Consumer<Decision> sink;
+    private @Nullable EngineListener listener;
     private int successes;
     private int decisions;
 
@@ -121,6 +132,9 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
         successes++;
       }
       decisions++;
+      if (listener != null) {
+        listener.decided(decision);
+      }
       sink.accept(decision);
     }
   }
@@ -167,7 +181,10 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
    */
   private boolean round(List<Message> messages) {
     Instant now = clock.instant();
-    engine.apply(new SchedulerEvent.TimePassed(now));
+    if (listener != null) {
+      listener.roundStarts(engine);
+    }
+    apply(new SchedulerEvent.TimePassed(now));
     for (Message message : messages) {
       apply(message);
     }
@@ -188,6 +205,9 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private boolean cycle() {
     int before = decisionCounter.successes;
     long start = System.nanoTime();
+    if (listener != null) {
+      listener.cycles();
+    }
     boolean evaluated = engine.cycle();
     if (evaluated) {
       cycles.cycled(System.nanoTime() - start, decisionCounter.successes > before);
@@ -203,12 +223,19 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private void apply(Message message) {
     try {
       switch (message) {
-        case Message.EventMessage(var schedulerEvent) -> engine.apply(schedulerEvent);
+        case Message.EventMessage(var schedulerEvent) -> apply(schedulerEvent);
         case Message.Query(var action) -> action.accept(engine);
       }
     } catch (RuntimeException e) {
       LOG.error("event={} result=not-applied", message, e);
     }
+  }
+
+  private void apply(SchedulerEvent schedulerEvent) {
+    if (listener != null) {
+      listener.applies(schedulerEvent);
+    }
+    engine.apply(schedulerEvent);
   }
 
   private <T> CompletableFuture<T> submitQuery(Function<Engine, T> query) {

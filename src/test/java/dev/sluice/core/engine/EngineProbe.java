@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** The engine without its thread, for tests outside its room. */
 public final class EngineProbe {
@@ -15,6 +16,14 @@ public final class EngineProbe {
   private final List<Decision> decisions = new ArrayList<>();
   private final Engine engine;
   private final ViewPublisher viewPublisher = new ViewPublisher();
+  private @Nullable EngineListener listener;
+
+  /** One whose events, cycles and decisions this listener is told. */
+  public static EngineProbe observed(EngineOptions rules, EngineListener listener) {
+    EngineProbe probe = new EngineProbe(rules);
+    probe.listener = listener;
+    return probe;
+  }
 
   /** One that decides by the defaults of the configuration. */
   public EngineProbe() {
@@ -23,11 +32,18 @@ public final class EngineProbe {
 
   /** One that decides by these rules. */
   public EngineProbe(EngineOptions rules) {
-    this.engine = new Engine(rules, decisions::add);
+    this(rules, true);
   }
 
   private EngineProbe(EngineOptions rules, boolean skipsPlainly) {
-    this.engine = new Engine(rules, decisions::add, skipsPlainly);
+    this.engine = new Engine(rules, this::decided, skipsPlainly);
+  }
+
+  private void decided(Decision decision) {
+    decisions.add(decision);
+    if (listener != null) {
+      listener.decided(decision);
+    }
   }
 
   /** One in which every head has an outcome of its own, also where nothing depends on it. */
@@ -42,11 +58,18 @@ public final class EngineProbe {
 
   /** Folds a fact in. */
   public void fold(SchedulerEvent schedulerEvent) {
+    if (listener != null) {
+      listener.roundStarts(engine);
+      listener.applies(schedulerEvent);
+    }
     engine.apply(schedulerEvent);
   }
 
   /** Runs one cycle; false if there was nothing to look at. */
   public boolean cycle() {
+    if (listener != null) {
+      listener.cycles();
+    }
     return engine.cycle();
   }
 

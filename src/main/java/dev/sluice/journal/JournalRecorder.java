@@ -1,0 +1,47 @@
+package dev.sluice.journal;
+
+import dev.sluice.core.engine.Engine;
+import dev.sluice.core.engine.EngineListener;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.journal.JournalRecord.Checkpoint;
+import dev.sluice.journal.JournalRecord.EmptyState;
+import dev.sluice.journal.JournalRecord.UnknownState;
+
+/** Hands over to the journal what the engine is given and decides, in order. */
+public final class JournalRecorder implements EngineListener {
+
+  private final JournalWriter writer;
+  private final EngineOptions options;
+  private boolean empty = true;
+
+  /** A recorder of an engine with these options, to which no event was applied yet. */
+  public JournalRecorder(JournalWriter writer, EngineOptions options) {
+    this.writer = writer;
+    this.options = options;
+  }
+
+  @Override
+  public void roundStarts(Engine engine) {
+    if (writer.wantsCheckpoint()) {
+      writer.checkpoint(new Checkpoint(options, empty ? new EmptyState() : new UnknownState()));
+    }
+  }
+
+  @Override
+  public void applies(SchedulerEvent event) {
+    empty = false;
+    writer.applied(event);
+  }
+
+  @Override
+  public void cycles() {
+    writer.cycleRun();
+  }
+
+  @Override
+  public void decided(Decision decision) {
+    writer.decided(decision);
+  }
+}

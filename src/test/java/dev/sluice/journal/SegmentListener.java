@@ -1,0 +1,102 @@
+package dev.sluice.journal;
+
+import dev.sluice.core.engine.Engine;
+import dev.sluice.core.engine.EngineListener;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.journal.JournalDirectory.OpenSession;
+import dev.sluice.journal.JournalRecord.Checkpoint;
+import dev.sluice.journal.JournalRecord.EmptyState;
+import dev.sluice.journal.JournalRecord.Header;
+import dev.sluice.journal.JournalRecord.Session;
+import dev.sluice.journal.JournalRecord.UnknownState;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Instant;
+
+/** Writes a session of a journal on the thread of the engine, so that none of it is lost. */
+final class SegmentListener implements EngineListener, AutoCloseable {
+
+  private final EngineOptions options;
+  private final OpenSession session;
+  private final Session id;
+  private final long segmentBytes;
+  private SegmentWriter writer;
+  private long sequence;
+  private int segments = 1;
+  private long bytes;
+  long events;
+  long cycles;
+  long decisions;
+
+  SegmentListener(Path root, Instant start, EngineOptions options, long segmentBytes)
+      throws IOException {
+    this.options = options;
+    this.segmentBytes = segmentBytes;
+    session = new JournalDirectory(root, JournalRecord.types()).open(start, "pod-0");
+    id = new Session(start, "pod-0", 0);
+    sequence = session.firstSequence();
+    writer = begin(new EmptyState(), session.previous());
+  }
+
+  private SegmentWriter begin(Record state, long previous) throws IOException {
+    return SegmentWriter.begin(
+        JournalDirectory.createFile(session.segment(segments++, sequence)),
+        JournalRecord.types(),
+        new Header(id, "1", sequence, previous),
+        new Checkpoint(options, state));
+  }
+
+  /** The size of all segments. */
+  long bytes() {
+    return bytes + writer.size();
+  }
+
+  @Override
+  public void roundStarts(Engine engine) {
+    if (writer.size() < segmentBytes) {
+      return;
+    }
+    try {
+      writer.flush();
+      bytes += writer.size();
+      long previous = writer.chain();
+      writer.close();
+      writer = begin(new UnknownState(), previous);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void append(JournalRecord value) {
+    writer.append(value);
+    sequence++;
+  }
+
+  @Override
+  public void applies(SchedulerEvent event) {
+    events++;
+    append(new JournalRecord.Applied(event));
+  }
+
+  @Override
+  public void cycles() {
+    cycles++;
+    append(new JournalRecord.CycleRun());
+  }
+
+  @Override
+  public void decided(Decision decision) {
+    decisions++;
+    append(new JournalRecord.Decided(decision));
+  }
+
+  @Override
+  public void close() throws IOException {
+    writer.flush();
+    writer.close();
+    session.close();
+  }
+}

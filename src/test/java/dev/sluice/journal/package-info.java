@@ -1,0 +1,4 @@
+@NullMarked
+package dev.sluice.journal;
+
+import org.jspecify.annotations.NullMarked;
