@@ -6,6 +6,8 @@ import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.Main.PreflightCommand;
 import dev.sluice.app.module.OptionsMapper;
 import dev.sluice.install.Preflight;
+import dev.sluice.journal.JournalCommand;
+import dev.sluice.journal.ReplayCommand;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.metrics.BuildInfo;
@@ -51,6 +53,8 @@ import picocli.CommandLine.UnmatchedArgumentException;
       UninstallCommand.class,
       ImporterCommand.class,
       ExplainCommand.class,
+      JournalCommand.class,
+      ReplayCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class
     })

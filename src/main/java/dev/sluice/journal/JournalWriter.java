@@ -87,6 +87,7 @@ public final class JournalWriter implements AutoCloseable {
   private final Instant startedAt;
   private final Thread thread;
   private volatile boolean closed;
+  private volatile boolean anotherTerm;
   private volatile Demand demand = Demand.WANTED;
 
   // The buffer: slots from head (next to be read) to tail (next to be filled).
@@ -151,6 +152,11 @@ public final class JournalWriter implements AutoCloseable {
   /** Starts the writing thread. */
   public void start() {
     thread.start();
+  }
+
+  /** Begins a segment soon, because the source has another term. */
+  public void termChanged() {
+    anotherTerm = true;
   }
 
   // What the other thread calls.
@@ -266,7 +272,8 @@ public final class JournalWriter implements AutoCloseable {
   private boolean needsRotation(long now) {
     SegmentWriter open = segment;
     return open != null
-        && (open.size() >= options.segmentBytes()
+        && (anotherTerm
+            || open.size() >= options.segmentBytes()
             || now - segmentStarted >= options.maxAge().toNanos() / SEGMENTS_PER_AGE
             || (session != null && !session.exists()));
   }
@@ -370,6 +377,7 @@ public final class JournalWriter implements AutoCloseable {
     writtenBytes = 0;
     segmentStarted = nanoTime.getAsLong();
     needsSegment = false;
+    anotherTerm = false;
     if (lost > 0) {
       long missing = lost;
       lost = 0;

@@ -128,15 +128,7 @@ final class RecordEncoder {
     RecordType type = types.of(value);
     output.varint(typeNumber(type));
     for (Component component : type.components()) {
-      Object part;
-      try {
-        part = (Object) component.accessor().invokeExact(value);
-      } catch (RuntimeException | Error e) {
-        throw e;
-      } catch (Throwable e) {
-        throw new IllegalStateException(e);
-      }
-      value(output, component, component.type(), part);
+      value(output, component, component.type(), component.of(value));
     }
   }
 

@@ -88,7 +88,19 @@ final class RecordTypes {
   }
 
   /** A component of a record, with its accessor as a function of the record. */
-  record Component(String name, ValueType type, MethodHandle accessor) {}
+  record Component(String name, ValueType type, MethodHandle accessor) {
+
+    /** The value of the component. */
+    Object of(Record value) {
+      try {
+        return (Object) accessor.invokeExact(value);
+      } catch (RuntimeException | Error e) {
+        throw e;
+      } catch (Throwable e) {
+        throw new IllegalStateException(e);
+      }
+    }
+  }
 
   /**
    * A record type.

@@ -24,6 +24,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Replays a journal: applies its events to an engine again, and compares the decisions with those
@@ -31,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Replay {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Replay.class);
   private static final int CONTEXT = 10;
 
   /**
@@ -73,7 +76,7 @@ final class Replay {
   private final Instant from;
   private final Instant to;
   private final List<String> skipped = new ArrayList<>();
-  private final Deque<String> context = new ArrayDeque<>();
+  private final Deque<Item.Entry> context = new ArrayDeque<>();
   private final List<Decision> made = new ArrayList<>();
   private final List<Decision> recorded = new ArrayList<>();
   private final Function<Decision, Decision> change;
@@ -234,7 +237,7 @@ final class Replay {
       if (context.size() == CONTEXT) {
         context.removeFirst();
       }
-      context.add("%d %s".formatted(entry.sequence(), entry.value()));
+      context.add(entry);
     }
   }
 
@@ -255,7 +258,7 @@ final class Replay {
         engine.apply(event);
       }
     } catch (RuntimeException e) {
-      context.add("%d not applied: %s".formatted(step, e));
+      LOG.debug("journal record={} applied=false", step, e);
     }
   }
 
@@ -290,7 +293,13 @@ final class Replay {
         decisions += recorded.size();
       } else {
         difference =
-            new Difference(segment, step, now, List.copyOf(recorded), ours, List.copyOf(context));
+            new Difference(
+                segment,
+                step,
+                now,
+                List.copyOf(recorded),
+                ours,
+                context.stream().map(each -> each.sequence() + " " + each.value()).toList());
       }
     }
     stepping = false;

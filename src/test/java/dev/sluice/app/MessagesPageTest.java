@@ -108,7 +108,7 @@ class MessagesPageTest {
               "Errors of the program",
               "Seen on the command line, in answers of the servers, and as the end of a process."
                   + " [Installing](../install.md), [operating](../operating.md).",
-              List.of("app", "install", "kube", "server", "dashboard")));
+              List.of("app", "install", "journal", "kube", "server", "dashboard")));
 
   @Test
   void thePagesAreWhatTheCodeSays() throws IOException {

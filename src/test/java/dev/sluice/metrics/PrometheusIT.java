@@ -11,6 +11,8 @@ import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -61,17 +63,19 @@ class PrometheusIT {
           "-Xmn480m",
           "-XX:SurvivorRatio=64");
 
+  private static final String FIELDS =
+      """
+      featureGates: {CustomMetricLabels: true}
+      fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
+      """;
+
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new SecureRandom())
           .withLeases(Duration.ofMinutes(10), Duration.ofMinutes(9), Duration.ofSeconds(2))
           .withMetrics(
               "enableClusterQueueResources: true, customLabels: [{name: size, sourceKind: Workload,"
                   + " sourceLabelKey: example.com/size, trackedValues: [big]}]")
-          .with(
-              """
-              featureGates: {CustomMetricLabels: true}
-              fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare]}
-              """);
+          .with(FIELDS);
 
   @SuppressWarnings("NullAway.Init") // set by the test
   private TestCluster cluster;
@@ -99,7 +103,10 @@ class PrometheusIT {
             OperatorProcess.start(
                     "operator",
                     cluster.kubeconfig(),
-                    settings,
+                    settings.with(
+                        FIELDS
+                            + "journal: {enable: true, directory: \"%s\"}\n"
+                                .formatted(directory.resolve("journal"))),
                     directory,
                     List.of(),
                     TROUBLED_MACHINE)
@@ -115,6 +122,7 @@ class PrometheusIT {
       createTroubledQueues();
       preempt();
       awaitFiring("SluiceMemoryNearLimit");
+      takeAwayTheDisk(directory.resolve("journal"));
       everyExpressionHasSeries();
       await("calm").atMost(LIMIT).until(() -> !prometheus.firing().contains("SluiceDown"));
       operator.stop();
@@ -143,6 +151,13 @@ class PrometheusIT {
     await("no alert fires")
         .atMost(LIMIT)
         .untilAsserted(() -> assertThat(prometheus.firing()).isEmpty());
+  }
+
+  /** A file is where the journal was: it can't be written on. */
+  private void takeAwayTheDisk(Path journal) throws IOException {
+    Files.move(journal, journal.resolveSibling("journal-before"));
+    Files.write(journal, new byte[0]);
+    awaitFiring("SluiceJournalIncomplete");
   }
 
   /** A Job with all the quota of its queue. */

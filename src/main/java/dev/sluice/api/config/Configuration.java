@@ -34,7 +34,7 @@ import java.util.Optional;
  * @param visibilityServer where pending workloads can be looked at
  * @param kubeQueue queues that are made from the quotas of Kube Queue
  * @param dashboard where the dashboard is served
- * @param runs what is done about Workloads that run
+ * @param runs what is done and recorded about Workloads that run
  * @param effective a file that gives this configuration and leaves nothing to defaults, without
  *     secrets
  */
@@ -66,12 +66,13 @@ public record Configuration(
     String effective) {
 
   /**
-   * What is done about Workloads that run.
+   * What is done and recorded about Workloads that run.
    *
    * @param podAccounting whether pods are compared with what their Workloads were admitted with
    * @param runTimes how run times are learned
+   * @param journal whether a journal of the engine's events is written
    */
-  public record Runs(PodAccounting podAccounting, RunTimes runTimes) {}
+  public record Runs(PodAccounting podAccounting, RunTimes runTimes, JournalSettings journal) {}
 
   /**
    * How run times are learned.
@@ -85,6 +86,11 @@ public record Configuration(
   /** Whether pods are compared with what their Workloads were admitted with. */
   public PodAccounting podAccounting() {
     return runs.podAccounting();
+  }
+
+  /** Whether a journal of the engine's events is written. */
+  public JournalSettings journal() {
+    return runs.journal();
   }
 
   /** How run times are learned. */

@@ -111,7 +111,8 @@ final class ConfigurationDecoder {
             DashboardDecoder.decode(file),
             new Runs(
                 file.word("podAccounting", PodAccounting.WORDS, "Detect"),
-                runTimes(file.object("runTimes"))),
+                runTimes(file.object("runTimes")),
+                JournalSettings.decode(file)),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.JsonNodeType;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Quantities;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -136,6 +138,27 @@ final class ObjectFieldReader {
     int whole = whole(name, least, most).map(Long::intValue).orElse(otherwise);
     settled.put(name, whole);
     return whole;
+  }
+
+  /** A number of bytes, as a quantity or as a number; {@code otherwise} when absent or wrong. */
+  long bytes(String name, String otherwise, long least, long most) {
+    JsonNode node = object.path(name);
+    String text =
+        node.isIntegralNumber() ? node.asText() : text(name).filter(it -> !it.isEmpty()).orElse("");
+    asked.add(name);
+    String given = text.isEmpty() ? otherwise : text;
+    settled.put(name, given);
+    try {
+      BigDecimal bytes = Quantities.parse(given);
+      if (bytes.compareTo(BigDecimal.valueOf(least)) >= 0
+          && bytes.compareTo(BigDecimal.valueOf(most)) <= 0) {
+        return bytes.longValue();
+      }
+      errors.value(path(name), given, "from " + least + " to " + most + " bytes");
+    } catch (IllegalArgumentException e) {
+      errors.add(path(name), String.valueOf(e.getMessage()));
+    }
+    return Quantities.parse(otherwise).longValue();
   }
 
   double number(String name, double otherwise) {

@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.JournalSettings;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -9,12 +10,15 @@ import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
+import dev.sluice.journal.JournalOptions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.feed.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -56,6 +60,20 @@ public record OptionsMapper(Configuration configuration) {
             on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS),
             on(FeatureGate.RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP)),
         topology());
+  }
+
+  /** How the journal is written; empty if there is none. */
+  Optional<JournalOptions> journal() {
+    JournalSettings settings = configuration.journal();
+    return settings.enabled()
+        ? Optional.of(
+            new JournalOptions(
+                Path.of(settings.directory()),
+                settings.maxBytes(),
+                settings.maxAge(),
+                settings.segmentBytes(),
+                settings.syncInterval()))
+        : Optional.empty();
   }
 
   /** How topologies are used. */

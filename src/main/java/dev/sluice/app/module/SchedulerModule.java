@@ -10,6 +10,10 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.journal.JournalRecorder;
+import dev.sluice.journal.JournalWriter;
+import dev.sluice.metrics.BuildInfo;
+import dev.sluice.metrics.JournalMetrics;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedRequiredChecks;
@@ -54,6 +58,7 @@ public final class SchedulerModule implements OperatorModule {
   private final EngineWatchdog watchdog;
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
+  private final Optional<JournalWriter> journal;
   private volatile FirstNomination nomination = FirstNomination.NONE;
   private volatile boolean running;
 
@@ -73,6 +78,9 @@ public final class SchedulerModule implements OperatorModule {
             new CycleRecorder(metrics),
             context.clock(),
             this::failed);
+    journal = journal();
+    journal.ifPresent(
+        writer -> engine.record(new JournalRecorder(writer, context.options().engine())));
     clientQueries = new SharedPositions(engine, engine.views(), context.clock());
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
     pendingGauges =
@@ -105,6 +113,24 @@ public final class SchedulerModule implements OperatorModule {
     engine.listen(pendingReasons);
     watchdog = new EngineWatchdog(engine, System::nanoTime);
     executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
+  }
+
+  /** The journal of this process; empty unless it is configured. */
+  private Optional<JournalWriter> journal() {
+    return context
+        .options()
+        .journal()
+        .map(
+            options ->
+                new JournalWriter(
+                    options,
+                    new JournalWriter.Source(
+                        context.process().identity(),
+                        BuildInfo.ofThisProcess().version(),
+                        context.leadership()::term),
+                    context.clock(),
+                    System::nanoTime,
+                    new JournalMetrics(context.metrics().registry())));
   }
 
   private void connectFeed(WorkloadEventFeed feed, InformerModule informers) {
@@ -209,6 +235,7 @@ public final class SchedulerModule implements OperatorModule {
 
   @Override
   public void start(CacheSyncWaiter cacheSync) {
+    journal.ifPresent(JournalWriter::start);
     engine.start();
     running = true;
   }
@@ -220,6 +247,7 @@ public final class SchedulerModule implements OperatorModule {
 
   @Override
   public void leadershipStarted() {
+    journal.ifPresent(JournalWriter::termChanged);
     engine.submit(new SchedulerEvent.DecidingEnabled(true));
     pendingReasons.start();
   }
@@ -234,6 +262,7 @@ public final class SchedulerModule implements OperatorModule {
     running = false;
     try {
       engine.close();
+      journal.ifPresent(JournalWriter::close);
       pendingReasons.close();
     } finally {
       workloads.writer().drain(DRAIN_LIMIT).join();

@@ -18,6 +18,14 @@ public interface Leadership {
   }
 
   /**
+   * How often the leadership had changed hands when this process got it: a later leader has a
+   * larger number. 0 while this process has not led, and without an election.
+   */
+  default long term() {
+    return 0;
+  }
+
+  /**
    * The leadership of a process that runs alone, without election: it leads as soon as it is ready.
    *
    * @param ready whether it has listed the cluster

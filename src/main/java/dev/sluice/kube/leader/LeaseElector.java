@@ -82,6 +82,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   private final ReentrantLock turns = new ReentrantLock();
   private final AtomicReference<AutoCloseable> watch = new AtomicReference<>(NO_WATCH);
   private volatile long leadsUntil;
+  private volatile long term;
   private @Nullable Lease seen;
   private long seenAt;
 
@@ -158,6 +159,11 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   @Override
   public boolean leading() {
     return stage.get() == Stage.LEADING && nanoTime.getAsLong() - leadsUntil < 0;
+  }
+
+  @Override
+  public long term() {
+    return term;
   }
 
   private void runAndReschedule() {
@@ -260,6 +266,8 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   private void lead(Lease lease, long since) {
     seen = lease;
     seenAt = since;
+    LeaseSpec spec = lease.getSpec();
+    term = spec == null || spec.getLeaseTransitions() == null ? 0 : spec.getLeaseTransitions();
     leadsUntil = since + settings.renewDeadline().toNanos();
     executor.schedule(
         this::checkDeadline,

@@ -37,6 +37,10 @@ class MetricsPageIT {
           "sluice_webhook_reviews_given_up_total",
           // no pod runs beyond its admission
           "sluice_pods_beyond_admission_total",
+          // no journal is written; JournalWriterTest
+          "sluice_journal_dropped_events_total",
+          "sluice_journal_records_total",
+          "sluice_journal_bytes_total",
           // no Job is elastic
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest

@@ -1,0 +1,274 @@
+package dev.sluice.journal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The engine's thread with a journal, with Workloads as the feed tells of them. */
+class RecordedThreadTest {
+
+  /** How many bytes an event may take on average. */
+  private static final long MOST_BYTES = 64;
+
+  private static final int QUEUES = 20;
+
+  @TempDir private Path root = Path.of("");
+
+  private final AtomicLong dropped = new AtomicLong();
+  private final AtomicLong records = new AtomicLong();
+  private final AtomicLong bytes = new AtomicLong();
+  private final Queue<Decision> decisions = new ConcurrentLinkedQueue<>();
+  private long version = 123_456_789;
+  private long events;
+
+  private final JournalWriter.Listener listener =
+      new JournalWriter.Listener() {
+        @Override
+        public void written(long writtenRecords, long writtenBytes) {
+          records.addAndGet(writtenRecords);
+          bytes.addAndGet(writtenBytes);
+        }
+
+        @Override
+        public void dropped(long droppedRecords) {
+          dropped.addAndGet(droppedRecords);
+        }
+      };
+
+  private void tell(SchedulerThread thread, SchedulerEvent event) {
+    events++;
+    thread.submit(event);
+  }
+
+  private void declare(SchedulerThread thread) {
+    tell(thread, new SchedulerEvent.NamespaceChanged("team", Map.of()));
+    tell(
+        thread,
+        new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    Quota quota = new Quota(50_000, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+    Quota memory = new Quota(1L << 40, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+    for (int i = 0; i < QUEUES; i++) {
+      String name = "queue-" + i;
+      ResourceGroup group =
+          new ResourceGroup(
+              List.of("cpu", "memory"),
+              List.of(
+                  new ResourceGroup.FlavorQuotas(
+                      "default", Map.of("cpu", quota, "memory", memory))));
+      tell(
+          thread,
+          new SchedulerEvent.ClusterQueueChanged(
+              new ClusterQueueSpec(
+                  name,
+                  "all",
+                  List.of(group),
+                  QueueingStrategy.BEST_EFFORT_FIFO,
+                  new LabelSelector.Requirements(List.of()),
+                  StopPolicy.NONE,
+                  false,
+                  PreemptionPolicies.NEVER,
+                  FlavorFungibility.DEFAULT,
+                  List.of(),
+                  List.of())));
+      tell(
+          thread,
+          new SchedulerEvent.LocalQueueChanged(
+              new LocalQueueSpec(new LocalQueueId("team", name), name, StopPolicy.NONE, 1)));
+    }
+    tell(thread, new SchedulerEvent.DecidingEnabled(true));
+  }
+
+  private static RequestShape shape(int size) {
+    return new RequestShape(
+            List.of(
+                new PodSetRequest(
+                    "main",
+                    1 + size % 4,
+                    0,
+                    new TreeMap<>(Map.of("cpu", 1000L, "memory", 1L << 30)),
+                    NodeConstraints.ANYWHERE,
+                    "")))
+        .withSlice(Optional.empty());
+  }
+
+  private PendingWorkload pending(int n) {
+    Instant created = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    return new PendingWorkload(
+        new WorkloadId(UUID.randomUUID().toString(), "team", "job-sample-" + n + "-" + hash(n)),
+        version++,
+        "queue-" + n % QUEUES,
+        shape(n),
+        0,
+        created,
+        created,
+        Optional.empty(),
+        false,
+        Optional.empty());
+  }
+
+  private static String hash(int n) {
+    return Integer.toHexString(0x10000 + n * 7919 % 0xefff);
+  }
+
+  private int play(SchedulerThread thread, int workloads) {
+    int ended = 0;
+    List<WorkloadId> running = new ArrayList<>();
+    for (int i = 0; i < workloads || ended < workloads; i++) {
+      if (i < workloads) {
+        tell(thread, new SchedulerEvent.WorkloadPending(pending(i)));
+      } else {
+        await()
+            .atMost(Duration.ofSeconds(20))
+            .until(() -> !decisions.isEmpty() || !running.isEmpty());
+      }
+      for (Decision next = decisions.poll(); next != null; next = decisions.poll()) {
+        if (next instanceof Decision.Admit admit) {
+          write(thread, admit);
+          running.add(admit.id());
+        }
+      }
+      while (running.size() > (i < workloads ? 300 : 0)) {
+        tell(thread, new SchedulerEvent.WorkloadReleased(running.removeFirst(), version++));
+        ended++;
+      }
+    }
+    return ended;
+  }
+
+  /** What follows an admission: the answer, its Workload with quota, and with ready pods. */
+  private void write(SchedulerThread thread, Decision.Admit admit) {
+    long written = version++;
+    tell(thread, new SchedulerEvent.AdmissionWritten(admit.id(), written));
+    tell(thread, reserving(admit, written));
+    tell(thread, reserving(admit, version++));
+  }
+
+  private static SchedulerEvent reserving(Decision.Admit admit, long version) {
+    return new SchedulerEvent.WorkloadReserving(
+        new ReservingWorkload(
+            admit.id(),
+            version,
+            admit.clusterQueue(),
+            admit.clusterQueue(),
+            admit.podSets(),
+            0,
+            admit.queuedAt(),
+            false,
+            true,
+            true,
+            admit.at().truncatedTo(ChronoUnit.SECONDS),
+            true,
+            false,
+            Optional.empty(),
+            Optional.empty()));
+  }
+
+  @Test
+  void everythingIsReplayedAndSmall() throws IOException {
+    int workloads = Integer.getInteger("sluice.journal.workloads", 10_000);
+    JournalOptions options =
+        new JournalOptions(
+            root.resolve("journal"),
+            1L << 40,
+            Duration.ofDays(30),
+            1L << 40,
+            Duration.ofMillis(100));
+    long start = System.nanoTime();
+    try (JournalWriter writer =
+        new JournalWriter(
+            options,
+            new JournalWriter.Source("pod-0", "1", () -> 0),
+            InstantSource.system(),
+            System::nanoTime,
+            listener)) {
+      writer.start();
+      try (SchedulerThread thread =
+          new SchedulerThread(
+              EngineOptions.DEFAULT,
+              decisions::add,
+              (nanos, success) -> {},
+              () -> Instant.now().truncatedTo(ChronoUnit.MICROS),
+              failure -> {
+                throw new AssertionError(failure);
+              })) {
+        thread.record(new JournalRecorder(writer, EngineOptions.DEFAULT));
+        thread.start();
+        declare(thread);
+        assertThat(play(thread, workloads)).isEqualTo(workloads);
+      }
+    }
+    double played = (System.nanoTime() - start) / 1e9;
+    assertThat(dropped).hasValue(0);
+    assertThat(events).isGreaterThan(5L * workloads);
+    double average = (double) bytes.get() / events;
+    try (Stream<Path> files = Files.walk(root)) {
+      assertThat(
+              files
+                  .filter(it -> it.toString().endsWith(".segment"))
+                  .mapToLong(RecordedThreadTest::size)
+                  .sum())
+          .isEqualTo(bytes.get());
+    }
+    start = System.nanoTime();
+    Replay.Result result = new Replay(options.directory(), Instant.MIN, Instant.MAX).run();
+    double replayed = (System.nanoTime() - start) / 1e9;
+    System.out.printf(
+        "journal: events=%d records=%d bytes=%d bytes/event=%.1f bytes/record=%.1f play=%.1fs replay=%.1fs%n",
+        events,
+        records.get(),
+        bytes.get(),
+        average,
+        (double) bytes.get() / records.get(),
+        played,
+        replayed);
+    assertThat(result.skipped()).isEmpty();
+    assertThat(result.difference().map(Replay::lines)).isEmpty();
+    assertThat(result.decisions()).isEqualTo(workloads);
+    assertThat(average).isLessThan(MOST_BYTES);
+  }
+
+  private static long size(Path file) {
+    return file.toFile().length();
+  }
+}
