@@ -275,6 +275,11 @@ class ChartIT {
             + " 10.0.0.0/28",
         "{\"config\": {\"dashboard\": {\"enabled\": true, \"bindPort\": 9000}}} | name:"
             + " sluice-dashboard",
+        "{\"config\": {\"journal\": {\"enable\": true, \"directory\": \"/journal\"}}} | mountPath:"
+            + " /journal",
+        "{\"config\": {\"journal\": {\"enable\": true, \"directory\": \"/j\"}}, \"journal\":"
+            + " {\"volume\": {\"emptyDir\": null, \"persistentVolumeClaim\": {\"claimName\":"
+            + " \"past\"}}}} | claimName: past",
         "{\"queuedJobsPolicy\": {\"enabled\": true}} | policyName: kueue-queued-jobs",
         "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} |"
             + " alert: SluiceQueueStuck"
