@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NotDirectoryException;
@@ -170,6 +171,8 @@ final class JournalDirectory {
       }
     } catch (NotDirectoryException e) {
       return List.of();
+    } catch (DirectoryIteratorException e) {
+      throw e.getCause();
     }
     files.sort(null);
     return files;
@@ -203,18 +206,24 @@ final class JournalDirectory {
    * @throws IOException when the directory can't be written
    */
   OpenSession open(Instant startedAt, String identity) throws IOException {
-    Path unused = Files.createDirectories(root);
+    Path made = Files.createDirectories(root);
+    LOG.debug("journal directory={}", made);
+    List<Path> sessions = sessions();
+    for (Path each : sessions) {
+      recover(each);
+    }
     long sequence = 0;
     long previous = 0;
-    for (Path each : sessions()) {
-      recover(each);
-      List<Path> segments = segments(each);
-      if (!segments.isEmpty() && !isWritten(each)) {
+    for (Path each : sessions.reversed()) {
+      List<Path> segments = isWritten(each) ? List.of() : segments(each);
+      if (!segments.isEmpty()) {
         try (SegmentReader reader = new SegmentReader(segments.getLast(), types)) {
-          drain(reader);
-          if (reader.isBegun() && reader.sequence() >= sequence) {
+          Item.End end = drain(reader);
+          if (reader.isBegun()) {
+            LOG.debug("journal session={} ending={}", each, end.ending());
             sequence = reader.sequence();
             previous = reader.chain();
+            break;
           }
         }
       }

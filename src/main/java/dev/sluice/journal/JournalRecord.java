@@ -1,6 +1,7 @@
 package dev.sluice.journal;
 
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import java.time.Instant;
@@ -49,14 +50,8 @@ public sealed interface JournalRecord {
   /** So many records were not written. */
   record Gap(long lost) implements JournalRecord {}
 
-  /** The state of an engine to which no event was applied. */
-  record EmptyState() {}
-
-  /** The state of an engine that was not exported; only the segment before leads to it. */
-  record UnknownState() {}
-
   /** All types of records in a journal. */
   static RecordTypes types() {
-    return RecordTypes.of(JournalRecord.class, EmptyState.class, UnknownState.class);
+    return RecordTypes.of(JournalRecord.class, EngineState.class);
   }
 }

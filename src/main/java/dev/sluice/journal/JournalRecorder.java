@@ -6,15 +6,12 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Checkpoint;
-import dev.sluice.journal.JournalRecord.EmptyState;
-import dev.sluice.journal.JournalRecord.UnknownState;
 
 /** Hands over to the journal what the engine is given and decides, in order. */
 public final class JournalRecorder implements EngineListener {
 
   private final JournalWriter writer;
   private final EngineOptions options;
-  private boolean empty = true;
 
   /** A recorder of an engine with these options, to which no event was applied yet. */
   public JournalRecorder(JournalWriter writer, EngineOptions options) {
@@ -25,13 +22,12 @@ public final class JournalRecorder implements EngineListener {
   @Override
   public void roundStarts(Engine engine) {
     if (writer.wantsCheckpoint()) {
-      writer.checkpoint(new Checkpoint(options, empty ? new EmptyState() : new UnknownState()));
+      writer.checkpoint(new Checkpoint(options, engine.export()));
     }
   }
 
   @Override
   public void applies(SchedulerEvent event) {
-    empty = false;
     writer.applied(event);
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.journal;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.OpenSession;
+import dev.sluice.journal.JournalDirectory.SegmentFile;
 import dev.sluice.journal.JournalDirectory.Storage;
 import dev.sluice.journal.JournalRecord.Checkpoint;
 import dev.sluice.journal.JournalRecord.Gap;
@@ -41,10 +42,14 @@ public final class JournalWriter implements AutoCloseable {
   private static final Duration RETRY = Duration.ofSeconds(1);
 
   private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(1);
+  private static final Duration TELLING_INTERVAL = Duration.ofMinutes(10);
   private static final Duration CLOSING = Duration.ofSeconds(5);
 
   /** A segment is at most so much older than its last record may get. */
   private static final int SEGMENTS_PER_AGE = 10;
+
+  /** A segment is at least so many times as large as its checkpoint. */
+  private static final int LEAST_RECORDS = 4;
 
   private static final Object CYCLE = new Object();
 
@@ -109,10 +114,12 @@ public final class JournalWriter implements AutoCloseable {
   private long lost;
   private long unflushed;
   private long writtenBytes;
+  private long checkpointBytes;
   private long segmentStarted;
   private long nextAttempt;
   private long lastSync;
   private long lastRetention;
+  private long lastSlow;
   private boolean unsynced;
   private boolean needsSegment;
   private boolean failing;
@@ -145,6 +152,7 @@ public final class JournalWriter implements AutoCloseable {
     this.startedAt = clock.instant();
     this.nextAttempt = nanoTime.getAsLong();
     this.lastSync = nextAttempt;
+    this.lastSlow = nextAttempt - TELLING_INTERVAL.toNanos();
     this.lastRetention = nextAttempt - RETENTION_INTERVAL.toNanos();
     this.thread = Thread.ofPlatform().name("journal").daemon().unstarted(this::run);
   }
@@ -265,6 +273,8 @@ public final class JournalWriter implements AutoCloseable {
       }
     } catch (IOException e) {
       failed(e);
+    } catch (RuntimeException e) {
+      failed(new IOException(e));
     }
     return count > 0;
   }
@@ -273,7 +283,7 @@ public final class JournalWriter implements AutoCloseable {
     SegmentWriter open = segment;
     return open != null
         && (anotherTerm
-            || open.size() >= options.segmentBytes()
+            || open.size() >= Math.max(options.segmentBytes(), LEAST_RECORDS * checkpointBytes)
             || now - segmentStarted >= options.maxAge().toNanos() / SEGMENTS_PER_AGE
             || (session != null && !session.exists()));
   }
@@ -282,8 +292,9 @@ public final class JournalWriter implements AutoCloseable {
     try {
       switch (value) {
         case Checkpoint checkpoint -> begin(checkpoint);
-        case Gap gap -> {
-          gap(gap.lost());
+        case Gap(var refusedRecords) -> {
+          tellSlow(refusedRecords);
+          gap(refusedRecords);
           needsSegment = true;
         }
         case SchedulerEvent event -> append(new JournalRecord.Applied(event));
@@ -368,14 +379,19 @@ public final class JournalWriter implements AutoCloseable {
     Path file = writing.segment(++segments, sequence);
     current = file;
     Session id = new Session(startedAt, source.identity(), source.term().getAsLong());
-    segment =
-        SegmentWriter.begin(
-            storage.create(file),
-            types,
-            new Header(id, source.program(), sequence, previous),
-            checkpoint);
+    SegmentFile made = storage.create(file);
+    SegmentWriter next;
+    try {
+      Header header = new Header(id, source.program(), sequence, previous);
+      next = SegmentWriter.begin(made, types, header, checkpoint);
+    } catch (IllegalArgumentException e) {
+      made.close();
+      throw e;
+    }
+    segment = next;
     writtenBytes = 0;
     segmentStarted = nanoTime.getAsLong();
+    checkpointBytes = next.size();
     needsSegment = false;
     anotherTerm = false;
     if (lost > 0) {
@@ -436,6 +452,16 @@ public final class JournalWriter implements AutoCloseable {
     unflushed = 0;
     needsSegment = true;
     nextAttempt = nanoTime.getAsLong() + RETRY.toNanos();
+  }
+
+  /** The buffer was full; told once in a while. */
+  private void tellSlow(long records) {
+    long now = nanoTime.getAsLong();
+    if (now - lastSlow >= TELLING_INTERVAL.toNanos()) {
+      lastSlow = now;
+      LOG.warn(
+          "journal directory={} lost={} reason=\"the disk is slow\"", options.directory(), records);
+    }
   }
 
   private static void deleteIfEmpty(@Nullable Path file) {

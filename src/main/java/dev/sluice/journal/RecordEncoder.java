@@ -359,7 +359,7 @@ final class RecordEncoder {
 
     private static final int LEAST = 64;
     private static final int MOST = 4096;
-    private static final int PAUSE = 8192;
+    private static final int PAUSE = 512;
 
     private int tries;
     private int hits;

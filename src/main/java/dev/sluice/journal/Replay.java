@@ -2,6 +2,7 @@ package dev.sluice.journal;
 
 import dev.sluice.core.engine.Engine;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Applied;
@@ -130,7 +131,9 @@ final class Replay {
    */
   private static @Nullable Engine restored(
       EngineOptions options, Record state, Consumer<Decision> decisions) {
-    return state instanceof JournalRecord.EmptyState ? new Engine(options, decisions) : null;
+    return state instanceof EngineState exported
+        ? Engine.restore(options, exported, decisions)
+        : null;
   }
 
   /** The last segment from which everything since {@link #from} can be replayed. */

@@ -7,7 +7,6 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.OpenSession;
 import dev.sluice.journal.JournalRecord.Checkpoint;
-import dev.sluice.journal.JournalRecord.EmptyState;
 import dev.sluice.journal.JournalRecord.Header;
 import dev.sluice.journal.JournalRecord.Session;
 import dev.sluice.journal.SegmentReader.Ending;
@@ -32,7 +31,8 @@ class JournalFilesTest {
   private static final RecordTypes TYPES = JournalRecord.types();
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final Session SESSION = new Session(START, "pod-0", 3);
-  private static final Checkpoint EMPTY = new Checkpoint(EngineOptions.DEFAULT, new EmptyState());
+  private static final Checkpoint EMPTY =
+      new Checkpoint(EngineOptions.DEFAULT, SegmentListener.emptyState());
 
   @TempDir private Path root = Path.of("");
 
@@ -120,11 +120,11 @@ class JournalFilesTest {
 
   /**
    * At any byte: each whole record stays, none is made up, and the next session writes on.
-   * -Dsluice.journal.cuts=N makes so many.
+   * -Dsluice.property.factor=10 cuts ten thousand times.
    */
   @Test
   void aCutJournalIsTakenUpAfterItsLastWholeRecord() throws IOException {
-    int cuts = Integer.getInteger("sluice.journal.cuts", 1000);
+    int cuts = 1_000 * Integer.getInteger("sluice.property.factor", 1);
     Written written = written(2, 60, 0);
     Random random = new Random(5);
     JournalDirectory directory = new JournalDirectory(root.resolve("journal"), TYPES);

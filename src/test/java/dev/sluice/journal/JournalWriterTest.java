@@ -7,9 +7,7 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.SegmentFile;
 import dev.sluice.journal.JournalRecord.Checkpoint;
-import dev.sluice.journal.JournalRecord.EmptyState;
 import dev.sluice.journal.JournalRecord.Gap;
-import dev.sluice.journal.JournalRecord.UnknownState;
 import dev.sluice.journal.SegmentReader.Ending;
 import dev.sluice.journal.SegmentReader.Item;
 import java.io.IOException;
@@ -127,12 +125,12 @@ class JournalWriterTest {
   void segmentsFollowEachOther() throws IOException {
     long n = 0;
     try (JournalWriter writer = writer(2000, JournalDirectory::createFile)) {
-      checkpoint(writer, new EmptyState());
+      checkpoint(writer, SegmentListener.emptyState());
       for (int turn = 0; turn < 5; turn++) {
-        for (int i = 0; i < 300; i++) {
+        for (int i = 0; i < 3_000; i++) {
           writer.applied(event(n++));
         }
-        checkpoint(writer, new UnknownState());
+        checkpoint(writer, SegmentListener.emptyState());
       }
     }
     assertComplete(n);
@@ -165,7 +163,7 @@ class JournalWriterTest {
               SegmentFile made = JournalDirectory.createFile(file);
               return first.compareAndSet(null, made) ? slowed(made, slow) : made;
             })) {
-      checkpoint(writer, new EmptyState());
+      checkpoint(writer, SegmentListener.emptyState());
       for (int i = 0; i < 100_000; i++) {
         writer.applied(event(n++));
       }
@@ -176,7 +174,7 @@ class JournalWriterTest {
       for (int i = 0; i < 10; i++) {
         writer.applied(event(n++));
       }
-      checkpoint(writer, new UnknownState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
     }
     assertComplete(n);
@@ -245,17 +243,17 @@ class JournalWriterTest {
                     super.write(bytes);
                   }
                 })) {
-      checkpoint(writer, new EmptyState());
+      checkpoint(writer, SegmentListener.emptyState());
       for (int i = 0; i < 3000; i++) {
         writer.applied(event(n++));
       }
       await().atMost(Duration.ofSeconds(20)).until(() -> dropped.get() > 0);
-      checkpoint(writer, new UnknownState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
       long all = n;
       await().atMost(Duration.ofSeconds(20)).until(() -> dropped.get() + written.get() == all);
       room.set(1 << 30);
-      checkpoint(writer, new UnknownState());
+      checkpoint(writer, SegmentListener.emptyState());
       for (int i = 0; i < 100; i++) {
         writer.applied(event(n++));
       }
@@ -270,11 +268,11 @@ class JournalWriterTest {
     Files.write(root.resolve("journal"), new byte[] {1});
     long n = 0;
     try (JournalWriter writer = writer(1 << 20, JournalDirectory::createFile)) {
-      checkpoint(writer, new EmptyState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
       await().atMost(Duration.ofSeconds(20)).until(() -> dropped.get() == 1);
       Files.delete(root.resolve("journal"));
-      checkpoint(writer, new UnknownState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
     }
     assertComplete(n);
@@ -285,11 +283,11 @@ class JournalWriterTest {
   void aDirectoryThatIsRemovedIsMadeAnew() throws IOException {
     long n = 0;
     try (JournalWriter writer = writer(1 << 20, JournalDirectory::createFile)) {
-      checkpoint(writer, new EmptyState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
       await().atMost(Duration.ofSeconds(20)).until(() -> written.get() == 1);
       removed(root.resolve("journal"));
-      checkpoint(writer, new UnknownState());
+      checkpoint(writer, SegmentListener.emptyState());
       writer.applied(event(n++));
     }
     List<Item.Entry> entries = entries();
@@ -309,7 +307,7 @@ class JournalWriterTest {
   void theNextProcessNumbersOn() throws IOException {
     for (int run = 0; run < 3; run++) {
       try (JournalWriter writer = writer(1 << 20, JournalDirectory::createFile)) {
-        checkpoint(writer, new EmptyState());
+        checkpoint(writer, SegmentListener.emptyState());
         for (int i = 0; i < 10; i++) {
           writer.applied(event(10L * run + i));
         }

@@ -1,5 +1,6 @@
 package dev.sluice.journal;
 
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.journal.RecordTypes.RecordType;
 import dev.sluice.journal.RecordTypes.ValueType;
 import java.math.BigDecimal;
@@ -116,7 +117,7 @@ final class RandomRecords {
 
   private Class<?> concrete(Class<?> type) {
     if (type == Record.class) {
-      return JournalRecord.EmptyState.class;
+      return EngineState.class;
     }
     Class<?> chosen = type;
     while (chosen.isSealed()) {

@@ -3,14 +3,13 @@ package dev.sluice.journal;
 import dev.sluice.core.engine.Engine;
 import dev.sluice.core.engine.EngineListener;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.OpenSession;
 import dev.sluice.journal.JournalRecord.Checkpoint;
-import dev.sluice.journal.JournalRecord.EmptyState;
 import dev.sluice.journal.JournalRecord.Header;
 import dev.sluice.journal.JournalRecord.Session;
-import dev.sluice.journal.JournalRecord.UnknownState;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
@@ -25,6 +24,7 @@ final class SegmentListener implements EngineListener, AutoCloseable {
   private final long segmentBytes;
   private SegmentWriter writer;
   private long sequence;
+  private long checkpointBytes;
   private int segments = 1;
   private long bytes;
   long events;
@@ -38,15 +38,23 @@ final class SegmentListener implements EngineListener, AutoCloseable {
     session = new JournalDirectory(root, JournalRecord.types()).open(start, "pod-0");
     id = new Session(start, "pod-0", 0);
     sequence = session.firstSequence();
-    writer = begin(new EmptyState(), session.previous());
+    writer = begin(new Engine(options, decision -> {}).export(), session.previous());
+  }
+
+  /** The state of an engine with the default options to which no event was applied. */
+  static EngineState emptyState() {
+    return new Engine(EngineOptions.DEFAULT, decision -> {}).export();
   }
 
   private SegmentWriter begin(Record state, long previous) throws IOException {
-    return SegmentWriter.begin(
-        JournalDirectory.createFile(session.segment(segments++, sequence)),
-        JournalRecord.types(),
-        new Header(id, "1", sequence, previous),
-        new Checkpoint(options, state));
+    SegmentWriter begun =
+        SegmentWriter.begin(
+            JournalDirectory.createFile(session.segment(segments++, sequence)),
+            JournalRecord.types(),
+            new Header(id, "1", sequence, previous),
+            new Checkpoint(options, state));
+    checkpointBytes = begun.size();
+    return begun;
   }
 
   /** The size of all segments. */
@@ -56,7 +64,7 @@ final class SegmentListener implements EngineListener, AutoCloseable {
 
   @Override
   public void roundStarts(Engine engine) {
-    if (writer.size() < segmentBytes) {
+    if (writer.size() < Math.max(segmentBytes, 3 * checkpointBytes)) {
       return;
     }
     try {
@@ -64,7 +72,7 @@ final class SegmentListener implements EngineListener, AutoCloseable {
       bytes += writer.size();
       long previous = writer.chain();
       writer.close();
-      writer = begin(new UnknownState(), previous);
+      writer = begin(engine.export(), previous);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
