@@ -19,6 +19,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -98,7 +99,7 @@ final class CopiedWorld {
       case Step.Finish(var nth) -> pick(nth).ifPresent(this::release);
       case Step.Evict(var nth) -> pick(nth).ifPresent(this::requeue);
       case Step.Leave(var nth) ->
-          pick(nth).filter(uid -> holders.get(uid).evicted).ifPresent(this::requeue);
+          pick(nth).filter(uid -> holder(uid).evicted).ifPresent(this::requeue);
       case Step.Answer(var nth, var end) -> pick(nth).ifPresent(uid -> answer(uid, end));
       case Step.AnswerEviction(var nth, var end) -> pick(nth).ifPresent(this::refuseEviction);
       case Step.Shrink(var nth) -> pick(nth).ifPresent(this::loseNode);
@@ -106,7 +107,7 @@ final class CopiedWorld {
           pick(nth)
               .ifPresent(
                   uid -> {
-                    holders.get(uid).ready = ready;
+                    holder(uid).ready = ready;
                     reserving(uid);
                   });
       case Step.Gate(var number, var closed) -> {
@@ -176,6 +177,10 @@ final class CopiedWorld {
     }
   }
 
+  private Holder holder(String uid) {
+    return Objects.requireNonNull(holders.get(uid));
+  }
+
   private Optional<String> pick(int nth) {
     List<String> all = List.copyOf(holders.keySet());
     return all.isEmpty() ? Optional.empty() : Optional.of(all.get(nth % all.size()));
@@ -184,7 +189,7 @@ final class CopiedWorld {
   private void settle() {
     for (int i = 0; i < ENDLESS && cycle(); i++) {
       for (String uid : List.copyOf(holders.keySet())) {
-        Holder holder = holders.get(uid);
+        Holder holder = holder(uid);
         if (holder.evicted) {
           requeue(uid);
         } else if (!holder.written) {
@@ -212,7 +217,7 @@ final class CopiedWorld {
               .targets()
               .forEach(
                   target -> {
-                    Holder holder = holders.get(target.id().uid());
+                    Holder holder = holder(target.id().uid());
                     holder.evicted = true;
                     holder.version = target.version();
                   });
@@ -224,7 +229,7 @@ final class CopiedWorld {
   }
 
   private void answer(String uid, Step.End end) {
-    Holder holder = holders.get(uid);
+    Holder holder = holder(uid);
     PendingWorkload workload = known.get(uid);
     if (workload == null) {
       return;
@@ -248,7 +253,7 @@ final class CopiedWorld {
   }
 
   private void refuseEviction(String uid) {
-    Holder holder = holders.get(uid);
+    Holder holder = holder(uid);
     if (holder.evicted && known.containsKey(uid)) {
       holder.evicted = false;
       engine.fold(new SchedulerEvent.EvictionRefused(known.get(uid).id(), holder.version));
@@ -257,7 +262,7 @@ final class CopiedWorld {
 
   /** One of the nodes that a Workload has is lost. */
   private void loseNode(String uid) {
-    Holder holder = holders.get(uid);
+    Holder holder = holder(uid);
     Set<String> nodes = new TreeSet<>();
     for (PodSetAssignment podSet : holder.podSets) {
       podSet
@@ -295,7 +300,7 @@ final class CopiedWorld {
   }
 
   private void reserving(String uid) {
-    Holder holder = holders.get(uid);
+    Holder holder = holder(uid);
     PendingWorkload workload = known.get(uid);
     if (workload == null) {
       return;
