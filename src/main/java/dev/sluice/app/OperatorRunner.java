@@ -151,14 +151,14 @@ public final class OperatorRunner {
   private static OperatorApplication application(Options options, Consumer<String> end)
       throws ConfigurationException, IOException {
     MetricsScrape metrics = new MetricsScrape();
-    ReadErrorLog faults = new ReadErrorLog();
+    ReadErrorLog errors = new ReadErrorLog();
     Supplier<KubernetesClient> client =
-        ConcurrentRequests.begin(() -> client(options, metrics, faults));
+        ConcurrentRequests.begin(() -> client(options, metrics, errors));
     boolean made = false;
     try {
       OperatorApplication application =
           application(
-              options, configuration(options), new Connections(client, faults, metrics), end);
+              options, configuration(options), new Connections(client, errors, metrics), end);
       made = true;
       return application;
     } catch (UncheckedIOException e) {
@@ -177,13 +177,13 @@ public final class OperatorRunner {
 
   /** The client, once it is made, and what it counts and reports. */
   private record Connections(
-      Supplier<KubernetesClient> client, ReadErrorLog faults, MetricsScrape metrics) {}
+      Supplier<KubernetesClient> client, ReadErrorLog errors, MetricsScrape metrics) {}
 
   private static KubernetesClient client(
-      Options options, MetricsScrape metrics, ReadErrorLog faults) {
+      Options options, MetricsScrape metrics, ReadErrorLog errors) {
     try {
       return KubernetesClients.forOperator(
-          options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+          options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), errors);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -200,7 +200,7 @@ public final class OperatorRunner {
     return new OperatorApplication(
         configuration,
         client,
-        connections.faults(),
+        connections.errors(),
         connections.metrics(),
         InstantSource.system(),
         new ProcessSettings(

@@ -96,15 +96,15 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
 
   private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
     return statuses
-        .write(queue, standing -> wanted(queue, view, standing))
+        .write(queue, status -> wanted(queue, view, status))
         .map(outcome -> after(queue, outcome))
         .orElseGet(Step.Done::new);
   }
 
   private ClusterQueueStatus wanted(
-      ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus standing) {
+      ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus status) {
     Instant now = clock.instant();
-    ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), standing, now);
+    ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), status, now);
     return seen.withConditions(notes.in(seen.conditions(), view.name(), generation(queue), now));
   }
 

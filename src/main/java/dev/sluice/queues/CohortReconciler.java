@@ -24,7 +24,7 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
 
   private final SchedulerViews schedulerViews;
   private final StatusWriter<CohortStatus> statuses;
-  private final PerGenerationEvents faults;
+  private final PerGenerationEvents events;
 
   CohortReconciler(
       Leadership leadership,
@@ -36,12 +36,12 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
     this.statuses = new StatusWriter<>(mapper, writer, CohortStatus.class);
-    this.faults = new PerGenerationEvents(eventNotifier);
+    this.events = new PerGenerationEvents(eventNotifier);
   }
 
   @Override
   protected Step reconcileObject(Cohort cohort) {
-    faults.emit(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
+    events.emit(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
     return schedulerViews
         .cohort(cohort.getMetadata().getName())
         .map(view -> writeStatus(cohort, view))
@@ -58,6 +58,6 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
   @Override
   protected void forget(Cohort cohort) {
     statuses.forget(cohort);
-    faults.forget(cohort);
+    events.forget(cohort);
   }
 }

@@ -24,7 +24,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
   private final SchedulerViews schedulerViews;
   private final StatusWriter<LocalQueueStatus> statuses;
   private final InstantSource clock;
-  private final PerGenerationEvents faults;
+  private final PerGenerationEvents events;
 
   LocalQueueReconciler(
       Leadership leadership,
@@ -38,7 +38,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
     this.schedulerViews = schedulerViews;
     this.statuses = new StatusWriter<>(mapper, writer, LocalQueueStatus.class);
     this.clock = clock;
-    this.faults = new PerGenerationEvents(eventNotifier);
+    this.events = new PerGenerationEvents(eventNotifier);
   }
 
   @Override
@@ -46,7 +46,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }
-    faults.emit(queue, "Misconfigured", LocalQueueMapper.faults(queue));
+    events.emit(queue, "Misconfigured", LocalQueueMapper.faults(queue));
     return schedulerViews
         .localQueue(LocalQueueMapper.id(queue))
         .map(view -> writeStatus(queue, view))
@@ -66,6 +66,6 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
   @Override
   protected void forget(LocalQueue queue) {
     statuses.forget(queue);
-    faults.forget(queue);
+    events.forget(queue);
   }
 }

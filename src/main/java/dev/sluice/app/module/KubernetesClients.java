@@ -44,15 +44,15 @@ public final class KubernetesClients {
    *
    * @param kubeconfig where the cluster is; otherwise found as any client finds it
    * @param requests counts what is asked
-   * @param faults is told of objects that can't be read
+   * @param errors is told of objects that can't be read
    * @throws IOException when the kubeconfig can't be read
    */
   public static KubernetesClient forOperator(
-      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog faults)
+      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog errors)
       throws IOException {
     return new KubernetesClientBuilder()
         .withConfig(ClientConfigs.of(kubeconfig))
-        .withKubernetesSerialization(serialization(faults))
+        .withKubernetesSerialization(serialization(errors))
         .withHttpClientFactory(new CompressingVertx())
         .withHttpClientBuilderConsumer(
             builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
@@ -79,12 +79,12 @@ public final class KubernetesClients {
   }
 
   /**
-   * How the operator's client reads objects; {@code faults} is told of those that it can't read.
+   * How the operator's client reads objects; {@code errors} is told of those that it can't read.
    */
-  static KubernetesSerialization serialization(ReadErrorLog faults) {
+  static KubernetesSerialization serialization(ReadErrorLog errors) {
     ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
-    TolerantDeserializers.guard(mapper, faults);
+    TolerantDeserializers.guard(mapper, errors);
     return new KubernetesSerialization(mapper, true);
   }
 

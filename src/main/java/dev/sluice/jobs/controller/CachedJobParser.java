@@ -26,12 +26,12 @@ public final class CachedJobParser {
   private CachedJobParser() {}
 
   /** The view of an object of the adapter's kind. */
-  public static CachedJob of(JobIntegration adapter, JsonNode object) {
+  public static CachedJob of(JobIntegration integration, JsonNode object) {
     JsonNode metadata = object.path("metadata");
-    JobState state = adapter.state(object);
+    JobState state = integration.state(object);
     boolean mayStart = (state.suspended() || state.handling().held()) && state.end().isEmpty();
     return new CachedJob(
-        ref(adapter.kind(), metadata),
+        ref(integration.kind(), metadata),
         metadata.path("resourceVersion").asLong(),
         instant(metadata.path("creationTimestamp")),
         deletionTime(metadata),
@@ -40,10 +40,10 @@ public final class CachedJobParser {
         strings(metadata.path("labels")),
         annotations(metadata),
         state,
-        adapter.remoteStatus(object),
-        podSets(adapter, object),
-        adapter.priorityClass(object),
-        mayStart || isElastic(metadata) || adapter.reference(object).isPresent()
+        integration.remoteStatus(object),
+        podSets(integration, object),
+        integration.priorityClass(object),
+        mayStart || isElastic(metadata) || integration.reference(object).isPresent()
             ? text(object)
             : "");
   }
@@ -104,10 +104,10 @@ public final class CachedJobParser {
     return result;
   }
 
-  private static List<CachedJob.PodSet> podSets(JobIntegration adapter, JsonNode object) {
+  private static List<CachedJob.PodSet> podSets(JobIntegration integration, JsonNode object) {
     List<CachedJob.PodSet> result = new ArrayList<>();
     Map<JsonNode, PodTemplateHash> hashes = new IdentityHashMap<>();
-    for (PodSetTemplate podSet : adapter.podSets(object)) {
+    for (PodSetTemplate podSet : integration.podSets(object)) {
       JsonNode spec = podSet.template().path("spec");
       result.add(
           new CachedJob.PodSet(

@@ -86,17 +86,18 @@ public final class JobExecutor {
   private final Map<String, Instant> stopping = new ConcurrentHashMap<>();
 
   /** An executor for jobs of the adapter's kind. */
-  public JobExecutor(JobIntegration adapter, JobReconciler.Dependencies around) {
-    this.writer = around.writer();
-    this.objects = around.objects();
-    this.events = around.events();
-    this.validation = around.validation();
-    this.workloads = around.workloads().store();
-    this.clock = around.clock();
-    this.leisure = around.leisure();
+  public JobExecutor(JobIntegration integration, JobReconciler.Dependencies dependencies) {
+    this.writer = dependencies.writer();
+    this.objects = dependencies.objects();
+    this.events = dependencies.events();
+    this.validation = dependencies.validation();
+    this.workloads = dependencies.workloads().store();
+    this.clock = dependencies.clock();
+    this.leisure = dependencies.leisure();
     this.expectations = new Expectations(clock);
-    this.stopper = new JobStopper(adapter, around.objects(), clock);
-    this.slices = new SliceExecutor(new PodGates(adapter, around.objects(), events), this, events);
+    this.stopper = new JobStopper(integration, dependencies.objects(), clock);
+    this.slices =
+        new SliceExecutor(new PodGates(integration, dependencies.objects(), events), this, events);
   }
 
   /** Whether the caches don't show yet all that was written for this job. */

@@ -42,8 +42,8 @@ public final class JobReconciler {
   /** How long after its creation a job may wait for its owner to be found. */
   private static final Duration OWNER_LIMIT = Duration.ofMinutes(5);
 
-  private final JobIntegration adapter;
-  private final JobOptions rules;
+  private final JobIntegration integration;
+  private final JobOptions options;
   private final JobPolicy decisions;
   private final JobIntakePolicy intake;
   private final JobExecutor executor;
@@ -88,13 +88,20 @@ public final class JobReconciler {
    * @param writers how many jobs may be written at the same time
    */
   public JobReconciler(
-      JobIntegration adapter,
-      JobOptions rules,
+      JobIntegration integration,
+      JobOptions options,
       OwnerChainResolver ownerChainResolver,
       RemoteExecutionCheck remoteExecutionCheck,
-      Dependencies around,
+      Dependencies dependencies,
       int writers) {
-    this(adapter, rules, ownerChainResolver, remoteExecutionCheck, JobIntake.NONE, around, writers);
+    this(
+        integration,
+        options,
+        ownerChainResolver,
+        remoteExecutionCheck,
+        JobIntake.NONE,
+        dependencies,
+        writers);
   }
 
   /**
@@ -103,29 +110,29 @@ public final class JobReconciler {
    * @param intake knows the queues of jobs that name none
    */
   public JobReconciler(
-      JobIntegration adapter,
-      JobOptions rules,
+      JobIntegration integration,
+      JobOptions options,
       OwnerChainResolver ownerChainResolver,
       RemoteExecutionCheck remoteExecutionCheck,
       JobIntake intake,
-      Dependencies around,
+      Dependencies dependencies,
       int writers) {
-    this.intake = new JobIntakePolicy(adapter, rules, intake);
-    this.adapter = adapter;
-    this.rules = rules;
+    this.intake = new JobIntakePolicy(integration, options, intake);
+    this.integration = integration;
+    this.options = options;
     this.ownerChainResolver = ownerChainResolver;
     this.decisions =
         new JobPolicy(
-            adapter,
-            rules,
+            integration,
+            options,
             remoteExecutionCheck,
             new PrebuiltWorkloads(ownerChainResolver.believed()::sharesWorkload));
-    this.workloads = around.workloads();
-    this.objects = around.objects();
-    this.flavors = around.flavors();
-    this.priorities = around.priorities();
-    this.clock = around.clock();
-    this.executor = new JobExecutor(adapter, around);
+    this.workloads = dependencies.workloads();
+    this.objects = dependencies.objects();
+    this.flavors = dependencies.flavors();
+    this.priorities = dependencies.priorities();
+    this.clock = dependencies.clock();
+    this.executor = new JobExecutor(integration, dependencies);
     this.writers = new Semaphore(writers);
   }
 
@@ -203,7 +210,7 @@ public final class JobReconciler {
   /** Pods that run say more than a status that its controller may not have written yet. */
   private ReconcileContext context(CachedJob said) {
     CachedJob job =
-        rules.clusterState().runningPods().applyAsInt(said.ref()) > 0
+        options.clusterState().runningPods().applyAsInt(said.ref()) > 0
             ? said.withState(said.state().running())
             : said;
     List<CachedWorkload> owned =
@@ -238,7 +245,7 @@ public final class JobReconciler {
     if (object.isEmpty()) {
       return Optional.empty();
     }
-    CachedJob now = CachedJobParser.of(adapter, object.get());
+    CachedJob now = CachedJobParser.of(integration, object.get());
     return now.ref().uid().equals(ref.uid())
         ? executor.execute(now, decide(now))
         : Optional.empty();

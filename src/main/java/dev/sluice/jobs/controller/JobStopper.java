@@ -29,12 +29,12 @@ final class JobStopper {
 
   private static final int MOST_STEPS = 8;
 
-  private final JobIntegration adapter;
+  private final JobIntegration integration;
   private final JobClient objects;
   private final InstantSource clock;
 
-  JobStopper(JobIntegration adapter, JobClient objects, InstantSource clock) {
-    this.adapter = adapter;
+  JobStopper(JobIntegration integration, JobClient objects, InstantSource clock) {
+    this.integration = integration;
     this.objects = objects;
     this.clock = clock;
   }
@@ -71,8 +71,8 @@ final class JobStopper {
     if (found.isEmpty() || !isThis(job, found.get())) {
       return new Result.Gone();
     }
-    return adapter.ending().isPresent()
-        ? end(ref, stop, found.get(), adapter.ending().get())
+    return integration.ending().isPresent()
+        ? end(ref, stop, found.get(), integration.ending().get())
         : suspend(ref, stop, found.get(), patient);
   }
 
@@ -107,9 +107,9 @@ final class JobStopper {
       throws InterruptedException {
     Optional<List<PodSetTemplate>> original = original(stop.original());
     ObjectNode object = found;
-    boolean suspendedBefore = adapter.state(object).suspended();
+    boolean suspendedBefore = integration.state(object).suspended();
     for (int step = 0; step < MOST_STEPS; step++) {
-      Optional<JobPatch> next = adapter.nextStopStep(object, original);
+      Optional<JobPatch> next = integration.nextStopStep(object, original);
       if (next.isEmpty()) {
         return new Result.Stopped(version(object));
       }
@@ -143,14 +143,14 @@ final class JobStopper {
    */
   private ApiOutcome patch(JobRef ref, JsonNode object, JobPatch step) throws InterruptedException {
     ApiOutcome outcome = Futures.forResult(objects.patch(ref, version(object), step));
-    return outcome instanceof ApiOutcome.Conflict && !adapter.state(object).suspended()
+    return outcome instanceof ApiOutcome.Conflict && !integration.state(object).suspended()
         ? Futures.forResult(objects.patch(ref, JobClient.ANY_VERSION, step))
         : outcome;
   }
 
   /** Whether the job is suspended and its own controller has not stopped its pods yet. */
   private boolean isInProgress(JsonNode object) {
-    JobState state = adapter.state(object);
+    JobState state = integration.state(object);
     return state.suspended() && !state.settled();
   }
 

@@ -17,14 +17,15 @@ public final class OwnerChainResolver {
 
   private static final int DEEPEST = 10;
 
-  private final JobOptions rules;
+  private final JobOptions options;
   private final WorkloadLister workloads;
   private final IntegrationRegistry jobs;
   private final BelievedOwners believed;
 
   /** A resolver that walks through the kinds of the registry, where pods are not counted. */
-  public OwnerChainResolver(JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs) {
-    this(rules, workloads, jobs, false);
+  public OwnerChainResolver(
+      JobOptions options, WorkloadLister workloads, IntegrationRegistry jobs) {
+    this(options, workloads, jobs, false);
   }
 
   /**
@@ -33,8 +34,8 @@ public final class OwnerChainResolver {
    * @param podsCounted whether pods are compared with what their Workloads were admitted with
    */
   public OwnerChainResolver(
-      JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs, boolean podsCounted) {
-    this.rules = rules;
+      JobOptions options, WorkloadLister workloads, IntegrationRegistry jobs, boolean podsCounted) {
+    this.options = options;
     this.workloads = workloads;
     this.jobs = jobs;
     this.believed =
@@ -55,7 +56,7 @@ public final class OwnerChainResolver {
 
   /** Whether and through which job a job is managed. A gated pod of a parent is managed itself. */
   public ManagementStatus status(CachedJob job) {
-    if (!rules.managedNamespaces().test(job.ref().namespace())) {
+    if (!options.managedNamespaces().test(job.ref().namespace())) {
       return new ManagementStatus.Unmanaged();
     }
     if (job.annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT)) {
@@ -87,7 +88,7 @@ public final class OwnerChainResolver {
 
   private boolean asksToBeManaged(CachedJob job) {
     return job.state().handling().manageable()
-        && (rules.manageJobsWithoutQueueName()
+        && (options.manageJobsWithoutQueueName()
             || !job.queueName().isEmpty()
             || !job.prebuiltWorkload().isEmpty());
   }

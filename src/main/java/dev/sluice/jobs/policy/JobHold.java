@@ -23,7 +23,7 @@ final class JobHold {
 
   /** The actions for a job that is on hold, or is so no longer; empty for any other job. */
   static Optional<List<JobAction>> decide(
-      ReconcileContext context, CachedWorkload workload, JobOptions rules) {
+      ReconcileContext context, CachedWorkload workload, JobOptions options) {
     JobState state = context.job().state();
     Optional<String> hold = state.handling().hold();
     if (hold.isEmpty()) {
@@ -36,16 +36,16 @@ final class JobHold {
       return Optional.of(state.suspended() ? List.of() : List.of(stop));
     }
     if (!WorkloadStatuses.isOnHold(workload)) {
-      return Optional.of(List.of(held(context, workload, hold.get(), rules)));
+      return Optional.of(List.of(held(context, workload, hold.get(), options)));
     }
     return Optional.of(state.suspended() && !state.stopUnfinished() ? List.of() : List.of(stop));
   }
 
   private static PatchStatus held(
-      ReconcileContext context, CachedWorkload workload, String why, JobOptions rules) {
+      ReconcileContext context, CachedWorkload workload, String why, JobOptions options) {
     StatusPatch patch =
         StatusPatch.of(workload, context.now()).dropReservation(WorkloadStatuses.ON_HOLD, why);
-    if (rules.podsReady(workload)) {
+    if (options.podsReady(workload)) {
       PodsReady.initial(patch);
     }
     Evictions.resetPlacement(patch, workload, context.now());

@@ -23,14 +23,14 @@ public final class JobIntakePolicy {
   /** Why people are told that a job isn't taken. */
   static final String REFUSED = "QuotaNotAvailable";
 
-  private final JobIntegration adapter;
-  private final JobOptions rules;
+  private final JobIntegration integration;
+  private final JobOptions options;
   private final JobIntake intake;
 
   /** For jobs of one kind, whose queues {@code intake} chooses. */
-  public JobIntakePolicy(JobIntegration adapter, JobOptions rules, JobIntake intake) {
-    this.adapter = adapter;
-    this.rules = rules;
+  public JobIntakePolicy(JobIntegration integration, JobOptions options, JobIntake intake) {
+    this.integration = integration;
+    this.options = options;
     this.intake = intake;
   }
 
@@ -59,7 +59,7 @@ public final class JobIntakePolicy {
     boolean free =
         concerns(job)
             && context.managementStatus() instanceof ManagementStatus.Unmanaged
-            && rules.managedNamespaces().test(job.ref().namespace())
+            && options.managedNamespaces().test(job.ref().namespace())
             && context.owned().isEmpty()
             && !job.deleting()
             && !part;
@@ -101,8 +101,8 @@ public final class JobIntakePolicy {
       return false;
     }
     return state.suspended() || state.handling().held()
-        ? adapter.neverStarted(job.object())
-        : intake.takesUnsuspended() && !state.podsReady() && !adapter.suspendField().isEmpty();
+        ? integration.neverStarted(job.object())
+        : intake.takesUnsuspended() && !state.podsReady() && !integration.suspendField().isEmpty();
   }
 
   private AssignQueue assign(CachedJob job, String queue) {
@@ -112,11 +112,11 @@ public final class JobIntakePolicy {
     metadata.putObject("annotations").put(KubeQueueKeys.ASSIGNED_QUEUE, queue);
     if (!job.state().suspended()) {
       ObjectNode parent = body;
-      List<String> field = adapter.suspendField();
+      List<String> field = integration.suspendField();
       for (String name : field.subList(0, field.size() - 1)) {
         parent = parent.withObjectProperty(name);
       }
-      parent.set(field.getLast(), adapter.suspension(true));
+      parent.set(field.getLast(), integration.suspension(true));
     }
     return new AssignQueue(queue, new JobPatch(false, body));
   }

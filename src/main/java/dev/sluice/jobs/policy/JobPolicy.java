@@ -36,11 +36,11 @@ import java.util.Optional;
  */
 public final class JobPolicy {
 
-  private final JobIntegration adapter;
-  private final JobOptions rules;
-  private final WorkloadFactory composer;
+  private final JobIntegration integration;
+  private final JobOptions options;
+  private final WorkloadFactory factory;
   private final WorkloadActions workloadActions;
-  private final WorkloadSynchronizer upkeep;
+  private final WorkloadSynchronizer synchronizer;
   private final SlicePolicy slices;
   private final RemoteExecutionCheck remoteExecutionCheck;
   private final PrebuiltWorkloads prebuiltWorkloads;
@@ -49,52 +49,53 @@ public final class JobPolicy {
   /**
    * Creates the policy for jobs of one kind.
    *
-   * @param adapter the kind
-   * @param rules the options of the job framework
+   * @param integration the kind
+   * @param options the options of the job framework
    * @param remoteExecutionCheck whether a status from another cluster is to be believed
    * @param prebuiltWorkloads knows Workloads that jobs name as made for them
    */
   public JobPolicy(
-      JobIntegration adapter,
-      JobOptions rules,
+      JobIntegration integration,
+      JobOptions options,
       RemoteExecutionCheck remoteExecutionCheck,
       PrebuiltWorkloads prebuiltWorkloads) {
-    this.adapter = adapter;
-    this.rules = rules;
-    this.composer = new WorkloadFactory(rules);
-    this.workloadActions = new WorkloadActions(adapter, composer);
-    this.upkeep = new WorkloadSynchronizer();
-    this.slices = new SlicePolicy(adapter, rules, composer);
+    this.integration = integration;
+    this.options = options;
+    this.factory = new WorkloadFactory(options);
+    this.workloadActions = new WorkloadActions(integration, factory);
+    this.synchronizer = new WorkloadSynchronizer();
+    this.slices = new SlicePolicy(integration, options, factory);
     this.remoteExecutionCheck = remoteExecutionCheck;
     this.prebuiltWorkloads = prebuiltWorkloads;
-    this.podsReady = new PodsReadyReport(rules, remoteExecutionCheck);
+    this.podsReady = new PodsReadyReport(options, remoteExecutionCheck);
   }
 
   /** The policy where no owner has a Workload unless it is its controller. */
   public JobPolicy(
-      JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
-    this(adapter, rules, remoteExecutionCheck, new PrebuiltWorkloads(owner -> false));
+      JobIntegration integration, JobOptions options, RemoteExecutionCheck remoteExecutionCheck) {
+    this(integration, options, remoteExecutionCheck, new PrebuiltWorkloads(owner -> false));
   }
 
   /** The name of the Workload that the framework creates for a job. */
   public String workloadName(CachedJob job) {
-    return composer.name(job.ref());
+    return factory.name(job.ref());
   }
 
   /** The actions for a job; empty if nothing has to be done. */
   public List<JobAction> decide(ReconcileContext given) {
-    ReconcileContext reconcileContext = MissingReference.assumed(adapter, believed(given));
+    ReconcileContext reconcileContext = MissingReference.assumed(integration, believed(given));
     if (reconcileContext.job().deleting()) {
       return leaving(reconcileContext);
     }
     return switch (reconcileContext.managementStatus()) {
       case ManagementStatus.Unmanaged unmanaged ->
-          UnqueuedJobPolicy.decide(reconcileContext, rules);
+          UnqueuedJobPolicy.decide(reconcileContext, options);
       case ManagementStatus.NestedTooDeep deep ->
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
       case ManagementStatus.Own own ->
-          reconcileContext.job().prebuiltWorkload().isEmpty() || !adapter.acceptsPrebuiltWorkload()
+          reconcileContext.job().prebuiltWorkload().isEmpty()
+                  || !integration.acceptsPrebuiltWorkload()
               ? own(reconcileContext)
               : prebuilt(reconcileContext);
     };
@@ -119,13 +120,13 @@ public final class JobPolicy {
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
-    if (rules.on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP)
+    if (options.on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP)
         && job.state().handling().cleansUp()) {
       return List.of();
     }
     Optional<CachedWorkload> sentBack =
         reconcileContext.owned().stream()
-            .filter(workload -> adapter.ending().isPresent() && !workload.finished())
+            .filter(workload -> integration.ending().isPresent() && !workload.finished())
             .filter(workload -> workload.evicted() && workload.quotaReserved())
             .findFirst();
     Instant due = job.deletionTime().orElseThrow();
@@ -198,7 +199,7 @@ public final class JobPolicy {
 
   private List<JobAction> ofWorkload(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
-    OwnedWorkloads workloads = OwnedWorkloads.of(reconcileContext, rules);
+    OwnedWorkloads workloads = OwnedWorkloads.of(reconcileContext, options);
     if (workloads.match().isEmpty() && !workloads.leaving().isEmpty()) {
       return deleted(job, workloads);
     }
@@ -244,7 +245,7 @@ public final class JobPolicy {
     }
     return job.state().active()
         ? List.of()
-        : MissingReference.awaited(adapter, reconcileContext)
+        : MissingReference.awaited(integration, reconcileContext)
             .orElseGet(() -> workloadActions.create(reconcileContext, slices.isElastic(job)));
   }
 
@@ -283,7 +284,7 @@ public final class JobPolicy {
       actions.addAll(release(job));
       return actions;
     }
-    Optional<List<JobAction>> held = JobHold.decide(reconcileContext, workload, rules);
+    Optional<List<JobAction>> held = JobHold.decide(reconcileContext, workload, options);
     if (held.isPresent()) {
       return held.get();
     }
@@ -303,7 +304,7 @@ public final class JobPolicy {
     if (actions.isEmpty()) {
       actions.addAll(queued(reconcileContext, workload));
     }
-    return actions.isEmpty() && adapter.ending().isPresent() && rules.podsReady(workload)
+    return actions.isEmpty() && integration.ending().isPresent() && options.podsReady(workload)
         ? WorkloadStatuses.podsWait(workload, reconcileContext.now())
         : actions;
   }
@@ -318,7 +319,7 @@ public final class JobPolicy {
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
     boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
-    if (!rules.on(FeatureGate.RECLAIMABLE_PODS) || !more || stopped || !workload.admitted()) {
+    if (!options.on(FeatureGate.RECLAIMABLE_PODS) || !more || stopped || !workload.admitted()) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(workload, job.state().reclaimable());
@@ -341,10 +342,10 @@ public final class JobPolicy {
     if (workload.quotaReserved()) {
       return dropReservation(reconcileContext, workload, evicted);
     }
-    Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
+    Optional<JobAction> retention = Retention.of(workload, options, reconcileContext.now());
     return retention.isPresent()
         ? List.of(retention.get())
-        : upkeep.synchronize(reconcileContext, workload);
+        : synchronizer.synchronize(reconcileContext, workload);
   }
 
   private List<JobAction> dropReservation(
@@ -354,7 +355,7 @@ public final class JobPolicy {
             workload,
             evicted,
             WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
-            rules.podsReady(workload),
+            options.podsReady(workload),
             reconcileContext.now());
     return List.of(new PatchStatus(workload, status, "reservation dropped"));
   }
@@ -367,7 +368,7 @@ public final class JobPolicy {
     ObjectNode status =
         WorkloadStatuses.reservationDroppedForGood(
             workload,
-            !rules.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS),
+            !options.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS),
             context.now());
     return new PatchStatus(workload, status, "reservation dropped and finished");
   }
@@ -377,10 +378,10 @@ public final class JobPolicy {
     if (workload.admitted()) {
       return suspended && !remoteExecutionCheck.runs(reconcileContext.job(), workload)
           ? start(reconcileContext, workload)
-          : upkeep.synchronize(reconcileContext, workload);
+          : synchronizer.synchronize(reconcileContext, workload);
     }
     return suspended
-        ? upkeep.synchronize(reconcileContext, workload)
+        ? synchronizer.synchronize(reconcileContext, workload)
         : List.of(
             stop(
                 StopReason.NOT_ADMITTED,
@@ -390,13 +391,13 @@ public final class JobPolicy {
 
   private List<JobAction> start(ReconcileContext reconcileContext, CachedWorkload workload) {
     CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
-    Optional<List<JobAction>> awaited = MissingReference.awaited(adapter, reconcileContext);
+    Optional<List<JobAction>> awaited = MissingReference.awaited(integration, reconcileContext);
     if (awaited.isPresent()) {
       return awaited.get();
     }
     try {
       Optional<List<PodSetInfo>> starts =
-          PodSetInfos.of(workload, admission, reconcileContext.flavors(), rules);
+          PodSetInfos.of(workload, admission, reconcileContext.flavors(), options);
       if (starts.isEmpty()) {
         return List.of(new Requeue(Duration.ofSeconds(1)));
       }
@@ -405,7 +406,8 @@ public final class JobPolicy {
             "the job has %d pod sets, but %d were admitted"
                 .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
       }
-      List<JobPatch> patches = adapter.start(reconcileContext.job().object(), gated(starts.get()));
+      List<JobPatch> patches =
+          integration.start(reconcileContext.job().object(), gated(starts.get()));
       return List.of(
           new Start(workload, patches, "Admitted by clusterQueue " + admission.clusterQueue()));
     } catch (StartConflictException conflict) {
@@ -432,7 +434,7 @@ public final class JobPolicy {
     return starts.stream()
         .map(
             start ->
-                adapter.keepsSize(start.name())
+                integration.keepsSize(start.name())
                     ? start.withoutGate(KueueConstants.ELASTIC_JOB)
                     : start)
         .toList();

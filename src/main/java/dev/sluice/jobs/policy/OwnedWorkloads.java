@@ -15,7 +15,7 @@ import java.util.Optional;
 record OwnedWorkloads(
     Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
 
-  static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions rules) {
+  static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions options) {
     CachedJob job = reconcileContext.job();
     List<CachedWorkload> strays = new ArrayList<>();
     List<CachedWorkload> leaving = new ArrayList<>();
@@ -23,7 +23,7 @@ record OwnedWorkloads(
     for (CachedWorkload workload : reconcileContext.owned()) {
       if (workload.deleting()) {
         leaving.add(workload);
-      } else if (match.isEmpty() && serves(job, workload, rules)) {
+      } else if (match.isEmpty() && serves(job, workload, options)) {
         match = Optional.of(workload);
       } else {
         strays.add(workload);
@@ -33,9 +33,9 @@ record OwnedWorkloads(
   }
 
   /** What has ended on both sides is not taken apart any more, whatever it says. */
-  private static boolean serves(CachedJob job, CachedWorkload workload, JobOptions rules) {
+  private static boolean serves(CachedJob job, CachedWorkload workload, JobOptions options) {
     return (job.state().end().isPresent() && workload.finished())
-        || WorkloadEquivalence.matches(job, workload, rules);
+        || WorkloadEquivalence.matches(job, workload, options);
   }
 
   /** The Workload that knows how the job's templates looked before it was started. */

@@ -35,13 +35,13 @@ public final class PodSetInfos {
       CachedWorkload workload,
       CachedWorkload.Admission admission,
       FlavorLookup flavors,
-      JobOptions rules)
+      JobOptions options)
       throws StartConflictException {
     List<PodSetInfo> starts = new ArrayList<>();
     for (CachedWorkload.PodSet podSet : workload.spec().podSets()) {
       for (CachedWorkload.Assignment assignment : admission.podSetAssignments()) {
         if (assignment.name().equals(podSet.name())) {
-          Optional<PodSetInfo> start = start(workload, admission, assignment, flavors, rules);
+          Optional<PodSetInfo> start = start(workload, admission, assignment, flavors, options);
           if (start.isEmpty()) {
             return Optional.empty();
           }
@@ -102,7 +102,7 @@ public final class PodSetInfos {
       CachedWorkload.Admission admission,
       CachedWorkload.Assignment assignment,
       FlavorLookup flavors,
-      JobOptions rules) {
+      JobOptions options) {
     Map<String, String> nodeSelector = new LinkedHashMap<>();
     Set<ObjectNode> tolerations = new LinkedHashSet<>();
     for (String name : new LinkedHashSet<>(new TreeMap<>(assignment.flavors()).values())) {
@@ -113,13 +113,14 @@ public final class PodSetInfos {
       nodeSelector.putAll(flavor.get().nodeLabels());
       tolerations.addAll(flavor.get().tolerations());
     }
-    boolean elastic = rules.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) && workload.elastic();
+    boolean elastic =
+        options.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) && workload.elastic();
     Map<String, String> annotations = new LinkedHashMap<>();
-    if (rules.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
+    if (options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       annotations.put(KueueConstants.WORKLOAD, workload.id().name());
     }
     boolean placed =
-        rules.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING) && assignment.topology().isPresent();
+        options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING) && assignment.topology().isPresent();
     if (placed && !requestsTopology(workload, assignment.name())) {
       annotations.put(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY, "true");
     }
@@ -135,7 +136,7 @@ public final class PodSetInfos {
         new PodSetInfo(
             assignment.name(),
             assignment.count(),
-            labels(workload, admission, assignment, rules),
+            labels(workload, admission, assignment, options),
             annotations,
             nodeSelector,
             List.copyOf(tolerations),
@@ -152,13 +153,13 @@ public final class PodSetInfos {
       CachedWorkload workload,
       CachedWorkload.Admission admission,
       CachedWorkload.Assignment assignment,
-      JobOptions rules) {
+      JobOptions options) {
     Map<String, String> labels = new LinkedHashMap<>();
     labels.put(KueueConstants.PODSET, assignment.name());
     if (workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
       labels.put(KueueConstants.MULTIKUEUE_WORKER_POD, "true");
     }
-    if (rules.on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS)) {
+    if (options.on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS)) {
       if (workload.spec().queueName().length() <= LONGEST_LABEL) {
         labels.put(KueueConstants.LOCAL_QUEUE_NAME, workload.spec().queueName());
       }

@@ -19,17 +19,17 @@ final class PodsReadyReport {
   /** How long the write may wait for the end of the job. */
   private static final Duration SHORT_JOB = Duration.ofSeconds(2);
 
-  private final JobOptions rules;
+  private final JobOptions options;
   private final RemoteExecutionCheck remoteExecutionCheck;
 
-  PodsReadyReport(JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
-    this.rules = rules;
+  PodsReadyReport(JobOptions options, RemoteExecutionCheck remoteExecutionCheck) {
+    this.options = options;
     this.remoteExecutionCheck = remoteExecutionCheck;
   }
 
   /** The write that is due about the readiness of the pods; empty if there is none. */
   List<JobAction> decide(ReconcileContext context, CachedWorkload workload) {
-    if (!rules.podsReady(workload)) {
+    if (!options.podsReady(workload)) {
       return List.of();
     }
     boolean ready = isReady(context, workload);
@@ -54,7 +54,7 @@ final class PodsReadyReport {
 
   /** Adds the readiness of an admitted job that ended, unless it was written before. */
   StatusPatch withEnd(StatusPatch patch, ReconcileContext context, CachedWorkload workload) {
-    return rules.podsReady(workload) && workload.admitted() && context.job().state().podsReady()
+    return options.podsReady(workload) && workload.admitted() && context.job().state().podsReady()
         ? PodsReady.synced(patch, true)
         : patch;
   }
@@ -82,8 +82,8 @@ final class PodsReadyReport {
             .status()
             .condition("Admitted")
             .map(Condition::lastTransitionTime)
-            .filter(admitted -> now.isBefore(admitted.plus(rules.readiness().quickStart())))
+            .filter(admitted -> now.isBefore(admitted.plus(options.readiness().quickStart())))
             .isPresent();
-    return firstTime && early && !rules.clusterState().startRules().apply(workload).awaitPods();
+    return firstTime && early && !options.clusterState().startRules().apply(workload).awaitPods();
   }
 }

@@ -13,17 +13,17 @@ public final class Retention {
   private Retention() {}
 
   /** The deletion of the job when it was kept long enough, or when to look again; or neither. */
-  public static Optional<JobAction> of(CachedWorkload workload, JobOptions rules, Instant now) {
+  public static Optional<JobAction> of(CachedWorkload workload, JobOptions options, Instant now) {
     Optional<CachedWorkload.Condition> evicted =
         workload
             .status()
             .condition("Evicted")
             .filter(condition -> condition.status().equals("True"))
             .filter(condition -> condition.reason().startsWith("DeactivatedDueTo"));
-    if (rules.afterDeactivated().isEmpty() || workload.spec().active() || evicted.isEmpty()) {
+    if (options.afterDeactivated().isEmpty() || workload.spec().active() || evicted.isEmpty()) {
       return Optional.empty();
     }
-    Duration kept = rules.afterDeactivated().get();
+    Duration kept = options.afterDeactivated().get();
     Instant end = evicted.get().lastTransitionTime().plus(kept);
     return Optional.of(
         now.isBefore(end)

@@ -17,13 +17,13 @@ import java.util.List;
 final class UnqueuedJobPolicy {
 
   private final ReconcileContext reconcileContext;
-  private final JobOptions rules;
+  private final JobOptions options;
   private final List<CachedWorkload> leaving = new ArrayList<>();
   private final List<CachedWorkload> live = new ArrayList<>();
 
-  private UnqueuedJobPolicy(ReconcileContext reconcileContext, JobOptions rules) {
+  private UnqueuedJobPolicy(ReconcileContext reconcileContext, JobOptions options) {
     this.reconcileContext = reconcileContext;
-    this.rules = rules;
+    this.options = options;
     for (CachedWorkload workload : reconcileContext.owned()) {
       if (!isMadeFor(reconcileContext.job(), workload)) {
         continue;
@@ -45,9 +45,9 @@ final class UnqueuedJobPolicy {
   }
 
   /** The actions on the Workloads of an unmanaged job; empty in namespaces that are not managed. */
-  static List<JobAction> decide(ReconcileContext reconcileContext, JobOptions rules) {
-    boolean handled = rules.managedNamespaces().test(reconcileContext.job().ref().namespace());
-    return handled ? new UnqueuedJobPolicy(reconcileContext, rules).decide() : List.of();
+  static List<JobAction> decide(ReconcileContext reconcileContext, JobOptions options) {
+    boolean handled = options.managedNamespaces().test(reconcileContext.job().ref().namespace());
+    return handled ? new UnqueuedJobPolicy(reconcileContext, options).decide() : List.of();
   }
 
   private List<JobAction> decide() {
@@ -69,7 +69,7 @@ final class UnqueuedJobPolicy {
       return List.of(
           new Stop(
               StopReason.WORKLOAD_DELETED,
-              OwnedWorkloads.of(reconcileContext, rules).original(),
+              OwnedWorkloads.of(reconcileContext, options).original(),
               "Stopping is completed"));
     }
     return state.active() ? List.of() : takenAway(live);

@@ -17,7 +17,7 @@ final class WorkloadEquivalence {
    * Whether the Workload is still the job's. A Workload with quota may say it in two ways: as the
    * job was when it was suspended, or as it is while it runs.
    */
-  static boolean matches(CachedJob job, CachedWorkload workload, JobOptions rules) {
+  static boolean matches(CachedJob job, CachedWorkload workload, JobOptions options) {
     if (!sameOwner(job, workload)
         || !sameLimit(job, workload, rules)
         || job.podSets().size() != workload.spec().podSets().size()) {
@@ -26,10 +26,10 @@ final class WorkloadEquivalence {
     Optional<Admission> admission =
         workload.status().admission().filter(given -> workload.quotaReserved());
     if (admission.isEmpty()) {
-      return looksPlain(job, workload, rules);
+      return looksPlain(job, workload, options);
     }
     return looksStarted(job, workload, admission.get().podSetAssignments())
-        || (job.state().suspended() && looksPlain(job, workload, rules));
+        || (job.state().suspended() && looksPlain(job, workload, options));
   }
 
   /** What a job says otherwise than a Workload that it doesn't match; empty if it isn't told. */
@@ -84,13 +84,13 @@ final class WorkloadEquivalence {
         .isPresent();
   }
 
-  private static boolean looksPlain(CachedJob job, CachedWorkload workload, JobOptions rules) {
+  private static boolean looksPlain(CachedJob job, CachedWorkload workload, JobOptions options) {
     boolean withTolerations = !workload.admitted();
     for (int i = 0; i < job.podSets().size(); i++) {
       CachedJob.PodSet ours = job.podSets().get(i);
       CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
       if (ours.count() != theirs.count()
-          || (rules.on(FeatureGate.PARTIAL_ADMISSION) ? ours.minCount() : 0) != theirs.minCount()
+          || (options.on(FeatureGate.PARTIAL_ADMISSION) ? ours.minCount() : 0) != theirs.minCount()
           || !sameTemplate(ours, theirs, withTolerations)) {
         return false;
       }

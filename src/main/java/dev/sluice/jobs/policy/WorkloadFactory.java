@@ -28,11 +28,11 @@ public final class WorkloadFactory {
           KueueConstants.ADMISSION_GATED_BY,
           LocalClusterAnnotations.MAY_RUN_HERE);
 
-  private final JobOptions rules;
+  private final JobOptions options;
 
   /** Under the given rules. */
-  public WorkloadFactory(JobOptions rules) {
-    this.rules = rules;
+  public WorkloadFactory(JobOptions options) {
+    this.options = options;
   }
 
   /** The Workload as it is to be created for a job that controls it. */
@@ -100,7 +100,7 @@ public final class WorkloadFactory {
     ArrayNode podSets = spec.putArray("podSets");
     for (PodSetTemplate podSet : templates) {
       ObjectNode item = podSets.addObject().put("name", podSet.name()).put("count", podSet.count());
-      if (podSet.minCount() > 0 && rules.on(FeatureGate.PARTIAL_ADMISSION)) {
+      if (podSet.minCount() > 0 && options.on(FeatureGate.PARTIAL_ADMISSION)) {
         item.put("minCount", podSet.minCount());
       }
       podSet.topologyRequest().ifPresent(request -> item.set("topologyRequest", request));
@@ -161,12 +161,12 @@ public final class WorkloadFactory {
   private String name(JobRef ref, String extra) {
     JobKind kind = ref.kind();
     return WorkloadNames.of(
-        kind.kind(), kind.group(), ref.name(), ref.uid(), extra, rules.longestWorkloadName());
+        kind.kind(), kind.group(), ref.name(), ref.uid(), extra, options.longestWorkloadName());
   }
 
   private void labels(CachedJob job, ObjectNode labels) {
-    Set<String> keys = new LinkedHashSet<>(rules.copiedLabels());
-    keys.addAll(rules.clusterState().selectedLabels().get());
+    Set<String> keys = new LinkedHashSet<>(options.copiedLabels());
+    keys.addAll(options.clusterState().selectedLabels().get());
     for (String key : keys) {
       if (job.labels().containsKey(key)) {
         labels.put(key, job.labels().get(key));

@@ -36,7 +36,7 @@ public final class CacheEventFeed {
   private static final Logger LOG = LoggerFactory.getLogger(CacheEventFeed.class);
 
   private final InformerCaches informerCaches;
-  private final SchedulerEventSink mailbox;
+  private final SchedulerEventSink sink;
   private final ReferenceLookup referenceLookup;
   private final boolean ignoreUndeclared;
   private final ReentrantLock lock = new ReentrantLock();
@@ -50,9 +50,9 @@ public final class CacheEventFeed {
    *     declare (docs/scheduling-semantics.md#quota-check-strategy)
    */
   public CacheEventFeed(
-      InformerCaches informerCaches, SchedulerEventSink mailbox, boolean ignoreUndeclared) {
+      InformerCaches informerCaches, SchedulerEventSink sink, boolean ignoreUndeclared) {
     this.informerCaches = informerCaches;
-    this.mailbox = mailbox;
+    this.sink = sink;
     this.ignoreUndeclared = ignoreUndeclared;
     this.referenceLookup = informerCaches.surroundings();
     informerCaches.namespaces().observe((before, after) -> change(() -> namespace(before, after)));
@@ -231,13 +231,13 @@ public final class CacheEventFeed {
 
   private void submit(Key key, SchedulerEvent schedulerEvent) {
     if (!schedulerEvent.equals(lastSubmitted.put(key, schedulerEvent))) {
-      mailbox.submit(schedulerEvent);
+      sink.submit(schedulerEvent);
     }
   }
 
   private void withdraw(Key key, SchedulerEvent schedulerEvent) {
     if (lastSubmitted.remove(key) != null) {
-      mailbox.submit(schedulerEvent);
+      sink.submit(schedulerEvent);
     }
   }
 

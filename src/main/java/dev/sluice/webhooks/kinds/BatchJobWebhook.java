@@ -104,48 +104,48 @@ final class BatchJobWebhook implements KindWebhook {
 
   private List<FieldError> validateObject(
       JsonNode object, String namespace, boolean judgesMinimum) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     JobMetadata job = facts(object);
-    keys.validateObject(job, namespace, bad);
-    PlacementValidation.validateManagedBy(job, object, FIELD.managedBy(), bad);
-    partial(job, object, judgesMinimum, bad);
+    keys.validateObject(job, namespace, fieldErrors);
+    PlacementValidation.validateManagedBy(job, object, FIELD.managedBy(), fieldErrors);
+    partial(job, object, judgesMinimum, fieldErrors);
     PodSetShape podSet =
         new PodSetShape(
             pods(object),
             TEMPLATE_ANNOTATIONS,
             JsonFields.annotations(JsonFields.at(object, "spec", "template")));
-    topology.validate(List.of(podSet), bad);
+    topology.validate(List.of(podSet), fieldErrors);
     if (job.isElastic()) {
-      ElasticPodsWebhook.forbidPlaces(podSet.path(), podSet.annotations(), bad);
+      ElasticPodsWebhook.forbidPlaces(podSet.path(), podSet.annotations(), fieldErrors);
     }
-    return bad.errors();
+    return fieldErrors.errors();
   }
 
   private static void partial(
-      JobMetadata job, JsonNode object, boolean judgesMinimum, FieldErrors bad) {
+      JobMetadata job, JsonNode object, boolean judgesMinimum, FieldErrors fieldErrors) {
     String min = job.annotations().get(KueueConstants.JOB_MIN_PARALLELISM);
     if (min != null) {
       OptionalInt number = NumberReader.int32(min);
       long pods = pods(object);
       if (judgesMinimum
           && (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() >= pods)) {
-        bad.invalid(
+        fieldErrors.invalid(
             MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
       }
       if (job.isElastic()) {
-        bad.invalid(
+        fieldErrors.invalid(
             MIN, min, "must not be given together with " + KueueConstants.ELASTIC_JOB + "=true");
       }
     }
     String equal = job.annotations().get(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
     if (equal != null) {
-      completionsEqual(equal, object, bad);
+      completionsEqual(equal, object, fieldErrors);
     }
   }
 
-  private static void completionsEqual(String value, JsonNode object, FieldErrors bad) {
+  private static void completionsEqual(String value, JsonNode object, FieldErrors fieldErrors) {
     if (Booleans.parse(value).isEmpty()) {
-      bad.invalid(EQUAL, value, "must be a boolean value, true or false");
+      fieldErrors.invalid(EQUAL, value, "must be a boolean value, true or false");
       return;
     }
     if (!Booleans.isTrue(value)) {
@@ -153,12 +153,12 @@ final class BatchJobWebhook implements KindWebhook {
     }
     JsonNode spec = JsonFields.at(object, "spec");
     if (!JsonFields.text(spec, "completionMode").equals("Indexed")) {
-      bad.invalid(EQUAL, value, "must not be true unless spec.completionMode is Indexed");
+      fieldErrors.invalid(EQUAL, value, "must not be true unless spec.completionMode is Indexed");
     }
     long parallelism = JsonFields.at(spec, "parallelism").asLong(1);
     JsonNode completions = JsonFields.at(spec, "completions");
     if (completions.asLong(-1) != parallelism) {
-      bad.invalid(
+      fieldErrors.invalid(
           SPEC.child("completions"),
           completions,
           "must be equal to parallelism, "
@@ -169,30 +169,30 @@ final class BatchJobWebhook implements KindWebhook {
   }
 
   private List<FieldError> validateUpdate(AdmissionRequest request) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     JobMetadata before = facts(request.oldObject());
     JobMetadata now = facts(request.object());
-    keys.validateUpdate(before, now, request.namespace(), bad);
+    keys.validateUpdate(before, now, request.namespace(), fieldErrors);
     if (!before.isSuspended() && !now.isSuspended()) {
-      whileRunning(before, now, request, bad);
+      whileRunning(before, now, request, fieldErrors);
     }
-    return bad.errors();
+    return fieldErrors.errors();
   }
 
   private static void whileRunning(
-      JobMetadata before, JobMetadata now, AdmissionRequest request, FieldErrors bad) {
+      JobMetadata before, JobMetadata now, AdmissionRequest request, FieldErrors fieldErrors) {
     JsonNode parallelism = JsonFields.at(request.object(), "spec", "parallelism");
     if (now.annotations().containsKey(KueueConstants.JOB_MIN_PARALLELISM)
         && parallelism.asLong(1)
             != JsonFields.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
-      bad.immutable(
+      fieldErrors.immutable(
           SPEC.child("parallelism"),
           parallelism,
           "while the job runs with " + KueueConstants.JOB_MIN_PARALLELISM);
     }
     String key = KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM;
     if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))) {
-      bad.immutable(
+      fieldErrors.immutable(
           EQUAL, TextNode.valueOf(now.annotations().getOrDefault(key, "")), "while the job runs");
     }
   }

@@ -49,27 +49,27 @@ final class ClusterQueueWebhook {
     if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
-    FieldErrors bad = new FieldErrors();
+    FieldErrors errors = new FieldErrors();
     JsonNode spec = JsonFields.at(request.object(), "spec");
     JsonNode oldSpec = JsonFields.at(request.oldObject(), "spec");
     String cohort = JsonFields.text(spec, "cohortName");
     if (!cohort.isEmpty()) {
-      bad.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
+      errors.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
     }
-    QUOTAS.validate(spec, bad);
-    ResourceGroupValidation.weight(spec, bad);
+    QUOTAS.validate(spec, errors);
+    ResourceGroupValidation.weight(spec, errors);
     LabelValidation.selector(
-        SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), bad);
-    checksOnFlavors(spec, oldSpec, bad);
+        SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), errors);
+    checksOnFlavors(spec, oldSpec, errors);
     QueueAnnotationValidation.validate(
-        request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), bad);
+        request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), errors);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
-      concurrentAdmission(spec, bad);
+      concurrentAdmission(spec, errors);
       if (request.isUpdate()) {
-        policyStays(spec, oldSpec, bad);
+        policyStays(spec, oldSpec, errors);
       }
     }
-    return AdmissionResult.of(bad.errors(), warnings(spec));
+    return AdmissionResult.of(errors.errors(), warnings(spec));
   }
 
   private static List<String> warnings(JsonNode spec) {
@@ -79,7 +79,7 @@ final class ClusterQueueWebhook {
             "without spec.namespaceSelector the ClusterQueue accepts no namespace; {} selects all");
   }
 
-  private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+  private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, FieldErrors errors) {
     Set<String> flavors = flavors(spec);
     boolean tolerant =
         !settings.isOn(FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS)
@@ -91,7 +91,7 @@ final class ClusterQueueWebhook {
       for (int j = 0; j < names.size(); j++) {
         String name = names.get(j);
         if (!flavors.contains(name) && !before.contains(pair(checks.get(i), name))) {
-          bad.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
+          errors.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
         }
       }
     }
@@ -118,7 +118,7 @@ final class ClusterQueueWebhook {
     return names;
   }
 
-  private static void concurrentAdmission(JsonNode spec, FieldErrors bad) {
+  private static void concurrentAdmission(JsonNode spec, FieldErrors errors) {
     JsonNode policy = JsonFields.at(spec, "concurrentAdmissionPolicy");
     if (policy.isMissingNode()) {
       return;
@@ -126,43 +126,43 @@ final class ClusterQueueWebhook {
     int groups = JsonFields.list(spec, "resourceGroups").size();
     Set<String> flavors = flavors(spec);
     if (groups != 1) {
-      bad.invalid(
+      errors.invalid(
           SPEC.child("resourceGroups"),
           String.valueOf(groups),
           "must be exactly one resource group with concurrentAdmissionPolicy");
     }
     if (flavors.size() > MAX_CONCURRENT_FLAVORS) {
-      bad.tooMany(
+      errors.tooMany(
           SPEC.child("resourceGroups"),
           flavors.size(),
           MAX_CONCURRENT_FLAVORS,
           "flavors with concurrentAdmissionPolicy");
     }
     if (JsonFields.text(spec, "queueingStrategy").equals("StrictFIFO")) {
-      bad.invalid(
+      errors.invalid(
           SPEC.child("queueingStrategy"),
           "StrictFIFO",
           "must be BestEffortFIFO with concurrentAdmissionPolicy");
     }
-    migration(JsonFields.at(policy, "migration"), flavors, bad);
+    migration(JsonFields.at(policy, "migration"), flavors, errors);
   }
 
-  private static void migration(JsonNode migration, Set<String> flavors, FieldErrors bad) {
+  private static void migration(JsonNode migration, Set<String> flavors, FieldErrors errors) {
     FieldPath constraints = POLICY.child("migration").child("constraints");
     if (JsonFields.isPresent(migration, "constraints")
         && !JsonFields.text(migration, "mode").equals("TryPreferredFlavors")) {
-      bad.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
+      errors.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
     }
     String last = JsonFields.text(migration, "constraints", "lastAcceptableFlavorName");
     if (!last.isEmpty() && !flavors.contains(last)) {
-      bad.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
+      errors.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
     }
   }
 
-  private static void policyStays(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+  private static void policyStays(JsonNode spec, JsonNode oldSpec, FieldErrors errors) {
     JsonNode now = JsonFields.at(spec, "concurrentAdmissionPolicy");
     if (!now.equals(JsonFields.at(oldSpec, "concurrentAdmissionPolicy"))) {
-      bad.immutable(POLICY, now, "");
+      errors.immutable(POLICY, now, "");
     }
   }
 }

@@ -49,7 +49,7 @@ final class ElasticPodsWebhook {
   }
 
   /** What is wrong with the templates of an elastic job in a queue. */
-  void validate(JsonNode object, FieldErrors bad) {
+  void validate(JsonNode object, FieldErrors errors) {
     if (!isElastic(object)) {
       return;
     }
@@ -59,24 +59,24 @@ final class ElasticPodsWebhook {
           JsonFields.list(object.at(spec), GATES).stream()
               .anyMatch(gate -> JsonFields.text(gate, "name").equals(KueueConstants.ELASTIC_JOB));
       if (object.at(spec).isObject() && !gated) {
-        bad.required(
+        errors.required(
             new FieldPath(InvalidField.path(spec)).child(GATES),
             "pods of an elastic job must have the gate " + KueueConstants.ELASTIC_JOB);
       }
       forbidPlaces(
           new FieldPath(InvalidField.path(template) + ".metadata.annotations"),
           JsonFields.annotations(object.at(template)),
-          bad);
+          errors);
     }
   }
 
   /** Pods that come one after the other can't be asked to be in one place together. */
-  static void forbidPlaces(FieldPath path, Map<String, String> annotations, FieldErrors bad) {
+  static void forbidPlaces(FieldPath path, Map<String, String> annotations, FieldErrors errors) {
     for (String key :
         List.of(
             KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
       if (annotations.containsKey(key)) {
-        bad.forbidden(path.key(key), "may not be set for an elastic job");
+        errors.forbidden(path.key(key), "may not be set for an elastic job");
       }
     }
   }

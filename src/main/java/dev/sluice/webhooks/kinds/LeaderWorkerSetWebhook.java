@@ -98,20 +98,20 @@ final class LeaderWorkerSetWebhook implements KindWebhook {
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
     errors.addAll(request.newErrors(this::validateObject));
     if (request.isUpdate() && serving.isManaged(request)) {
-      FieldErrors bad = new FieldErrors();
-      validateUpdate(request.oldObject(), request.object(), bad);
-      errors.addAll(bad.errors());
+      FieldErrors fieldErrors = new FieldErrors();
+      validateUpdate(request.oldObject(), request.object(), fieldErrors);
+      errors.addAll(fieldErrors.errors());
     }
     return AdmissionResult.of(
         errors, request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
   }
 
   private List<FieldError> validateObject(JsonNode object) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     JsonNode replicas = JsonFields.at(object, "spec", "replicas");
     long count = replicas.asLong(1);
     if (count < 0 || count > MOST_REPLICAS) {
-      bad.invalid(
+      fieldErrors.invalid(
           FieldPath.of("spec", "replicas"), replicas, "must be between 0 and " + MOST_REPLICAS);
     }
     long size = Math.max(1, templates(object).path("size").asLong(1));
@@ -119,8 +119,8 @@ final class LeaderWorkerSetWebhook implements KindWebhook {
         hasLeader(object)
             ? List.of(shape(object, LEADER, 1), shape(object, WORKER, size - 1))
             : List.of(shape(object, WORKER, size)),
-        bad);
-    return bad.errors();
+        fieldErrors);
+    return fieldErrors.errors();
   }
 
   private static PodSetShape shape(JsonNode object, String template, long count) {
@@ -135,27 +135,27 @@ final class LeaderWorkerSetWebhook implements KindWebhook {
   }
 
   /** Rejects changes of what the Workloads and their quota were computed from. */
-  private void validateUpdate(JsonNode before, JsonNode now, FieldErrors bad) {
+  private void validateUpdate(JsonNode before, JsonNode now, FieldErrors fieldErrors) {
     if (hasLeader(before) != hasLeader(now)) {
-      bad.forbidden(path(LEADER), "may not be added or removed " + IN_A_QUEUE);
+      fieldErrors.forbidden(path(LEADER), "may not be added or removed " + IN_A_QUEUE);
     } else if (hasLeader(now)) {
-      validateShape(before, now, LEADER, bad);
+      validateShape(before, now, LEADER, fieldErrors);
     }
-    validateShape(before, now, WORKER, bad);
+    validateShape(before, now, WORKER, fieldErrors);
     JsonNode size = templates(now).path("size");
     if (settings.isOn(FeatureGate.LWS_IMMUTABLE_GROUP_SIZE)
         && size.asLong(1) != templates(before).path("size").asLong(1)) {
-      bad.immutable(path("size"), size, IN_A_QUEUE);
+      fieldErrors.immutable(path("size"), size, IN_A_QUEUE);
     }
   }
 
   private static void validateShape(
-      JsonNode before, JsonNode now, String template, FieldErrors bad) {
+      JsonNode before, JsonNode now, String template, FieldErrors fieldErrors) {
     JsonNode shape = PodRoleHash.of(JsonFields.at(templates(before), template, "spec")).parts();
     JsonNode other = PodRoleHash.of(JsonFields.at(templates(now), template, "spec")).parts();
     for (String field : PodRoleHash.FIELDS) {
       if (!JsonFields.at(shape, field).equals(JsonFields.at(other, field))) {
-        bad.immutable(
+        fieldErrors.immutable(
             path(template).child("spec").child(field.equals("requests") ? "resources" : field),
             JsonFields.at(other, field),
             IN_A_QUEUE);

@@ -40,17 +40,17 @@ public final class PodResizeProtection implements AdmissionFunction {
     if (!request.subResource().equals(RESIZE)) {
       return others.review(request);
     }
-    FieldErrors bad = new FieldErrors();
+    FieldErrors errors = new FieldErrors();
     if (isItsOwnJob(request.oldObject())) {
-      bad.forbidden(
+      errors.forbidden(
           FieldPath.of("spec", "containers"),
           "the resources of a pod that is queued by itself can't change: its Workload says what it requests");
-      return AdmissionResult.of(bad.errors(), List.of());
+      return AdmissionResult.of(errors.errors(), List.of());
     }
     cluster
         .admissionExcess(request.namespace(), request.oldObject(), request.object())
-        .ifPresent(excess -> refuse(request, excess, bad));
-    return AdmissionResult.of(bad.errors(), List.of());
+        .ifPresent(excess -> refuse(request, excess, errors));
+    return AdmissionResult.of(errors.errors(), List.of());
   }
 
   /**
@@ -63,7 +63,7 @@ public final class PodResizeProtection implements AdmissionFunction {
         && PodWebhook.groupName(metadata).isEmpty();
   }
 
-  private static void refuse(AdmissionRequest request, String excess, FieldErrors bad) {
+  private static void refuse(AdmissionRequest request, String excess, FieldErrors errors) {
     FieldPath path = FieldPath.of("spec", "resources");
     JsonNode value = JsonFields.at(request.object(), "spec", "resources");
     for (String list : List.of("initContainers", "containers")) {
@@ -77,7 +77,7 @@ public final class PodResizeProtection implements AdmissionFunction {
         }
       }
     }
-    bad.invalid(
+    errors.invalid(
         path,
         value,
         "the pod may not request more than it was admitted with, which is counted as " + excess);

@@ -127,22 +127,23 @@ final class PodWebhook implements KindWebhook {
   }
 
   private List<FieldError> validateObject(JsonNode pod, String namespace, boolean ours) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     String managed = JsonFields.labels(pod).get(KueueConstants.MANAGED);
     if (managed != null && !managed.equals("true")) {
-      bad.notSupported(JobMetadata.LABELS.key(KueueConstants.MANAGED), managed, List.of("true"));
+      fieldErrors.notSupported(
+          JobMetadata.LABELS.key(KueueConstants.MANAGED), managed, List.of("true"));
     }
     if (ours) {
       JobMetadata job = facts(pod);
-      keys.validateObject(job, namespace, bad);
-      group(job, bad);
+      keys.validateObject(job, namespace, fieldErrors);
+      group(job, fieldErrors);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
         topology.validate(
             new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, JsonFields.annotations(pod)),
-            bad);
+            fieldErrors);
       }
     }
-    return bad.errors();
+    return fieldErrors.errors();
   }
 
   /** The largest pod set that can contain this pod. */
@@ -157,12 +158,12 @@ final class PodWebhook implements KindWebhook {
         : Integer.MAX_VALUE;
   }
 
-  private static void group(JobMetadata pod, FieldErrors bad) {
+  private static void group(JobMetadata pod, FieldErrors fieldErrors) {
     String group = groupName(pod);
     String total = pod.annotations().get(KueueConstants.POD_GROUP_TOTAL_COUNT);
     if (group.isEmpty()) {
       if (total != null) {
-        bad.required(
+        fieldErrors.required(
             groupPath(pod),
             "must be set when annotation "
                 + KueueConstants.POD_GROUP_TOTAL_COUNT
@@ -172,41 +173,41 @@ final class PodWebhook implements KindWebhook {
       }
       return;
     }
-    bad.invalid(groupPath(pod), group, NameValidation.subdomain(group));
+    fieldErrors.invalid(groupPath(pod), group, NameValidation.subdomain(group));
     if (total == null) {
-      bad.required(TOTAL_COUNT, "must be set for a pod of group \"" + group + "\"");
+      fieldErrors.required(TOTAL_COUNT, "must be set for a pod of group \"" + group + "\"");
     } else {
       OptionalInt count = NumberReader.int32(total);
       if (count.isEmpty() || count.getAsInt() < 1) {
-        bad.invalid(TOTAL_COUNT, total, "must be an integer greater than or equal to 1");
+        fieldErrors.invalid(TOTAL_COUNT, total, "must be an integer greater than or equal to 1");
       }
     }
     pod.prebuilt()
         .filter(name -> !name.equals(group))
         .ifPresent(
             name ->
-                bad.invalid(
+                fieldErrors.invalid(
                     pod.prebuiltPath(),
                     name,
                     "must be the same as the pod group's name, \"" + group + "\""));
   }
 
   private List<FieldError> validateUpdate(AdmissionRequest request) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     JobMetadata before = facts(request.oldObject());
     JobMetadata now = facts(request.object());
-    keys.validateUpdate(before, now, request.namespace(), bad);
+    keys.validateUpdate(before, now, request.namespace(), fieldErrors);
     String group = groupName(before);
     if (!group.equals(groupName(now)) && !joins(request, group)) {
-      bad.immutable(groupPath(now), TextNode.valueOf(groupName(now)), "");
+      fieldErrors.immutable(groupPath(now), TextNode.valueOf(groupName(now)), "");
     }
     if ("false".equals(before.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))
         && !"false".equals(now.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))) {
-      bad.forbidden(
+      fieldErrors.forbidden(
           JobMetadata.ANNOTATIONS.key(KueueConstants.RETRIABLE_IN_GROUP),
           "must stay \"false\" once it is");
     }
-    return bad.errors();
+    return fieldErrors.errors();
   }
 
   /** Whether the update adds a pod that another object created to its group. */

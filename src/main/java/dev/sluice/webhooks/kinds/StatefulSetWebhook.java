@@ -59,23 +59,23 @@ final class StatefulSetWebhook implements KindWebhook {
     }
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
     if (request.isUpdate() && serving.isManaged(request)) {
-      FieldErrors bad = new FieldErrors();
-      validateTemplate(request, bad);
-      replicas(request, bad);
-      errors.addAll(bad.errors());
+      FieldErrors fieldErrors = new FieldErrors();
+      validateTemplate(request, fieldErrors);
+      replicas(request, fieldErrors);
+      errors.addAll(fieldErrors.errors());
     }
     return AdmissionResult.of(
         errors, request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
   }
 
   /** Rejects changes of the template fields from which the Workload and its quota were computed. */
-  private static void validateTemplate(AdmissionRequest request, FieldErrors bad) {
+  private static void validateTemplate(AdmissionRequest request, FieldErrors fieldErrors) {
     JsonNode before = PodRoleHash.of(podSpec(request.oldObject())).parts();
     JsonNode now = PodRoleHash.of(podSpec(request.object())).parts();
     for (String field : PodRoleHash.FIELDS) {
       if (!JsonFields.at(before, field).equals(JsonFields.at(now, field))) {
         FieldPath path = TEMPLATE.child(field.equals("requests") ? "resources" : field);
-        bad.immutable(path, JsonFields.at(now, field), "for a StatefulSet in a queue");
+        fieldErrors.immutable(path, JsonFields.at(now, field), "for a StatefulSet in a queue");
       }
     }
   }
@@ -84,7 +84,7 @@ final class StatefulSetWebhook implements KindWebhook {
     return JsonFields.at(object, "spec", "template", "spec");
   }
 
-  private void replicas(AdmissionRequest request, FieldErrors bad) {
+  private void replicas(AdmissionRequest request, FieldErrors fieldErrors) {
     long before = JsonFields.at(request.oldObject(), "spec", "replicas").asLong(1);
     JsonNode value = JsonFields.at(request.object(), "spec", "replicas");
     long now = value.asLong(1);
@@ -92,14 +92,16 @@ final class StatefulSetWebhook implements KindWebhook {
       return;
     }
     if (before > 0) {
-      bad.immutable(
+      fieldErrors.immutable(
           REPLICAS,
           value,
           "for a StatefulSet in a queue, except for scaling to 0 and, from there, to any number");
     } else if (JsonFields.at(request.object(), "status", "replicas").asLong() > 0) {
-      bad.forbidden(REPLICAS, "may not be raised to " + now + " while scaling to 0 is in progress");
+      fieldErrors.forbidden(
+          REPLICAS, "may not be raised to " + now + " while scaling to 0 is in progress");
     } else if (cluster.hasWorkloadInUse(request.namespace(), self(request.object()))) {
-      bad.forbidden(REPLICAS, "may not be raised to " + now + " while its Workload is not on hold");
+      fieldErrors.forbidden(
+          REPLICAS, "may not be raised to " + now + " while its Workload is not on hold");
     }
   }
 

@@ -75,10 +75,13 @@ final class SuspendFieldWebhook implements KindWebhook {
     List<FieldError> errors =
         request.newErrors(object -> validateObject(object, request.namespace(), mayBeManaged));
     if (request.isUpdate() && kind.isManageable(request.object())) {
-      FieldErrors bad = new FieldErrors();
+      FieldErrors fieldErrors = new FieldErrors();
       keys.validateUpdate(
-          metadata(request.oldObject()), metadata(request.object()), request.namespace(), bad);
-      errors.addAll(bad.errors());
+          metadata(request.oldObject()),
+          metadata(request.object()),
+          request.namespace(),
+          fieldErrors);
+      errors.addAll(fieldErrors.errors());
     }
     return AdmissionResult.of(errors, notices.of(request));
   }
@@ -97,11 +100,11 @@ final class SuspendFieldWebhook implements KindWebhook {
   }
 
   private List<FieldError> validateObject(JsonNode object, String namespace, boolean mayBeManaged) {
-    FieldErrors bad = new FieldErrors();
+    FieldErrors fieldErrors = new FieldErrors();
     if (kind.isManageable(object)) {
       JobMetadata job = metadata(object);
-      keys.validateObject(job, namespace, bad);
-      PlacementValidation.validateManagedBy(job, object, field.managedBy(), bad);
+      keys.validateObject(job, namespace, fieldErrors);
+      PlacementValidation.validateManagedBy(job, object, field.managedBy(), fieldErrors);
       topology.validate(
           kind.reviewedPodSets(object).stream()
               .map(
@@ -109,21 +112,21 @@ final class SuspendFieldWebhook implements KindWebhook {
                       new PodSetShape(
                           podSet.count(), new FieldPath(podSet.path()), podSet.annotations()))
               .toList(),
-          bad);
+          fieldErrors);
     }
     if (mayBeManaged && isQueued(object)) {
-      kind.validate(object, elastic.isElastic(object)).forEach(each -> add(each, bad));
-      elastic.validate(object, bad);
+      kind.validate(object, elastic.isElastic(object)).forEach(each -> add(each, fieldErrors));
+      elastic.validate(object, fieldErrors);
     }
-    return bad.errors();
+    return fieldErrors.errors();
   }
 
-  private static void add(InvalidField field, FieldErrors bad) {
+  private static void add(InvalidField field, FieldErrors fieldErrors) {
     FieldPath path = new FieldPath(field.path());
     if (field.value().isMissingNode()) {
-      bad.required(path, field.rule());
+      fieldErrors.required(path, field.rule());
     } else {
-      bad.invalid(path, field.value(), field.rule());
+      fieldErrors.invalid(path, field.value(), field.rule());
     }
   }
 

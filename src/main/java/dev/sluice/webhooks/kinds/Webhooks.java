@@ -101,11 +101,11 @@ public final class Webhooks {
           || cluster.isOperator(request.user())) {
         return behind.review(request);
       }
-      FieldErrors bad = new FieldErrors();
-      bad.forbidden(
+      FieldErrors errors = new FieldErrors();
+      errors.forbidden(
           JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS),
           "is written by the operator alone");
-      return new AdmissionResult.Rejected(bad.errors());
+      return new AdmissionResult.Rejected(errors.errors());
     }
 
     private static String status(JsonNode object) {
@@ -133,17 +133,18 @@ public final class Webhooks {
       if (request.isFinalizing()) {
         return AdmissionResult.allowed();
       }
-      FieldErrors bad = new FieldErrors();
+      FieldErrors errors = new FieldErrors();
       JsonNode spec = JsonFields.at(request.object(), "spec");
       String parent = JsonFields.text(spec, "parentName");
       if (!parent.isEmpty()) {
-        bad.invalid(FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
+        errors.invalid(
+            FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
       }
-      QUOTAS.validate(spec, bad);
-      ResourceGroupValidation.weight(spec, bad);
+      QUOTAS.validate(spec, errors);
+      ResourceGroupValidation.weight(spec, errors);
       QueueAnnotationValidation.validate(
-          request, annotations -> QueueAnnotations.ofCohort(annotations).faults(), bad);
-      return AdmissionResult.of(bad.errors(), warnings(request.object(), parent));
+          request, annotations -> QueueAnnotations.ofCohort(annotations).faults(), errors);
+      return AdmissionResult.of(errors.errors(), warnings(request.object(), parent));
     }
 
     /** A cycle is not refused: it may be the way to another order. Who closes one is warned. */
@@ -184,26 +185,26 @@ public final class Webhooks {
       if (request.isFinalizing()) {
         return AdmissionResult.allowed();
       }
-      FieldErrors bad = new FieldErrors();
+      FieldErrors errors = new FieldErrors();
       JsonNode spec = JsonFields.at(request.object(), "spec");
-      LabelValidation.labels(SPEC.child("nodeLabels"), JsonFields.map(spec, "nodeLabels"), bad);
-      taints(JsonFields.list(spec, "nodeTaints"), bad);
+      LabelValidation.labels(SPEC.child("nodeLabels"), JsonFields.map(spec, "nodeLabels"), errors);
+      taints(JsonFields.list(spec, "nodeTaints"), errors);
       LabelValidation.tolerationKeys(
-          SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), bad);
-      return AdmissionResult.of(bad.errors());
+          SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), errors);
+      return AdmissionResult.of(errors.errors());
     }
 
-    private static void taints(List<JsonNode> taints, FieldErrors bad) {
+    private static void taints(List<JsonNode> taints, FieldErrors errors) {
       Set<String> seen = new HashSet<>();
       for (int i = 0; i < taints.size(); i++) {
         FieldPath path = SPEC.child("nodeTaints").index(i);
         String key = JsonFields.text(taints.get(i), "key");
         String value = JsonFields.text(taints.get(i), "value");
         String effect = JsonFields.text(taints.get(i), "effect");
-        bad.invalid(path.child("key"), key, NameValidation.qualified(key));
-        bad.invalid(path.child("value"), value, NameValidation.labelValue(value));
+        errors.invalid(path.child("key"), key, NameValidation.qualified(key));
+        errors.invalid(path.child("value"), value, NameValidation.labelValue(value));
         if (!seen.add(key + ":" + effect)) {
-          bad.duplicate(path, key + ":" + effect, "key and effect of a taint must be unique");
+          errors.duplicate(path, key + ":" + effect, "key and effect of a taint must be unique");
         }
       }
     }

@@ -27,53 +27,53 @@ final class WorkloadStatusValidation {
   private static final Set<String> STATUSES = Set.of("True", "False", "Unknown");
   private static final int MILLI_DIGITS = 3;
 
-  void validate(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    conditions(now, before, bad);
+  void validate(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
+    conditions(now, before, errors);
     if (now.hasQuota() && !now.hasAdmission() && !(before.hasQuota() && !before.hasAdmission())) {
-      bad.required(ADMISSION, "must be set while condition QuotaReserved is True");
+      errors.required(ADMISSION, "must be set while condition QuotaReserved is True");
     }
-    assignments(now, before, bad);
-    reclaimable(now, before, bad);
-    podSetUpdates(now, before, bad);
+    assignments(now, before, errors);
+    reclaimable(now, before, errors);
+    podSetUpdates(now, before, errors);
   }
 
-  private static void conditions(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private static void conditions(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
     List<JsonNode> conditions = JsonFields.list(now.status(), "conditions");
     if (conditions.equals(JsonFields.list(before.status(), "conditions"))) {
       return;
     }
     for (int i = 0; i < conditions.size(); i++) {
-      condition(STATUS.child("conditions").index(i), conditions.get(i), bad);
+      condition(STATUS.child("conditions").index(i), conditions.get(i), errors);
     }
   }
 
-  private static void condition(FieldPath path, JsonNode condition, FieldErrors bad) {
+  private static void condition(FieldPath path, JsonNode condition, FieldErrors errors) {
     String type = JsonFields.text(condition, "type");
-    bad.invalid(path.child("type"), type, NameValidation.qualified(type));
+    errors.invalid(path.child("type"), type, NameValidation.qualified(type));
     String status = JsonFields.text(condition, "status");
     if (!STATUSES.contains(status)) {
-      bad.notSupported(path.child("status"), status, STATUSES);
+      errors.notSupported(path.child("status"), status, STATUSES);
     }
     String reason = JsonFields.text(condition, "reason");
     if (reason.isEmpty()) {
-      bad.required(path.child("reason"), "must be set, a word such as Admitted");
+      errors.required(path.child("reason"), "must be set, a word such as Admitted");
     } else if (reason.length() > MAX_REASON || !REASON.matcher(reason).matches()) {
-      bad.invalid(
+      errors.invalid(
           path.child("reason"),
           reason,
           "must have at most " + MAX_REASON + " characters that match " + REASON);
     }
     if (JsonFields.text(condition, "message").length() > MAX_MESSAGE) {
-      bad.invalid(
+      errors.invalid(
           path.child("message"),
           JsonFields.text(condition, "message"),
           "must be no more than " + MAX_MESSAGE + " bytes");
     }
     if (!isTime(JsonFields.text(condition, "lastTransitionTime"))) {
-      bad.required(path.child("lastTransitionTime"), "must be set");
+      errors.required(path.child("lastTransitionTime"), "must be set");
     }
     if (JsonFields.at(condition, "observedGeneration").asLong() < 0) {
-      bad.invalid(
+      errors.invalid(
           path.child("observedGeneration"),
           JsonFields.at(condition, "observedGeneration"),
           "must be greater than or equal to zero");
@@ -89,7 +89,7 @@ final class WorkloadStatusValidation {
     }
   }
 
-  private static void assignments(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private static void assignments(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
     JsonNode admission = JsonFields.at(now.status(), "admission");
     if (admission.isMissingNode()
         || admission.equals(JsonFields.at(before.status(), "admission"))) {
@@ -101,23 +101,24 @@ final class WorkloadStatusValidation {
       FieldPath path = ADMISSION.child("podSetAssignments").index(i);
       String name = WorkloadReview.nameOf(assignments.get(i));
       if (!known.contains(name)) {
-        bad.notSupported(path.child("name"), name, known);
+        errors.notSupported(path.child("name"), name, known);
       }
-      usage(path.child("resourceUsage"), assignments.get(i), bad);
+      usage(path.child("resourceUsage"), assignments.get(i), errors);
     }
   }
 
-  private static void usage(FieldPath path, JsonNode assignment, FieldErrors bad) {
+  private static void usage(FieldPath path, JsonNode assignment, FieldErrors errors) {
     long count = JsonFields.at(assignment, "count").asLong();
     for (Map.Entry<String, JsonNode> entry :
         JsonFields.at(assignment, "resourceUsage").properties()) {
       FieldPath at = path.key(entry.getKey());
-      QuantityValidation.checkNonNegative(at, entry.getValue(), bad)
+      QuantityValidation.checkNonNegative(at, entry.getValue(), errors)
           .filter(amount -> count > 0)
           .map(amount -> units(entry.getKey(), amount))
           .filter(units -> units.remainder(BigDecimal.valueOf(count)).signum() != 0)
           .ifPresent(
-              units -> bad.invalid(at, entry.getValue(), "is not a multiple of count, " + count));
+              units ->
+                  errors.invalid(at, entry.getValue(), "is not a multiple of count, " + count));
     }
   }
 
@@ -127,7 +128,7 @@ final class WorkloadStatusValidation {
     return scaled.setScale(0, RoundingMode.CEILING);
   }
 
-  private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
     Map<String, Long> counts = now.counts();
     Map<String, Long> old = before.reclaimable();
     List<JsonNode> entries = JsonFields.list(now.status(), "reclaimablePods");
@@ -139,9 +140,9 @@ final class WorkloadStatusValidation {
       Long oldCount = old.get(name);
       boolean stale = (now.isElastic() || now.hasQuota()) && oldCount != null && oldCount == count;
       if (max == null) {
-        bad.notSupported(path.child("name"), name, counts.keySet());
+        errors.notSupported(path.child("name"), name, counts.keySet());
       } else if (count > max && !stale) {
-        bad.invalid(
+        errors.invalid(
             path.child("count"),
             JsonFields.at(entries.get(i), "count"),
             "should be less than or equal to the count of the pod set, " + max);
@@ -149,7 +150,7 @@ final class WorkloadStatusValidation {
     }
   }
 
-  private static void podSetUpdates(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  private static void podSetUpdates(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
     List<JsonNode> checks = JsonFields.list(now.status(), "admissionChecks");
     if (checks.equals(JsonFields.list(before.status(), "admissionChecks"))) {
       return;
@@ -159,22 +160,23 @@ final class WorkloadStatusValidation {
       List<JsonNode> updates = JsonFields.list(checks.get(i), "podSetUpdates");
       for (int j = 0; j < updates.size(); j++) {
         FieldPath path = STATUS.child("admissionChecks").index(i).child("podSetUpdates").index(j);
-        podSetUpdate(path, updates.get(j), known, bad);
+        podSetUpdate(path, updates.get(j), known, errors);
       }
     }
   }
 
   private static void podSetUpdate(
-      FieldPath path, JsonNode update, Set<String> known, FieldErrors bad) {
+      FieldPath path, JsonNode update, Set<String> known, FieldErrors errors) {
     String name = JsonFields.text(update, "name");
     if (!known.contains(name)) {
-      bad.notSupported(path.child("name"), name, known);
+      errors.notSupported(path.child("name"), name, known);
     }
-    LabelValidation.labels(path.child("labels"), JsonFields.map(update, "labels"), bad);
+    LabelValidation.labels(path.child("labels"), JsonFields.map(update, "labels"), errors);
     LabelValidation.annotations(
-        path.child("annotations"), JsonFields.map(update, "annotations"), bad);
-    LabelValidation.labels(path.child("nodeSelector"), JsonFields.map(update, "nodeSelector"), bad);
+        path.child("annotations"), JsonFields.map(update, "annotations"), errors);
+    LabelValidation.labels(
+        path.child("nodeSelector"), JsonFields.map(update, "nodeSelector"), errors);
     LabelValidation.tolerationKeys(
-        path.child("tolerations"), JsonFields.list(update, "tolerations"), bad);
+        path.child("tolerations"), JsonFields.list(update, "tolerations"), errors);
   }
 }

@@ -54,21 +54,21 @@ final class WorkloadWebhook {
     if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
-    FieldErrors bad = new FieldErrors();
+    FieldErrors errors = new FieldErrors();
     WorkloadReview now = new WorkloadReview(request.object(), isElastic(request.object()));
     if (isSpecToBeChecked(request)) {
-      spec(now, bad);
-      annotations(JsonFields.annotations(request.object()), bad);
+      spec(now, errors);
+      annotations(JsonFields.annotations(request.object()), errors);
     }
     if (request.isUpdate()) {
       WorkloadReview before =
           new WorkloadReview(request.oldObject(), isElastic(request.oldObject()));
-      status.validate(now, before, bad);
-      update.validate(now, before, bad);
+      status.validate(now, before, errors);
+      update.validate(now, before, errors);
     } else {
-      status.validate(now, WorkloadReview.NONE, bad);
+      status.validate(now, WorkloadReview.NONE, errors);
     }
-    return AdmissionResult.of(bad.errors());
+    return AdmissionResult.of(errors.errors());
   }
 
   /**
@@ -87,60 +87,60 @@ final class WorkloadWebhook {
         && "true".equals(JsonFields.annotations(object).get(KueueConstants.ELASTIC_JOB));
   }
 
-  private void spec(WorkloadReview workload, FieldErrors bad) {
+  private void spec(WorkloadReview workload, FieldErrors errors) {
     List<JsonNode> podSets = workload.podSets();
     if (podSets.size() > PodSetTemplate.MOST) {
-      bad.tooMany(POD_SETS, podSets.size(), PodSetTemplate.MOST, "items");
+      errors.tooMany(POD_SETS, podSets.size(), PodSetTemplate.MOST, "items");
       return;
     }
     int partial = 0;
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);
       FieldPath path = POD_SETS.index(i);
-      templates.validate(path.child("template"), JsonFields.at(podSet, "template"), bad);
+      templates.validate(path.child("template"), JsonFields.at(podSet, "template"), errors);
       if (JsonFields.isPresent(podSet, "minCount")) {
         partial++;
         if (workload.isElastic()) {
-          bad.invalid(
+          errors.invalid(
               path.child("minCount"),
               JsonFields.at(podSet, "minCount"),
               "must not be given together with annotation " + KueueConstants.ELASTIC_JOB + "=true");
         }
       }
       if (settings.isOn(FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE)) {
-        slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), bad);
+        slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), errors);
       }
     }
     if (partial > 1) {
-      bad.invalid(POD_SETS, partial + " with minCount", "at most one podSet can use minCount");
+      errors.invalid(POD_SETS, partial + " with minCount", "at most one podSet can use minCount");
     }
   }
 
-  private static void slices(FieldPath path, JsonNode request, FieldErrors bad) {
+  private static void slices(FieldPath path, JsonNode request, FieldErrors errors) {
     boolean topology = JsonFields.isPresent(request, "podSetSliceRequiredTopology");
     JsonNode size = JsonFields.at(request, "podSetSliceSize");
     FieldPath sizePath = path.child("podSetSliceSize");
     if (topology && size.isMissingNode()) {
-      bad.required(sizePath, "must be set when podSetSliceRequiredTopology is");
+      errors.required(sizePath, "must be set when podSetSliceRequiredTopology is");
     } else if (!topology && !size.isMissingNode()) {
-      bad.forbidden(sizePath, "may not be set without podSetSliceRequiredTopology, now " + size);
+      errors.forbidden(sizePath, "may not be set without podSetSliceRequiredTopology, now " + size);
     }
     if (!size.isMissingNode() && size.asLong() <= 0) {
-      bad.invalid(sizePath, size, "must be greater than or equal to 1");
+      errors.invalid(sizePath, size, "must be greater than or equal to 1");
     }
   }
 
-  private void annotations(Map<String, String> annotations, FieldErrors bad) {
+  private void annotations(Map<String, String> annotations, FieldErrors errors) {
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.validateObject(annotations, bad);
+      AdmissionGateValidation.validateObject(annotations, errors);
     }
-    PlacementValidation.validateObject(annotations, bad);
-    RunTimeValidation.validateObject(annotations, bad);
+    PlacementValidation.validateObject(annotations, errors);
+    RunTimeValidation.validateObject(annotations, errors);
     String boost = annotations.get(KueueConstants.PRIORITY_BOOST);
     if (settings.isOn(FeatureGate.PRIORITY_BOOST)
         && boost != null
         && NumberReader.int32(boost).isEmpty()) {
-      bad.invalid(
+      errors.invalid(
           FieldPath.of("metadata", "annotations").key(KueueConstants.PRIORITY_BOOST),
           boost,
           "must be a whole number from " + Integer.MIN_VALUE + " to " + Integer.MAX_VALUE);
@@ -159,40 +159,40 @@ final class WorkloadWebhook {
       this.settings = settings;
     }
 
-    void validate(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    void validate(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       if (before.hasQuota()) {
-        podSets(now, before, bad);
+        podSets(now, before, errors);
       }
       if (before.hasQuota() && now.hasQuota()) {
-        reclaimable(now, before, bad);
+        reclaimable(now, before, errors);
       }
-      admission(now, before, bad);
-      checks(now, before, bad);
-      clusterName(now, before, bad);
+      admission(now, before, errors);
+      checks(now, before, errors);
+      clusterName(now, before, errors);
       if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
         AdmissionGateValidation.validateUpdate(
-            JsonFields.annotations(before.object()), JsonFields.annotations(now.object()), bad);
+            JsonFields.annotations(before.object()), JsonFields.annotations(now.object()), errors);
       }
     }
 
-    private void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    private void podSets(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       List<JsonNode> is = now.podSets();
       List<JsonNode> was = before.podSets();
       if (same(is, was)) {
         return;
       }
       if (!settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) || is.size() != was.size()) {
-        bad.immutable(
+        errors.immutable(
             POD_SETS, JsonFields.at(now.object(), "spec", "podSets"), "while quota is reserved");
         return;
       }
       for (int i = 0; i < is.size(); i++) {
         FieldPath path = POD_SETS.index(i);
         if (!SemanticEquality.same(without(is.get(i), "count"), without(was.get(i), "count"))) {
-          bad.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
+          errors.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
         } else if (JsonFields.at(is.get(i), "count").asLong(1)
             > JsonFields.at(was.get(i), "count").asLong(1)) {
-          bad.invalid(
+          errors.invalid(
               path.child("count"),
               JsonFields.at(is.get(i), "count"),
               "may only be lowered while quota is reserved, from "
@@ -207,7 +207,7 @@ final class WorkloadWebhook {
               .allMatch(i -> SemanticEquality.same(one.get(i), other.get(i)));
     }
 
-    private void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    private void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       Map<String, Long> is = now.reclaimable();
       Map<String, Long> counts = now.counts();
       Map<String, Long> admitted = now.admittedCounts();
@@ -224,7 +224,7 @@ final class WorkloadWebhook {
                 boolean gone = !is.containsKey(name);
                 // An elastic job needs quota again for pods that were reclaimed before it shrinks.
                 if ((count < was || gone) && !now.isElastic() && !scaledDown) {
-                  bad.invalid(
+                  errors.invalid(
                       STATUS.child("reclaimablePods").key(name).child("count"),
                       JsonFields.at(now.status(), "reclaimablePods"),
                       "cannot be less than " + was + " while quota is reserved");
@@ -232,13 +232,13 @@ final class WorkloadWebhook {
               });
     }
 
-    private static void admission(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    private static void admission(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       JsonNode is = JsonFields.at(now.status(), "admission");
       JsonNode was = JsonFields.at(before.status(), "admission");
       if (!is.isMissingNode()
           && !was.isMissingNode()
           && !SemanticEquality.same(withoutTopology(is), withoutTopology(was))) {
-        bad.immutable(STATUS.child("admission"), is, "once set, it can only be taken away");
+        errors.immutable(STATUS.child("admission"), is, "once set, it can only be taken away");
       }
     }
 
@@ -260,7 +260,7 @@ final class WorkloadWebhook {
       return copy;
     }
 
-    private static void checks(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    private static void checks(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       Map<String, JsonNode> was = before.checks();
       List<JsonNode> checks = JsonFields.list(now.status(), "admissionChecks");
       for (int i = 0; i < checks.size(); i++) {
@@ -271,7 +271,7 @@ final class WorkloadWebhook {
             && !same(
                 JsonFields.list(old, "podSetUpdates"),
                 JsonFields.list(checks.get(i), "podSetUpdates"))) {
-          bad.immutable(
+          errors.immutable(
               STATUS.child("admissionChecks").index(i).child("podSetUpdates"),
               JsonFields.at(checks.get(i), "podSetUpdates"),
               "while the check is Ready");
@@ -279,7 +279,7 @@ final class WorkloadWebhook {
       }
     }
 
-    private static void clusterName(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    private static void clusterName(WorkloadReview now, WorkloadReview before, FieldErrors errors) {
       String is = JsonFields.text(now.status(), "clusterName");
       boolean isNew = !is.isEmpty() && JsonFields.text(before.status(), "clusterName").isEmpty();
       List<String> nominated = JsonFields.texts(before.status(), "nominatedClusterNames");
@@ -287,7 +287,7 @@ final class WorkloadWebhook {
           JsonFields.annotations(now.object())
               .containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
       if (isNew && !nominated.contains(is) && !replacesSlice) {
-        bad.notSupported(STATUS.child("clusterName"), is, nominated);
+        errors.notSupported(STATUS.child("clusterName"), is, nominated);
       }
     }
   }

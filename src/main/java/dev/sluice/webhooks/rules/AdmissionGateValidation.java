@@ -20,47 +20,48 @@ public final class AdmissionGateValidation {
   private AdmissionGateValidation() {}
 
   /** Validates the annotation of an object that is created; one without it is valid. */
-  public static void validateObject(Map<String, String> annotations, FieldErrors bad) {
+  public static void validateObject(Map<String, String> annotations, FieldErrors errors) {
     String value = annotations.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {
       return;
     }
     Optional<String> length = TextLimits.fault(value);
     if (length.isPresent()) {
-      bad.invalid(PATH, value, length.get());
+      errors.invalid(PATH, value, length.get());
       return;
     }
     Set<String> seen = new HashSet<>();
     for (String item : TextLimits.items(value)) {
       if (item.isEmpty()) {
-        bad.invalid(PATH, value, "must be names separated by commas, none of them empty");
+        errors.invalid(PATH, value, "must be names separated by commas, none of them empty");
         return;
       } else if (!seen.add(item)) {
-        bad.duplicate(PATH, item, "a name may appear only once");
+        errors.duplicate(PATH, item, "a name may appear only once");
       } else if (item.length() > MAX_LENGTH) {
-        bad.invalid(PATH, item, "must be no more than " + MAX_LENGTH + " bytes");
+        errors.invalid(PATH, item, "must be no more than " + MAX_LENGTH + " bytes");
       } else {
-        bad.invalid(PATH, item, NameValidation.domainPrefixedPath(item));
+        errors.invalid(PATH, item, NameValidation.domainPrefixedPath(item));
       }
     }
   }
 
   /** Validates an update: gates may be removed after creation, but not added. */
   public static void validateUpdate(
-      Map<String, String> before, Map<String, String> now, FieldErrors bad) {
+      Map<String, String> before, Map<String, String> now, FieldErrors errors) {
     String value = now.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {
       return;
     }
     String old = before.get(KueueConstants.ADMISSION_GATED_BY);
     if (old == null) {
-      bad.forbidden(PATH, "may be given only at creation, now \"" + value + "\"");
+      errors.forbidden(PATH, "may be given only at creation, now \"" + value + "\"");
       return;
     }
     Set<String> added = new LinkedHashSet<>(TextLimits.items(value));
     TextLimits.items(old).forEach(added::remove);
     if (!value.isEmpty() && !added.isEmpty()) {
-      bad.invalid(PATH, value, "names may only be removed, not added: " + String.join(", ", added));
+      errors.invalid(
+          PATH, value, "names may only be removed, not added: " + String.join(", ", added));
     }
   }
 }

@@ -61,44 +61,45 @@ public final class JobMetadataValidation {
    *
    * @param namespace the namespace of the job
    */
-  public void validateObject(JobMetadata job, String namespace, FieldErrors bad) {
+  public void validateObject(JobMetadata job, String namespace, FieldErrors errors) {
     job.prebuilt()
         .ifPresent(
             name -> {
-              bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name));
+              errors.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name));
               if (!acceptsPrebuiltWorkload) {
-                bad.forbidden(
+                errors.forbidden(
                     job.prebuiltPath(), "a Workload is always made for objects of this kind");
               }
             });
-    maxExecTime(job, namespace, bad);
-    validateBasicObject(job, bad);
+    maxExecTime(job, namespace, errors);
+    validateBasicObject(job, errors);
   }
 
   /** Validates an object that is not a job itself but creates pods that are jobs. */
-  void validateBasicObject(JobMetadata job, FieldErrors bad) {
+  void validateBasicObject(JobMetadata job, FieldErrors errors) {
     job.queue()
-        .ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
+        .ifPresent(
+            queue -> errors.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
     if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
-      bad.forbidden(
+      errors.forbidden(
           JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
           "only " + ELASTIC_KINDS + " can be elastic");
     }
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.validateObject(job.annotations(), bad);
+      AdmissionGateValidation.validateObject(job.annotations(), errors);
     }
-    PlacementValidation.validateObject(job.annotations(), bad);
-    RunTimeValidation.validateObject(job.annotations(), bad);
+    PlacementValidation.validateObject(job.annotations(), errors);
+    RunTimeValidation.validateObject(job.annotations(), errors);
   }
 
-  private void maxExecTime(JobMetadata job, String namespace, FieldErrors bad) {
+  private void maxExecTime(JobMetadata job, String namespace, FieldErrors errors) {
     String value = job.labels().get(KueueConstants.MAX_EXEC_TIME_SECONDS);
     if (value == null) {
       return;
     }
     OptionalInt seconds = NumberReader.int32(value);
     if (seconds.isEmpty() || seconds.getAsInt() <= 0) {
-      bad.invalid(
+      errors.invalid(
           JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
           value,
           "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
@@ -110,28 +111,28 @@ public final class JobMetadataValidation {
 
   /** Validates an update. */
   public void validateUpdate(
-      JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
-    queue(before, now, namespace, bad);
+      JobMetadata before, JobMetadata now, String namespace, FieldErrors errors) {
+    queue(before, now, namespace, errors);
     if (!before.prebuilt().equals(now.prebuilt())
         && !now.isSuspended()
         && !(canBeElastic && now.isElastic())) {
-      bad.immutable(
+      errors.immutable(
           now.prebuiltPath(), TextNode.valueOf(now.prebuilt().orElse("")), "while the job runs");
     }
     if (!before
             .label(KueueConstants.MAX_EXEC_TIME_SECONDS)
             .equals(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS))
         && !(before.isSuspended() && now.isSuspended())) {
-      bad.immutable(
+      errors.immutable(
           JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
           TextNode.valueOf(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS)),
           "unless the job is suspended");
     }
-    priorityClass(before, now, bad);
-    elastic(before, now, bad);
-    PlacementValidation.validateUpdate(before, now, bad);
+    priorityClass(before, now, errors);
+    elastic(before, now, errors);
+    PlacementValidation.validateUpdate(before, now, errors);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), errors);
     }
   }
 
@@ -140,50 +141,50 @@ public final class JobMetadataValidation {
    *
    * @param before suspended if none of its pods is ready
    */
-  void validateBasicUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  void validateBasicUpdate(JobMetadata before, JobMetadata now, FieldErrors errors) {
     boolean emptied = now.queue().isEmpty();
     if (!before.queue().equals(now.queue()) && (emptied || !now.isSuspended())) {
-      bad.immutable(
+      errors.immutable(
           emptied ? before.queuePath() : now.queuePath(),
           TextNode.valueOf(now.queue().orElse("")),
           emptied ? "once it is given" : "while pods are ready");
     }
-    priorityClass(before, now, bad);
+    priorityClass(before, now, errors);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), errors);
     }
   }
 
-  private void queue(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+  private void queue(JobMetadata before, JobMetadata now, String namespace, FieldErrors errors) {
     if (before.queue().equals(now.queue())) {
       return;
     }
     FieldPath path = now.queue().isPresent() ? now.queuePath() : before.queuePath();
     TextNode value = TextNode.valueOf(now.queue().orElse(""));
     if (!now.isSuspended()) {
-      bad.immutable(path, value, "while the job runs");
+      errors.immutable(path, value, "while the job runs");
     } else if (now.queue().isEmpty() && cluster.hasDefaultLocalQueue(namespace)) {
-      bad.invalid(
+      errors.invalid(
           path, value, "must not be emptied in a namespace that has a LocalQueue \"default\"");
     }
   }
 
-  private static void priorityClass(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  private static void priorityClass(JobMetadata before, JobMetadata now, FieldErrors errors) {
     FieldPath path = JobMetadata.LABELS.key(KueueConstants.PRIORITY_CLASS);
     String was = before.label(KueueConstants.PRIORITY_CLASS);
     String is = now.label(KueueConstants.PRIORITY_CLASS);
     if (!was.isEmpty() && is.isEmpty()) {
-      bad.invalid(path, is, "must not be removed, it was \"" + was + "\"");
+      errors.invalid(path, is, "must not be removed, it was \"" + was + "\"");
     } else if (was.isEmpty() && !is.isEmpty() && !now.isSuspended()) {
-      bad.invalid(path, is, "must not be added while the job runs");
+      errors.invalid(path, is, "must not be added while the job runs");
     }
   }
 
-  private static void elastic(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  private static void elastic(JobMetadata before, JobMetadata now, FieldErrors errors) {
     if (!Objects.equals(
         before.annotations().get(KueueConstants.ELASTIC_JOB),
         now.annotations().get(KueueConstants.ELASTIC_JOB))) {
-      bad.immutable(
+      errors.immutable(
           JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
           TextNode.valueOf(now.annotations().getOrDefault(KueueConstants.ELASTIC_JOB, "")),
           "");

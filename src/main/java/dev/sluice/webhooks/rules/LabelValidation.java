@@ -20,66 +20,68 @@ public final class LabelValidation {
   private LabelValidation() {}
 
   /** Validates keys and values of labels. */
-  public static void labels(FieldPath path, Map<String, String> labels, FieldErrors bad) {
+  public static void labels(FieldPath path, Map<String, String> labels, FieldErrors errors) {
     labels.forEach(
         (key, value) -> {
-          bad.invalid(path, key, NameValidation.qualified(key));
-          bad.invalid(path.key(key), value, NameValidation.labelValue(value));
+          errors.invalid(path, key, NameValidation.qualified(key));
+          errors.invalid(path.key(key), value, NameValidation.labelValue(value));
         });
   }
 
   /** Validates keys of annotations, and the size of all together. */
-  public static void annotations(FieldPath path, Map<String, String> annotations, FieldErrors bad) {
+  public static void annotations(
+      FieldPath path, Map<String, String> annotations, FieldErrors errors) {
     long size = 0;
     for (Map.Entry<String, String> entry : annotations.entrySet()) {
       String key = entry.getKey();
-      bad.invalid(path, key, NameValidation.qualified(key.toLowerCase(Locale.ROOT)));
+      errors.invalid(path, key, NameValidation.qualified(key.toLowerCase(Locale.ROOT)));
       size += key.length() + (long) entry.getValue().getBytes(StandardCharsets.UTF_8).length;
     }
     if (size > MAX_ANNOTATIONS_BYTES) {
-      bad.invalid(
+      errors.invalid(
           path, size + " bytes", "may not be more than " + MAX_ANNOTATIONS_BYTES + " bytes");
     }
   }
 
   /** Validates the labels and expressions of a label selector. */
-  public static void selector(FieldPath path, JsonNode selector, FieldErrors bad) {
-    labels(path.child("matchLabels"), JsonFields.map(selector, "matchLabels"), bad);
+  public static void selector(FieldPath path, JsonNode selector, FieldErrors errors) {
+    labels(path.child("matchLabels"), JsonFields.map(selector, "matchLabels"), errors);
     List<JsonNode> expressions = JsonFields.list(selector, "matchExpressions");
     for (int i = 0; i < expressions.size(); i++) {
-      expression(path.child("matchExpressions").index(i), expressions.get(i), bad);
+      expression(path.child("matchExpressions").index(i), expressions.get(i), errors);
     }
   }
 
-  private static void expression(FieldPath path, JsonNode expression, FieldErrors bad) {
+  private static void expression(FieldPath path, JsonNode expression, FieldErrors errors) {
     String key = JsonFields.text(expression, "key");
-    bad.invalid(path.child("key"), key, NameValidation.qualified(key));
+    errors.invalid(path.child("key"), key, NameValidation.qualified(key));
     String operator = JsonFields.text(expression, "operator");
     List<String> values = JsonFields.texts(expression, "values");
     if (WITH_VALUES.contains(operator) && values.isEmpty()) {
-      bad.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+      errors.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     } else if (WITHOUT_VALUES.contains(operator) && !values.isEmpty()) {
-      bad.forbidden(
+      errors.forbidden(
           path.child("values"),
           "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
     } else if (!WITH_VALUES.contains(operator) && !WITHOUT_VALUES.contains(operator)) {
-      bad.invalid(
+      errors.invalid(
           path.child("operator"),
           operator,
           "not a valid selector operator, must be In, NotIn, Exists or DoesNotExist");
     }
     for (int i = 0; i < values.size(); i++) {
-      bad.invalid(
+      errors.invalid(
           path.child("values").index(i), values.get(i), NameValidation.labelValue(values.get(i)));
     }
   }
 
   /** Validates the keys of tolerations; the schema of the API covers the other fields. */
-  public static void tolerationKeys(FieldPath path, List<JsonNode> tolerations, FieldErrors bad) {
+  public static void tolerationKeys(
+      FieldPath path, List<JsonNode> tolerations, FieldErrors errors) {
     for (int i = 0; i < tolerations.size(); i++) {
       String key = JsonFields.text(tolerations.get(i), "key");
       if (!key.isEmpty()) {
-        bad.invalid(path.index(i).child("key"), key, NameValidation.qualified(key));
+        errors.invalid(path.index(i).child("key"), key, NameValidation.qualified(key));
       }
     }
   }

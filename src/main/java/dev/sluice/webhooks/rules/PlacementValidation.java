@@ -17,11 +17,12 @@ public final class PlacementValidation {
   private PlacementValidation() {}
 
   /** Validates a job or Workload at creation and at every update. */
-  public static void validateObject(Map<String, String> annotations, FieldErrors bad) {
+  public static void validateObject(Map<String, String> annotations, FieldErrors errors) {
     PlacementLimits.faults(annotations)
         .forEach(
             fault ->
-                bad.invalid(JobMetadata.ANNOTATIONS.key(fault.key()), fault.value(), fault.rule()));
+                errors.invalid(
+                    JobMetadata.ANNOTATIONS.key(fault.key()), fault.value(), fault.rule()));
   }
 
   /**
@@ -30,11 +31,11 @@ public final class PlacementValidation {
    * @param managedBy path of the field; empty for kinds without it
    */
   public static void validateManagedBy(
-      JobMetadata job, JsonNode object, List<String> managedBy, FieldErrors bad) {
+      JobMetadata job, JsonNode object, List<String> managedBy, FieldErrors errors) {
     if (job.annotations().containsKey(LocalClusterAnnotations.MAY_RUN_HERE)
         && JsonFields.text(object, managedBy.toArray(String[]::new))
             .equals(KueueConstants.MULTIKUEUE)) {
-      bad.forbidden(
+      errors.forbidden(
           JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
           "a job with "
               + String.join(".", managedBy)
@@ -45,10 +46,10 @@ public final class PlacementValidation {
   }
 
   /** Validates an update of a job: the restriction is immutable once the job is unsuspended. */
-  static void validateUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  static void validateUpdate(JobMetadata before, JobMetadata now, FieldErrors errors) {
     String here = before.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE);
     if (!Objects.equals(here, now.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE))) {
-      bad.immutable(
+      errors.immutable(
           JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
           TextNode.valueOf(
               now.annotations().getOrDefault(LocalClusterAnnotations.MAY_RUN_HERE, "")),
@@ -57,7 +58,7 @@ public final class PlacementValidation {
     for (String key : PlacementLimits.KEYS) {
       if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))
           && !(before.isSuspended() && now.isSuspended())) {
-        bad.immutable(
+        errors.immutable(
             JobMetadata.ANNOTATIONS.key(key),
             TextNode.valueOf(now.annotations().getOrDefault(key, "")),
             "unless the job is suspended");

@@ -20,49 +20,51 @@ public final class PodTemplateValidation {
   }
 
   /** Validates the template at {@code path}: metadata, resources of containers, overhead. */
-  public void validate(FieldPath path, JsonNode template, FieldErrors bad) {
+  public void validate(FieldPath path, JsonNode template, FieldErrors errors) {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");
-      LabelValidation.labels(metadata.child("labels"), JsonFields.labels(template), bad);
+      LabelValidation.labels(metadata.child("labels"), JsonFields.labels(template), errors);
       LabelValidation.annotations(
-          metadata.child("annotations"), JsonFields.annotations(template), bad);
+          metadata.child("annotations"), JsonFields.annotations(template), errors);
     }
     FieldPath spec = path.child("spec");
-    containers(spec, template, "initContainers", bad);
-    containers(spec, template, "containers", bad);
-    resources(spec.child("resources"), JsonFields.at(template, "spec", "resources"), bad);
-    amounts(spec.child("overhead"), JsonFields.at(template, "spec", "overhead"), bad);
+    containers(spec, template, "initContainers", errors);
+    containers(spec, template, "containers", errors);
+    resources(spec.child("resources"), JsonFields.at(template, "spec", "resources"), errors);
+    amounts(spec.child("overhead"), JsonFields.at(template, "spec", "overhead"), errors);
   }
 
-  private void containers(FieldPath spec, JsonNode template, String field, FieldErrors bad) {
+  private void containers(FieldPath spec, JsonNode template, String field, FieldErrors errors) {
     List<JsonNode> containers = JsonFields.list(template, "spec", field);
     for (int i = 0; i < containers.size(); i++) {
       resources(
           spec.child(field).index(i).child("resources"),
           JsonFields.at(containers.get(i), "resources"),
-          bad);
+          errors);
     }
   }
 
-  private void resources(FieldPath path, JsonNode resources, FieldErrors bad) {
+  private void resources(FieldPath path, JsonNode resources, FieldErrors errors) {
     for (String field : List.of("requests", "limits")) {
       JsonNode amounts = JsonFields.at(resources, field);
       if (amounts.has(RESERVED)) {
-        bad.invalid(
+        errors.invalid(
             path.child(field).key(RESERVED),
             RESERVED,
             "the resource name is reserved for the number of pods, it may not be requested");
       }
-      amounts(path.child(field), amounts, bad);
+      amounts(path.child(field), amounts, errors);
     }
   }
 
-  private void amounts(FieldPath path, JsonNode amounts, FieldErrors bad) {
+  private void amounts(FieldPath path, JsonNode amounts, FieldErrors errors) {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE)) {
       amounts
           .properties()
           .forEach(
-              it -> QuantityValidation.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
+              it ->
+                  QuantityValidation.checkNonNegative(
+                      path.key(it.getKey()), it.getValue(), errors));
     }
   }
 }

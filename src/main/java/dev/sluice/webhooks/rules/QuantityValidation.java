@@ -21,18 +21,18 @@ public final class QuantityValidation {
    * @return the amount, if it is valid
    */
   public static Optional<BigDecimal> checkNonNegative(
-      FieldPath path, JsonNode value, FieldErrors bad) {
+      FieldPath path, JsonNode value, FieldErrors errors) {
     Optional<BigDecimal> amount = parse(value);
     if (amount.isEmpty()) {
-      bad.invalid(path, value, "must be a quantity, such as 10, 500m or 4Gi");
+      errors.invalid(path, value, "must be a quantity, such as 10, 500m or 4Gi");
       return amount;
     }
     if (amount.get().signum() < 0) {
-      bad.invalid(path, value, "must be greater than or equal to 0");
+      errors.invalid(path, value, "must be greater than or equal to 0");
       return Optional.empty();
     }
     if (amount.get().compareTo(MAX) > 0) {
-      bad.invalid(path, value, "must be less than or equal to " + MAX.toPlainString());
+      errors.invalid(path, value, "must be less than or equal to " + MAX.toPlainString());
       return Optional.empty();
     }
     return amount;

@@ -25,7 +25,7 @@ public final class QueueAnnotationValidation {
   public static void validate(
       AdmissionRequest request,
       Function<Map<String, String>, Map<String, String>> faults,
-      FieldErrors bad) {
+      FieldErrors errors) {
     Map<String, String> annotations = JsonFields.annotations(request.object());
     Map<String, String> before = JsonFields.annotations(request.oldObject());
     faults
@@ -34,7 +34,7 @@ public final class QueueAnnotationValidation {
             (annotation, allowed) -> {
               String value = annotations.getOrDefault(annotation, "");
               if (!value.equals(before.get(annotation))) {
-                bad.invalid(ANNOTATIONS.key(annotation), value, "must be " + allowed);
+                errors.invalid(ANNOTATIONS.key(annotation), value, "must be " + allowed);
               }
             });
   }

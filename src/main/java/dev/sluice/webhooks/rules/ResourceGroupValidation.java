@@ -25,76 +25,82 @@ public record ResourceGroupValidation(String parentField, boolean lendingWithinN
   private static final BigDecimal LEAST_WEIGHT = BigDecimal.ONE.scaleByPowerOfTen(-9);
 
   /** Validates the resource groups of the spec of a ClusterQueue or Cohort. */
-  public void validate(JsonNode spec, FieldErrors bad) {
+  public void validate(JsonNode spec, FieldErrors errors) {
     boolean hasParent = !JsonFields.text(spec, parentField).isEmpty();
     Set<String> resources = new HashSet<>();
     Set<String> flavors = new HashSet<>();
     List<JsonNode> groups = JsonFields.list(spec, "resourceGroups");
-    totals(groups, bad);
+    totals(groups, errors);
     for (int i = 0; i < groups.size(); i++) {
       List<String> covered = JsonFields.texts(groups.get(i), "coveredResources");
       List<JsonNode> groupFlavors = JsonFields.list(groups.get(i), "flavors");
-      covered(GROUPS.index(i).child("coveredResources"), covered, resources, bad);
+      covered(GROUPS.index(i).child("coveredResources"), covered, resources, errors);
       for (int j = 0; j < groupFlavors.size(); j++) {
         FieldPath path = GROUPS.index(i).child("flavors").index(j);
-        flavorName(path.child("name"), JsonFields.text(groupFlavors.get(j), "name"), flavors, bad);
-        quotas(path.child("resources"), groupFlavors.get(j), covered, hasParent, bad);
+        flavorName(
+            path.child("name"), JsonFields.text(groupFlavors.get(j), "name"), flavors, errors);
+        quotas(path.child("resources"), groupFlavors.get(j), covered, hasParent, errors);
       }
       int cells = covered.size() * groupFlavors.size();
       if (cells > MAX_CELLS) {
-        bad.tooMany(GROUPS.index(i), cells, MAX_CELLS, "pairs of flavor and resource");
+        errors.tooMany(GROUPS.index(i), cells, MAX_CELLS, "pairs of flavor and resource");
       }
     }
   }
 
   /** Comes first: what is too large has more errors than are shown. */
-  private static void totals(List<JsonNode> groups, FieldErrors bad) {
+  private static void totals(List<JsonNode> groups, FieldErrors errors) {
     int flavors = groups.stream().mapToInt(it -> JsonFields.list(it, "flavors").size()).sum();
     int resources =
         groups.stream().mapToInt(it -> JsonFields.list(it, "coveredResources").size()).sum();
     if (flavors > MAX_FLAVORS) {
-      bad.tooMany(GROUPS, flavors, MAX_FLAVORS, "flavors over all groups");
+      errors.tooMany(GROUPS, flavors, MAX_FLAVORS, "flavors over all groups");
     }
     if (resources > MAX_RESOURCES) {
-      bad.tooMany(GROUPS, resources, MAX_RESOURCES, "covered resources over all groups");
+      errors.tooMany(GROUPS, resources, MAX_RESOURCES, "covered resources over all groups");
     }
   }
 
   /** Validates the weight of fair sharing; a spec without it is valid. */
-  public static void weight(JsonNode spec, FieldErrors bad) {
+  public static void weight(JsonNode spec, FieldErrors errors) {
     JsonNode weight = JsonFields.at(spec, "fairSharing", "weight");
     if (weight.isMissingNode()) {
       return;
     }
     FieldPath path = FieldPath.of("spec", "fairSharing", "weight");
-    QuantityValidation.checkNonNegative(path, weight, bad)
+    QuantityValidation.checkNonNegative(path, weight, errors)
         .filter(it -> it.signum() > 0 && it.compareTo(LEAST_WEIGHT) <= 0)
-        .ifPresent(it -> bad.invalid(path, weight, "must be 0 or greater than 1n"));
+        .ifPresent(it -> errors.invalid(path, weight, "must be 0 or greater than 1n"));
   }
 
   private static void covered(
-      FieldPath path, List<String> covered, Set<String> seen, FieldErrors bad) {
+      FieldPath path, List<String> covered, Set<String> seen, FieldErrors errors) {
     for (int i = 0; i < covered.size(); i++) {
       String name = covered.get(i);
-      bad.invalid(path.index(i), name, NameValidation.qualified(name));
+      errors.invalid(path.index(i), name, NameValidation.qualified(name));
       if (!seen.add(name)) {
-        bad.duplicate(path.index(i), name, "a resource may appear in only one resource group");
+        errors.duplicate(path.index(i), name, "a resource may appear in only one resource group");
       }
     }
   }
 
-  private static void flavorName(FieldPath path, String name, Set<String> seen, FieldErrors bad) {
-    bad.invalid(path, name, NameValidation.subdomain(name));
+  private static void flavorName(
+      FieldPath path, String name, Set<String> seen, FieldErrors errors) {
+    errors.invalid(path, name, NameValidation.subdomain(name));
     if (!seen.add(name)) {
-      bad.duplicate(path, name, "a flavor may appear in only one resource group, once");
+      errors.duplicate(path, name, "a flavor may appear in only one resource group, once");
     }
   }
 
   private void quotas(
-      FieldPath path, JsonNode flavor, List<String> covered, boolean hasParent, FieldErrors bad) {
+      FieldPath path,
+      JsonNode flavor,
+      List<String> covered,
+      boolean hasParent,
+      FieldErrors errors) {
     List<JsonNode> resources = JsonFields.list(flavor, "resources");
     if (resources.size() != covered.size()) {
-      bad.invalid(
+      errors.invalid(
           path,
           String.valueOf(resources.size()),
           "must have the same number of resources as coveredResources, " + covered.size());
@@ -102,30 +108,31 @@ public record ResourceGroupValidation(String parentField, boolean lendingWithinN
     for (int i = 0; i < resources.size(); i++) {
       String name = JsonFields.text(resources.get(i), "name");
       if (i < covered.size() && !name.equals(covered.get(i))) {
-        bad.invalid(
+        errors.invalid(
             path.index(i).child("name"),
             name,
             "must match the name in coveredResources at the same place, \""
                 + covered.get(i)
                 + "\"");
       }
-      quota(path.index(i), resources.get(i), hasParent, bad);
+      quota(path.index(i), resources.get(i), hasParent, errors);
     }
   }
 
-  private void quota(FieldPath path, JsonNode quota, boolean hasParent, FieldErrors bad) {
+  private void quota(FieldPath path, JsonNode quota, boolean hasParent, FieldErrors errors) {
     FieldPath nominalPath = path.child("nominalQuota");
     Optional<BigDecimal> nominal =
-        QuantityValidation.checkNonNegative(nominalPath, JsonFields.at(quota, "nominalQuota"), bad);
-    limit(path.child("borrowingLimit"), JsonFields.at(quota, "borrowingLimit"), hasParent, bad);
+        QuantityValidation.checkNonNegative(
+            nominalPath, JsonFields.at(quota, "nominalQuota"), errors);
+    limit(path.child("borrowingLimit"), JsonFields.at(quota, "borrowingLimit"), hasParent, errors);
     JsonNode lendingLimit = JsonFields.at(quota, "lendingLimit");
     FieldPath lendingPath = path.child("lendingLimit");
-    Optional<BigDecimal> lending = limit(lendingPath, lendingLimit, hasParent, bad);
+    Optional<BigDecimal> lending = limit(lendingPath, lendingLimit, hasParent, errors);
     if (lendingWithinNominal
         && lending.isPresent()
         && nominal.isPresent()
         && lending.get().compareTo(nominal.get()) > 0) {
-      bad.invalid(
+      errors.invalid(
           lendingPath,
           lendingLimit,
           "must be less than or equal to the nominalQuota, "
@@ -134,13 +141,13 @@ public record ResourceGroupValidation(String parentField, boolean lendingWithinN
   }
 
   private Optional<BigDecimal> limit(
-      FieldPath path, JsonNode value, boolean hasParent, FieldErrors bad) {
+      FieldPath path, JsonNode value, boolean hasParent, FieldErrors errors) {
     if (value.isMissingNode()) {
       return Optional.empty();
     }
     if (!hasParent) {
-      bad.invalid(path, value, "must be nil when " + parentField + " is empty");
+      errors.invalid(path, value, "must be nil when " + parentField + " is empty");
     }
-    return QuantityValidation.checkNonNegative(path, value, bad);
+    return QuantityValidation.checkNonNegative(path, value, errors);
   }
 }

@@ -44,33 +44,33 @@ public final class TopologyValidation {
   }
 
   /** Validates all pod sets of a job, each for itself and the groups that they name. */
-  public void validate(List<PodSetShape> podSets, FieldErrors bad) {
+  public void validate(List<PodSetShape> podSets, FieldErrors errors) {
     if (!settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       return;
     }
-    podSets.forEach(podSet -> validateStandalone(podSet, bad));
-    groups(podSets, bad);
+    podSets.forEach(podSet -> validateStandalone(podSet, errors));
+    groups(podSets, errors);
   }
 
   /** Validates one pod set without knowledge of the other pod sets. */
-  public void validate(PodSetShape podSet, FieldErrors bad) {
+  public void validate(PodSetShape podSet, FieldErrors errors) {
     if (settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
-      validateStandalone(podSet, bad);
+      validateStandalone(podSet, errors);
     }
   }
 
-  private void validateStandalone(PodSetShape podSet, FieldErrors bad) {
-    placement(podSet, bad);
-    slices(podSet, bad);
-    constraints(podSet, bad);
-    groupName(podSet, bad);
+  private void validateStandalone(PodSetShape podSet, FieldErrors errors) {
+    placement(podSet, errors);
+    slices(podSet, errors);
+    constraints(podSet, errors);
+    groupName(podSet, errors);
   }
 
-  private static void placement(PodSetShape podSet, FieldErrors bad) {
+  private static void placement(PodSetShape podSet, FieldErrors errors) {
     Map<String, String> given = podSet.annotations();
     List<String> placements = PLACEMENTS.stream().filter(given::containsKey).toList();
     if (placements.size() > 1) {
-      bad.invalid(
+      errors.invalid(
           podSet.path(),
           String.join(", ", placements),
           "must not contain more than one topology annotation");
@@ -78,32 +78,32 @@ public final class TopologyValidation {
     for (String key : LEVELS) {
       if (given.containsKey(key)) {
         String level = given.getOrDefault(key, "");
-        bad.invalid(podSet.path().key(key), level, NameValidation.qualified(level));
+        errors.invalid(podSet.path().key(key), level, NameValidation.qualified(level));
       }
     }
     String unconstrained = given.get(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY);
     if (unconstrained != null && Booleans.parse(unconstrained).isEmpty()) {
-      bad.invalid(
+      errors.invalid(
           podSet.path().key(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY),
           unconstrained,
           "must be a boolean value, true or false");
     }
   }
 
-  private static void slices(PodSetShape podSet, FieldErrors bad) {
+  private static void slices(PodSetShape podSet, FieldErrors errors) {
     boolean topology =
         podSet.annotations().containsKey(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY);
     String size = podSet.annotations().get(KueueConstants.PODSET_SLICE_SIZE);
     FieldPath path = podSet.path().key(KueueConstants.PODSET_SLICE_SIZE);
     if (topology && size == null) {
-      bad.required(
+      errors.required(
           path, "must be set when " + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY + " is");
     }
     if (size == null) {
       return;
     }
     if (!topology) {
-      bad.forbidden(
+      errors.forbidden(
           path,
           "may not be set when "
               + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY
@@ -112,13 +112,13 @@ public final class TopologyValidation {
     }
     OptionalInt number = NumberReader.int32(size);
     if (number.isEmpty() || number.getAsInt() < 1) {
-      bad.invalid(path, size, "must be an integer greater than or equal to 1");
+      errors.invalid(path, size, "must be an integer greater than or equal to 1");
     } else if (number.getAsInt() > podSet.count()) {
-      bad.invalid(path, size, "must not be greater than the pod set's count, " + podSet.count());
+      errors.invalid(path, size, "must not be greater than the pod set's count, " + podSet.count());
     }
   }
 
-  private void constraints(PodSetShape podSet, FieldErrors bad) {
+  private void constraints(PodSetShape podSet, FieldErrors errors) {
     String key = KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS;
     String text = podSet.annotations().get(key);
     if (text == null) {
@@ -126,12 +126,12 @@ public final class TopologyValidation {
     }
     FieldPath path = podSet.path().key(key);
     if (!settings.isOn(FeatureGate.TAS_MULTI_LAYER_TOPOLOGY)) {
-      bad.forbidden(path, "feature gate TASMultiLayerTopology is off");
+      errors.forbidden(path, "feature gate TASMultiLayerTopology is off");
       return;
     }
     if (podSet.annotations().containsKey(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY)
         || podSet.annotations().containsKey(KueueConstants.PODSET_SLICE_SIZE)) {
-      bad.forbidden(
+      errors.forbidden(
           path,
           "may not be set together with "
               + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY
@@ -140,15 +140,15 @@ public final class TopologyValidation {
     }
     Optional<String> length = TextLimits.fault(text);
     if (length.isPresent()) {
-      bad.invalid(path, text, length.get());
+      errors.invalid(path, text, length.get());
       return;
     }
     Optional<JsonNode> layers = layers(text);
     if (layers.isEmpty()) {
-      bad.invalid(
+      errors.invalid(
           path, text, "must be a JSON array of 1 to " + MAX_LAYERS + " objects {topology, size}");
     } else {
-      layers(path, text, layers.get(), podSet.count(), bad);
+      layers(path, text, layers.get(), podSet.count(), errors);
     }
   }
 
@@ -164,23 +164,23 @@ public final class TopologyValidation {
   }
 
   private static void layers(
-      FieldPath path, String text, JsonNode layers, long count, FieldErrors bad) {
+      FieldPath path, String text, JsonNode layers, long count, FieldErrors errors) {
     Set<String> seen = new HashSet<>();
     long limit = count;
     for (int i = 0; i < layers.size(); i++) {
       String topology = JsonFields.text(layers.get(i), "topology");
-      bad.invalid(path.index(i).child("topology"), topology, NameValidation.qualified(topology));
+      errors.invalid(path.index(i).child("topology"), topology, NameValidation.qualified(topology));
       if (!seen.add(topology)) {
-        bad.duplicate(path.index(i).child("topology"), topology, "topologies must be unique");
+        errors.duplicate(path.index(i).child("topology"), topology, "topologies must be unique");
       }
       JsonNode size = JsonFields.at(layers.get(i), "size");
       if (!size.canConvertToInt() || !size.isIntegralNumber() || size.asInt() < 1) {
-        bad.invalid(path.index(i).child("size"), text, "size must be an integer from 1");
+        errors.invalid(path.index(i).child("size"), text, "size must be an integer from 1");
         return;
       }
       boolean fits = i == 0 ? size.asInt() <= limit : limit % size.asInt() == 0;
       if (!fits) {
-        bad.invalid(
+        errors.invalid(
             path.index(i).child("size"),
             size,
             i == 0
@@ -191,18 +191,18 @@ public final class TopologyValidation {
     }
   }
 
-  private static void groupName(PodSetShape podSet, FieldErrors bad) {
+  private static void groupName(PodSetShape podSet, FieldErrors errors) {
     String name = podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME);
     if (name == null) {
       return;
     }
     FieldPath path = podSet.path().key(KueueConstants.PODSET_GROUP_NAME);
     if (name.matches("[+-]?[0-9]{1,30}")) {
-      bad.invalid(path, name, "must not be a number");
+      errors.invalid(path, name, "must not be a number");
     }
     if (!podSet.annotations().containsKey(KueueConstants.PODSET_REQUIRED_TOPOLOGY)
         && !podSet.annotations().containsKey(KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
-      bad.forbidden(
+      errors.forbidden(
           path,
           "\""
               + name
@@ -218,13 +218,13 @@ public final class TopologyValidation {
             KueueConstants.PODSET_SLICE_SIZE,
             KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS)) {
       if (podSet.annotations().containsKey(key)) {
-        bad.forbidden(
+        errors.forbidden(
             podSet.path().key(key), "may not be set with " + KueueConstants.PODSET_GROUP_NAME);
       }
     }
   }
 
-  private static void groups(List<PodSetShape> podSets, FieldErrors bad) {
+  private static void groups(List<PodSetShape> podSets, FieldErrors errors) {
     Map<String, List<PodSetShape>> members = new LinkedHashMap<>();
     for (PodSetShape podSet : podSets) {
       String name = podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME);
@@ -232,19 +232,19 @@ public final class TopologyValidation {
         members.computeIfAbsent(name, each -> new ArrayList<>()).add(podSet);
       }
     }
-    members.forEach((name, group) -> group(name, group.getFirst(), group, bad));
+    members.forEach((name, group) -> group(name, group.getFirst(), group, errors));
   }
 
   private static void group(
-      String name, PodSetShape first, List<PodSetShape> members, FieldErrors bad) {
+      String name, PodSetShape first, List<PodSetShape> members, FieldErrors errors) {
     FieldPath path = first.path().key(KueueConstants.PODSET_GROUP_NAME);
     if (members.size() != GROUP_SIZE) {
-      bad.invalid(
+      errors.invalid(
           path, name, "can only define groups of exactly 2 pod sets, got " + members.size());
       return;
     }
     if (members.stream().noneMatch(member -> member.count() == 1)) {
-      bad.invalid(path, name, "at least one pod set of a group must have exactly 1 pod");
+      errors.invalid(path, name, "at least one pod set of a group must have exactly 1 pod");
     }
     Map<String, String> other = members.getLast().annotations();
     for (String key :
@@ -252,7 +252,7 @@ public final class TopologyValidation {
             KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
       String here = first.annotations().getOrDefault(key, "");
       if (!here.equals(other.getOrDefault(key, ""))) {
-        bad.invalid(
+        errors.invalid(
             first.path().key(key), here, "must be the same in both pod sets of group " + name);
       }
     }

@@ -23,12 +23,12 @@ import java.util.TreeSet;
  */
 public final class ResourceValidation {
 
-  private final NamespaceLimits rules;
+  private final NamespaceLimits limits;
   private final boolean refusesClaims;
   private final List<String> found = new ArrayList<>();
 
-  private ResourceValidation(NamespaceLimits rules, boolean refusesClaims) {
-    this.rules = rules;
+  private ResourceValidation(NamespaceLimits limits, boolean refusesClaims) {
+    this.limits = limits;
     this.refusesClaims = refusesClaims;
   }
 
@@ -38,10 +38,13 @@ public final class ResourceValidation {
    * @param refusesClaims whether resource claims of pods are a defect
    */
   public static Optional<String> of(
-      List<PodSet> podSets, NamespaceLimits rules, boolean refusesClaims, ResourceContext context) {
-    ResourceValidation resourceValidation = new ResourceValidation(rules, refusesClaims);
+      List<PodSet> podSets,
+      NamespaceLimits limits,
+      boolean refusesClaims,
+      ResourceContext context) {
+    ResourceValidation resourceValidation = new ResourceValidation(limits, refusesClaims);
     for (PodSet podSet : podSets) {
-      resourceValidation.validate(podSet, PodRequests.of(podSet.template(), rules, context));
+      resourceValidation.validate(podSet, PodRequests.of(podSet.template(), limits, context));
     }
     return resourceValidation.found.isEmpty()
         ? Optional.empty()
@@ -62,7 +65,7 @@ public final class ResourceValidation {
     }
     requestsWithinLimits(place + ", pod", pod.podLevel());
     Map<String, Long> total = pod.perPod();
-    within(place + ", pod", total, total, rules.pod());
+    within(place + ", pod", total, total, limits.pod());
   }
 
   private static String uncounted(String place, String claim) {
@@ -72,7 +75,7 @@ public final class ResourceValidation {
 
   private void validateContainer(String place, ResourceNeeds needs) {
     requestsWithinLimits(place, needs);
-    within(place, merged(needs, true), merged(needs, false), rules.container());
+    within(place, merged(needs, true), merged(needs, false), limits.container());
   }
 
   private void requestsWithinLimits(String place, ResourceNeeds needs) {

@@ -20,7 +20,7 @@ public final class CheckedAdmission {
   private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
 
   private final Function<CachedWorkload, QueueLookup> queueLookup;
-  private final LifecycleOptions rules;
+  private final LifecycleOptions options;
   private final LifecycleEvents events;
   private final InstantSource clock;
 
@@ -28,16 +28,16 @@ public final class CheckedAdmission {
    * Creates an admission.
    *
    * @param queueLookup the current states of the queues of a Workload
-   * @param rules the options
+   * @param options the options
    * @param events records events after successful writes
    */
   public CheckedAdmission(
       Function<CachedWorkload, QueueLookup> queueLookup,
-      LifecycleOptions rules,
+      LifecycleOptions options,
       LifecycleEvents events,
       InstantSource clock) {
     this.queueLookup = queueLookup;
-    this.rules = rules;
+    this.options = options;
     this.events = events;
     this.clock = clock;
   }
@@ -51,7 +51,7 @@ public final class CheckedAdmission {
    */
   public Optional<PatchStatus> add(CachedWorkload after, ObjectNode status) {
     Optional<PatchStatus> admission =
-        LifecyclePolicy.decide(after, queueLookup.apply(after), rules, clock.instant())
+        LifecyclePolicy.decide(after, queueLookup.apply(after), options, clock.instant())
             .action()
             .filter(action -> action.change().equals(ReservedWorkloadPolicy.ADMITTED))
             .filter(PatchStatus.class::isInstance)

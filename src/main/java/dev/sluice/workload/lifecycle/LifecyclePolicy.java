@@ -40,35 +40,35 @@ public final class LifecyclePolicy {
    * @param now the current time
    */
   public static LifecycleAction decide(
-      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
-    if (isOrphan(workload, rules)) {
-      return orphan(workload, rules, now);
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions options, Instant now) {
+    if (isOrphan(workload, options)) {
+      return orphan(workload, options, now);
     }
     if (workload.deleting() || workload.finished()) {
-      return retention(workload, rules, now);
+      return retention(workload, options, now);
     }
     Optional<List<Gate>> gates =
-        rules.preemptionGates() ? PreemptionGates.synced(workload, now) : Optional.empty();
+        options.preemptionGates() ? PreemptionGates.synced(workload, now) : Optional.empty();
     if (gates.isPresent()) {
       return gates(gates.get());
     }
     if (!workload.spec().active()) {
-      return inactive(workload, rules.evictionOf(workload), now);
+      return inactive(workload, options.evictionOf(workload), now);
     }
     Optional<Condition> target = deactivationTarget(workload);
-    if (target.isPresent() && rules.evictionOf(workload) != Eviction.IMPOSSIBLE) {
+    if (target.isPresent() && options.evictionOf(workload) != Eviction.IMPOSSIBLE) {
       return LifecycleAction.of(new Deactivate("deactivated, reason=" + target.get().reason()));
     }
     return workload.quotaReserved()
-        ? ReservedWorkloadPolicy.decide(workload, queueLookup, rules, now)
-        : PendingWorkloadPolicy.decide(workload, queueLookup, rules, now);
+        ? ReservedWorkloadPolicy.decide(workload, queueLookup, options, now)
+        : PendingWorkloadPolicy.decide(workload, queueLookup, options, now);
   }
 
   /**
    * Whether a slice of an elastic job was replaced by another Workload: that is admitted, names the
    * slice, and belongs to the same owner and LocalQueue (docs/elastic-jobs.md#slices-of-others).
    */
-  static boolean isReplaced(CachedWorkload slice, CachedWorkload other, LifecycleOptions rules) {
+  static boolean isReplaced(CachedWorkload slice, CachedWorkload other, LifecycleOptions options) {
     return slice.elastic()
         && other.elastic()
         && !slice.deleting()
@@ -81,7 +81,7 @@ public final class LifecyclePolicy {
         && other.admitted()
         && !other.evicted()
         && !other.finished()
-        && rules.ownerlessSlices().test(slice);
+        && options.ownerlessSlices().test(slice);
   }
 
   private static String ownerOf(CachedWorkload workload) {
@@ -109,17 +109,17 @@ public final class LifecyclePolicy {
    * Whether the Workload has no owner, and is either being deleted or was made for a job (which has
    * been deleted since).
    */
-  private static boolean isOrphan(CachedWorkload workload, LifecycleOptions rules) {
+  private static boolean isOrphan(CachedWorkload workload, LifecycleOptions options) {
     return !workload.owned()
         && (workload.deleting()
-            || (rules.finishOrphans() && workload.labels().containsKey(KueueConstants.JOB_UID)));
+            || (options.finishOrphans() && workload.labels().containsKey(KueueConstants.JOB_UID)));
   }
 
   /** Deletes a finished Workload when its retention time is over. */
   private static LifecycleAction retention(
-      CachedWorkload workload, LifecycleOptions rules, Instant now) {
+      CachedWorkload workload, LifecycleOptions options, Instant now) {
     Optional<Instant> end =
-        rules
+        options
             .afterFinished()
             .filter(kept -> !workload.deleting())
             .flatMap(
@@ -141,12 +141,12 @@ public final class LifecyclePolicy {
                         false,
                         "Deleted",
                         "Deleted "
-                            + rules.afterFinished().orElseThrow().toSeconds()
+                            + options.afterFinished().orElseThrow().toSeconds()
                             + "s after it finished, as configured"))));
   }
 
   private static LifecycleAction orphan(
-      CachedWorkload workload, LifecycleOptions rules, Instant now) {
+      CachedWorkload workload, LifecycleOptions options, Instant now) {
     if (!workload.finished()) {
       ObjectNode status =
           StatusPatch.of(workload, now)
@@ -161,7 +161,7 @@ public final class LifecyclePolicy {
     }
     return workload.finalized()
         ? LifecycleAction.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
-        : retention(workload, rules, now);
+        : retention(workload, options, now);
   }
 
   private static Optional<Condition> deactivationTarget(CachedWorkload workload) {

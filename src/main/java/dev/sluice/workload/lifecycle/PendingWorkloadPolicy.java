@@ -31,23 +31,23 @@ final class PendingWorkloadPolicy {
 
   private final CachedWorkload workload;
   private final QueueLookup queueLookup;
-  private final LifecycleOptions rules;
+  private final LifecycleOptions options;
   private final Instant now;
   private final StatusPatch patch;
   private final List<EventSpec> eventSpec = new ArrayList<>();
 
   private PendingWorkloadPolicy(
-      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions options, Instant now) {
     this.workload = workload;
     this.queueLookup = queueLookup;
-    this.rules = rules;
+    this.options = options;
     this.now = now;
     this.patch = StatusPatch.of(workload, now);
   }
 
   static LifecycleAction decide(
-      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
-    return new PendingWorkloadPolicy(workload, queueLookup, rules, now).decide();
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions options, Instant now) {
+    return new PendingWorkloadPolicy(workload, queueLookup, options, now).decide();
   }
 
   private LifecycleAction decide() {
@@ -68,7 +68,7 @@ final class PendingWorkloadPolicy {
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
     }
-    boolean awaitsPods = rules.podsReady().isPresent() || queueLookup.startRules().awaitPods();
+    boolean awaitsPods = options.podsReady().isPresent() || queueLookup.startRules().awaitPods();
     if (awaitsPods && workload.owned() && !patch.isEmpty()) {
       PodsReady.initial(patch);
     }
@@ -141,7 +141,7 @@ final class PendingWorkloadPolicy {
       evaluateAnew();
       eventSpec.add(new EventSpec(false, "AdmissionGateCleared", "No admission gate is left"));
     } else if (known.equals(Evictions.DEACTIVATED)
-        || (rules.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
+        || (options.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
       evaluateAnew();
     }
   }

@@ -35,23 +35,23 @@ final class ReservedWorkloadPolicy {
 
   private final CachedWorkload workload;
   private final QueueLookup queueLookup;
-  private final LifecycleOptions rules;
+  private final LifecycleOptions options;
   private final Instant now;
   private final Eviction eviction;
 
   private ReservedWorkloadPolicy(
-      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions options, Instant now) {
     this.workload = workload;
     this.queueLookup = queueLookup;
-    this.rules = rules;
+    this.options = options;
     this.now = now;
-    this.eviction = rules.evictionOf(workload);
+    this.eviction = options.evictionOf(workload);
   }
 
   static LifecycleAction decide(
-      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions options, Instant now) {
     ReservedWorkloadPolicy decisions =
-        new ReservedWorkloadPolicy(workload, queueLookup, rules, now);
+        new ReservedWorkloadPolicy(workload, queueLookup, options, now);
     if (workload.evicted()) {
       return LifecycleAction.NOTHING;
     }
@@ -98,7 +98,7 @@ final class ReservedWorkloadPolicy {
                     Optional.empty(),
                     ofQueue.backoff(),
                     ofQueue.backoff()))
-        .or(rules::podsReady);
+        .or(options::podsReady);
   }
 
   private LifecycleAction evict(String reason, String message) {
@@ -238,19 +238,19 @@ final class ReservedWorkloadPolicy {
     private static final int LARGEST_EXPONENT = 31;
 
     private final CachedWorkload workload;
-    private final WaitForPodsReady rules;
+    private final WaitForPodsReady options;
     private final Instant now;
 
-    private PodsReadyPolicy(CachedWorkload workload, WaitForPodsReady rules, Instant now) {
+    private PodsReadyPolicy(CachedWorkload workload, WaitForPodsReady options, Instant now) {
       this.workload = workload;
-      this.rules = rules;
+      this.options = options;
       this.now = now;
     }
 
     /** The eviction if the timeout has passed; otherwise the time at which it passes. */
     static LifecycleAction decide(
-        CachedWorkload workload, Optional<WaitForPodsReady> rules, Instant now) {
-      return rules
+        CachedWorkload workload, Optional<WaitForPodsReady> options, Instant now) {
+      return options
           .map(present -> new PodsReadyPolicy(workload, present, now).decide())
           .orElse(LifecycleAction.NOTHING);
     }
@@ -264,7 +264,7 @@ final class ReservedWorkloadPolicy {
           ready
               .filter(condition -> condition.reason().equals(PodsReady.WAIT_FOR_RECOVERY))
               .isPresent();
-      Duration patience = recovering ? rules.recoveryTimeout() : rules.timeout();
+      Duration patience = recovering ? options.recoveryTimeout() : options.timeout();
       Optional<Instant> since =
           (recovering ? ready : workload.status().condition("Admitted"))
               .map(Condition::lastTransitionTime);
@@ -282,7 +282,7 @@ final class ReservedWorkloadPolicy {
 
     private LifecycleAction tooLate(String cause, String message) {
       int before = workload.status().requeueState().map(RequeueState::count).orElse(0);
-      if (rules.backoffLimitCount().filter(limit -> before + 1 > limit).isPresent()) {
+      if (options.backoffLimitCount().filter(limit -> before + 1 > limit).isPresent()) {
         return LifecycleAction.of(
             new PatchStatus(
                 StatusPatch.of(workload, now)
@@ -311,8 +311,8 @@ final class ReservedWorkloadPolicy {
 
     /** The backoff: doubled with each earlier eviction, up to the longest backoff. */
     private Duration pause(int before) {
-      long seconds = rules.backoffBase().toSeconds() << Math.min(before, LARGEST_EXPONENT);
-      return Duration.ofSeconds(Math.min(seconds, rules.backoffMax().toSeconds()));
+      long seconds = options.backoffBase().toSeconds() << Math.min(before, LARGEST_EXPONENT);
+      return Duration.ofSeconds(Math.min(seconds, options.backoffMax().toSeconds()));
     }
   }
 }

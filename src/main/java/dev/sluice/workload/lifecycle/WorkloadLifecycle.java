@@ -43,7 +43,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   private final WorkloadLister store;
   private final WorkloadWriter writer;
   private final Function<CachedWorkload, QueueLookup> queueLookup;
-  private final LifecycleOptions rules;
+  private final LifecycleOptions options;
   private final LifecycleEvents events;
   private final BooleanSupplier leading;
   private final InstantSource clock;
@@ -69,7 +69,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
    * Creates a life cycle that writes nothing before {@link #leadershipStarted}.
    *
    * @param queueLookup the current states of the queues of a Workload
-   * @param rules the options
+   * @param options the options
    * @param events records events after successful writes
    * @param leading whether this process may write now
    * @param executor runs reconciliations outside the threads of the reader and the informers
@@ -79,7 +79,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
       WorkloadLister store,
       WorkloadWriter writer,
       Function<CachedWorkload, QueueLookup> queueLookup,
-      LifecycleOptions rules,
+      LifecycleOptions options,
       LifecycleEvents events,
       BooleanSupplier leading,
       InstantSource clock,
@@ -88,7 +88,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     this.store = store;
     this.writer = writer;
     this.queueLookup = queueLookup;
-    this.rules = rules;
+    this.options = options;
     this.events = events;
     this.leading = leading;
     this.clock = clock;
@@ -121,7 +121,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     if (workload.elastic() && !workload.replacedSlice().isEmpty()) {
       store
           .get(workload.id().namespace(), workload.replacedSlice())
-          .filter(slice -> LifecyclePolicy.isReplaced(slice, workload, rules))
+          .filter(slice -> LifecyclePolicy.isReplaced(slice, workload, options))
           .ifPresent(
               slice -> {
                 replacements.put(slice.id().uid(), workload.id());
@@ -158,11 +158,11 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
             ? Optional.empty()
             : store
                 .get(id.namespace(), id.name())
-                .filter(other -> LifecyclePolicy.isReplaced(workload, other, rules));
+                .filter(other -> LifecyclePolicy.isReplaced(workload, other, options));
     if (replacement.isPresent()) {
       return LifecyclePolicy.replaced(workload, replacement.get(), clock.instant());
     }
-    return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
+    return LifecyclePolicy.decide(workload, queueLookup.apply(workload), options, clock.instant());
   }
 
   private void reconcile(WorkloadId id) {

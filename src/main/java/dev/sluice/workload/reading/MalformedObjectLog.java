@@ -12,16 +12,16 @@ final class MalformedObjectLog {
 
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final ReflectorCounters counters;
-  private final ReadErrorLog faults;
+  private final ReadErrorLog errors;
 
-  MalformedObjectLog(ReflectorCounters counters, ReadErrorLog faults) {
+  MalformedObjectLog(ReflectorCounters counters, ReadErrorLog errors) {
     this.counters = counters;
-    this.faults = faults;
+    this.errors = errors;
   }
 
   void report(byte[] bytes, int offset, int length, Throwable cause) {
     counters.unreadableObject();
-    faults.report(ReadErrorLog.Fault.of(tree(bytes, offset, length), cause));
+    errors.report(ReadErrorLog.Fault.of(tree(bytes, offset, length), cause));
   }
 
   private JsonNode tree(byte[] bytes, int offset, int length) {

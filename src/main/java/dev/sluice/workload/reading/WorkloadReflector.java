@@ -71,7 +71,7 @@ public final class WorkloadReflector implements WorkloadReader {
    *
    * @param index the cache to fill; the writer may also apply responses to it
    * @param random adds jitter to pauses
-   * @param faults receives Workloads that can't be parsed
+   * @param errors receives Workloads that can't be parsed
    */
   public WorkloadReflector(
       KubernetesClient client,
@@ -80,7 +80,7 @@ public final class WorkloadReflector implements WorkloadReader {
       ReflectorOptions settings,
       InstantSource clock,
       RandomGenerator random,
-      ReadErrorLog faults) {
+      ReadErrorLog errors) {
     this.requests = new RawRequests(client, PATIENCE);
     this.parser = parser;
     this.index = index;
@@ -95,7 +95,7 @@ public final class WorkloadReflector implements WorkloadReader {
             clock);
     this.outageLogger = new OutageLogger(clock);
     this.handler =
-        new WorkloadHandler(parser, index, new MalformedObjectLog(counters, faults), started) {
+        new WorkloadHandler(parser, index, new MalformedObjectLog(counters, errors), started) {
           @Override
           public void watchBegins() {
             beginFollowing();

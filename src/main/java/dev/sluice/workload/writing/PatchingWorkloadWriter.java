@@ -45,7 +45,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   private static final Outcome SHUT_DOWN =
       new Outcome.Refused(503, "the operator is shutting down");
 
-  private final PriorityWriteQueue lanes;
+  private final PriorityWriteQueue queue;
   private final ApiClient client;
   private final RandomGenerator random;
   private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
@@ -70,7 +70,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     this.parser = parser;
     this.answers = answers;
     this.random = random;
-    this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
+    this.queue = new PriorityWriteQueue(decisionsInFlight, clock);
     this.client = client;
   }
 
@@ -94,12 +94,12 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
 
   /** The number of writes that wait to be sent. */
   public int waiting() {
-    return lanes.waiting();
+    return queue.waiting();
   }
 
   /** The number of writes that have been sent and have no outcome yet. */
   public int inFlight() {
-    return lanes.inFlight();
+    return queue.inFlight();
   }
 
   @Override
@@ -140,7 +140,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
             client,
             PatchingWorkloadWriter::after,
             this::answered);
-    lanes.submit(urgency, new InLane(progress));
+    queue.submit(urgency, new InLane(progress));
     return progress.outcome();
   }
 
@@ -178,12 +178,12 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
    * the rest stays unknown.
    */
   public CompletableFuture<Void> drain(Duration patience) {
-    return lanes
+    return queue
         .drain()
         .orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
         .exceptionally(
             late -> {
-              lanes.dropWaiting();
+              queue.dropWaiting();
               LOG.warn("workload writes abandoned={}", open.size());
               open.forEach(progress -> progress.abandon(SHUT_DOWN));
               return null;

@@ -38,15 +38,15 @@ final class LeaderWorkerSetPolicy {
   /** How many groups are looked at before what was decided for them is carried out. */
   private static final int WRITES_AT_ONCE = 32;
 
-  private final WorkloadFactory composer;
+  private final WorkloadFactory factory;
   private final WorkloadActions actions;
-  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
   private final int longestName;
 
-  LeaderWorkerSetPolicy(JobOptions rules) {
-    this.composer = new WorkloadFactory(rules);
-    this.actions = new WorkloadActions(new LeaderWorkerSets(), composer);
-    this.longestName = rules.longestWorkloadName();
+  LeaderWorkerSetPolicy(JobOptions options) {
+    this.factory = new WorkloadFactory(options);
+    this.actions = new WorkloadActions(new LeaderWorkerSets(), factory);
+    this.longestName = options.longestWorkloadName();
   }
 
   /** The name of the Workload of a group. */
@@ -136,7 +136,7 @@ final class LeaderWorkerSetPolicy {
   }
 
   private ObjectNode compose(CachedJob job, String name, int group, PrioritySource.Found priority) {
-    ObjectNode workload = composer.compose(job, name, actions.podSets(job), priority);
+    ObjectNode workload = factory.compose(job, name, actions.podSets(job), priority);
     GroupWorkloads.mark(workload, job.ref(), OWNER_GVK);
     workload
         .withObject("/metadata/annotations")
@@ -160,7 +160,7 @@ final class LeaderWorkerSetPolicy {
       return List.of(GroupWorkloads.adopt(workload, set.job().ref(), OWNER_GVK));
     }
     if (workload.quotaReserved() || hasSamePodSets(set.job(), workload)) {
-      return upkeep.synchronize(context, workload);
+      return synchronizer.synchronize(context, workload);
     }
     return workload.status().reclaimablePods().isEmpty()
         ? actions.rewrite(

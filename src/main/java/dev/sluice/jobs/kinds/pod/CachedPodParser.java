@@ -15,8 +15,8 @@ public final class CachedPodParser {
   private CachedPodParser() {}
 
   /** The view of a pod. */
-  public static CachedPod of(SinglePod adapter, JsonNode pod) {
-    CachedJob job = CachedJobParser.of(adapter, pod);
+  public static CachedPod of(SinglePod integration, JsonNode pod) {
+    CachedJob job = CachedJobParser.of(integration, pod);
     return new CachedPod(
         job,
         group(job),

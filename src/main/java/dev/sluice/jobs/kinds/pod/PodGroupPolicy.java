@@ -36,13 +36,13 @@ final class PodGroupPolicy {
 
   private static final String WAITING = "WaitingForReplacementPods";
 
-  private final JobOptions rules;
+  private final JobOptions options;
   private final PodGroupWorkloadBuilder making;
-  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
 
-  PodGroupPolicy(JobOptions rules) {
-    this.rules = rules;
-    this.making = new PodGroupWorkloadBuilder(rules);
+  PodGroupPolicy(JobOptions options) {
+    this.options = options;
+    this.making = new PodGroupWorkloadBuilder(options);
   }
 
   /** The actions for a group; empty if nothing has to be done. */
@@ -103,7 +103,7 @@ final class PodGroupPolicy {
     if (!steps.isEmpty() || group.waiting().isEmpty() || group.prebuilt()) {
       return steps;
     }
-    Optional<String> disagreement = group.disagreement(rules.copiedLabels());
+    Optional<String> disagreement = group.disagreement(options.copiedLabels());
     if (disagreement.isPresent()) {
       return List.of(
           new PodGroupAction(group.asJob(), new Warn("ErrWorkloadCompose", disagreement.get())));
@@ -208,7 +208,7 @@ final class PodGroupPolicy {
       return admitted(situation, workload);
     }
     List<PodGroupAction> steps = waiting(situation, workload);
-    return steps.isEmpty() && rules.podsReady(workload)
+    return steps.isEmpty() && options.podsReady(workload)
         ? WorkloadStatuses.podsWait(workload, situation.now()).stream()
             .map(action -> new PodGroupAction(situation.group().asJob(), action))
             .toList()
@@ -228,11 +228,11 @@ final class PodGroupPolicy {
     boolean more =
         reclaimable.entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (rules.on(FeatureGate.RECLAIMABLE_PODS) && more && workload.admitted()) {
+    if (options.on(FeatureGate.RECLAIMABLE_PODS) && more && workload.admitted()) {
       ObjectNode status = WorkloadStatuses.reclaimable(workload, reclaimable);
       return status(job, workload, status, "reclaimable pods");
     }
-    if (!rules.podsReady(workload)) {
+    if (!options.podsReady(workload)) {
       return List.of();
     }
     boolean ready =
@@ -295,13 +295,13 @@ final class PodGroupPolicy {
               workload,
               evicted,
               WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
-              rules.podsReady(workload),
+              options.podsReady(workload),
               situation.now());
       return status(job, workload, status, "reservation dropped");
     }
     // What makes the pods of a set would make new ones, which would be deleted at once, and so on.
     Optional<JobAction> retention =
-        group.hasParent() ? Optional.empty() : Retention.of(workload, rules, situation.now());
+        group.hasParent() ? Optional.empty() : Retention.of(workload, options, situation.now());
     return retention.isPresent()
         ? retained(group, retention.get())
         : synchronize(situation, workload);
@@ -362,7 +362,7 @@ final class PodGroupPolicy {
             situation.flavors(),
             situation.priorities(),
             situation.now());
-    return upkeep.synchronize(common, workload).stream()
+    return synchronizer.synchronize(common, workload).stream()
         .map(action -> new PodGroupAction(job, action))
         .toList();
   }

@@ -39,12 +39,12 @@ final class PodGroupWorkloadBuilder {
   private static final int MOST_ROLES = 18;
   private static final Duration RETRY = Duration.ofSeconds(5);
 
-  private final JobOptions rules;
-  private final WorkloadFactory composer;
+  private final JobOptions options;
+  private final WorkloadFactory factory;
 
-  PodGroupWorkloadBuilder(JobOptions rules) {
-    this.rules = rules;
-    this.composer = new WorkloadFactory(rules);
+  PodGroupWorkloadBuilder(JobOptions options) {
+    this.options = options;
+    this.factory = new WorkloadFactory(options);
   }
 
   /** Whether the Workload of a group's name is the group's. */
@@ -64,7 +64,7 @@ final class PodGroupWorkloadBuilder {
         priority ->
             new CreateWorkload(
                 owned(
-                    composer.compose(group.asJob(), group.name(), podSets(group), priority),
+                    factory.compose(group.asJob(), group.name(), podSets(group), priority),
                     group)));
   }
 
@@ -96,7 +96,7 @@ final class PodGroupWorkloadBuilder {
 
   private ObjectNode owned(ObjectNode workload, PodGroup group) {
     ObjectNode metadata = workload.withObjectProperty("metadata");
-    for (String key : rules.copiedLabels()) {
+    for (String key : options.copiedLabels()) {
       group.label(key).ifPresent(value -> metadata.withObjectProperty("labels").put(key, value));
     }
     metadata.withObjectProperty("annotations").put(KueueConstants.IS_GROUP_WORKLOAD, "true");
@@ -147,7 +147,7 @@ final class PodGroupWorkloadBuilder {
           priority ->
               new PatchWorkload(
                   workload,
-                  composer.rewrite(group.asJob(), podSets(group), priority),
+                  factory.rewrite(group.asJob(), podSets(group), priority),
                   "Updated Workload " + workload.id() + " to what its pods say now"));
     }
     List<CachedPod> newcomers = newcomers(group, workload);
@@ -197,7 +197,7 @@ final class PodGroupWorkloadBuilder {
     CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
     try {
       Optional<List<PodSetInfo>> starts =
-          PodSetInfos.of(workload, admission, situation.flavors(), rules);
+          PodSetInfos.of(workload, admission, situation.flavors(), options);
       if (starts.isEmpty()) {
         return List.of(
             new PodGroupAction(situation.group().asJob(), new Requeue(Duration.ofSeconds(1))));
@@ -238,7 +238,7 @@ final class PodGroupWorkloadBuilder {
     for (CachedWorkload.PodSet podSet : workload.spec().podSets()) {
       for (CachedWorkload.Assignment assignment : admission.podSetAssignments()) {
         if (podSet.name().equals(pod.role()) && assignment.name().equals(pod.role())) {
-          return rules
+          return options
               .admittedRequests()
               .excess(pod.job().object(), podSet, assignment)
               .map(

@@ -22,7 +22,7 @@ import java.util.Optional;
  */
 final class PodWorkloadFinalizer {
 
-  private final PodIndex directory;
+  private final PodIndex index;
   private final WorkloadLister workloads;
   private final WorkloadReleaser releaser;
   private final WorkloadWriter writer;
@@ -31,18 +31,18 @@ final class PodWorkloadFinalizer {
   private final boolean requeues;
 
   /**
-   * For Workloads of the pods in {@code directory}.
+   * For Workloads of the pods in {@code index}.
    *
    * @param requeues whether an evicted Workload that one pod owns is requeued like others
    */
-  PodWorkloadFinalizer(PodIndex directory, JobReconciler.Dependencies around, boolean requeues) {
-    this.directory = directory;
-    this.writer = around.writer();
-    this.clock = around.clock();
+  PodWorkloadFinalizer(PodIndex index, JobReconciler.Dependencies dependencies, boolean requeues) {
+    this.index = index;
+    this.writer = dependencies.writer();
+    this.clock = dependencies.clock();
     this.requeues = requeues;
-    this.workloads = around.workloads().store();
-    this.releaser = new WorkloadReleaser(around.writer());
-    this.objects = around.objects();
+    this.workloads = dependencies.workloads().store();
+    this.releaser = new WorkloadReleaser(dependencies.writer());
+    this.objects = dependencies.objects();
   }
 
   /** Whether a Workload was made for a group of pods. */
@@ -123,7 +123,7 @@ final class PodWorkloadFinalizer {
     if (found.isEmpty()) {
       return Optional.empty();
     }
-    if (directory.hasGroup(name.namespace(), name.name())) {
+    if (index.hasGroup(name.namespace(), name.name())) {
       return Optional.of(WorkloadReleaser.AGAIN);
     }
     CachedWorkload workload = found.get();
@@ -142,7 +142,7 @@ final class PodWorkloadFinalizer {
   }
 
   private boolean isKnown(String namespace, CachedWorkload.Owner owner) {
-    return directory
+    return index
         .find(namespace, owner.name())
         .filter(pod -> pod.job().ref().uid().equals(owner.uid()))
         .isPresent();

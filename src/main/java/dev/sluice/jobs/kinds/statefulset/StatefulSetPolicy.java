@@ -42,15 +42,15 @@ final class StatefulSetPolicy {
   private static final String OTHER_NUMBER = "the StatefulSet has another number of replicas";
   private static final Duration RETRY = Duration.ofSeconds(5);
 
-  private final JobOptions rules;
-  private final WorkloadFactory composer;
+  private final JobOptions options;
+  private final WorkloadFactory factory;
   private final WorkloadActions actions;
-  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
 
-  StatefulSetPolicy(JobOptions rules) {
-    this.rules = rules;
-    this.composer = new WorkloadFactory(rules);
-    this.actions = new WorkloadActions(new StatefulSets(), composer);
+  StatefulSetPolicy(JobOptions options) {
+    this.options = options;
+    this.factory = new WorkloadFactory(options);
+    this.actions = new WorkloadActions(new StatefulSets(), factory);
   }
 
   /**
@@ -94,7 +94,7 @@ final class StatefulSetPolicy {
   private ObjectNode compose(
       CachedStatefulSet set, String name, int count, PrioritySource.Found priority) {
     CachedJob job = set.job();
-    ObjectNode workload = composer.compose(job, name, podSets(job, count), priority);
+    ObjectNode workload = factory.compose(job, name, podSets(job, count), priority);
     GroupWorkloads.mark(workload, job.ref(), OWNER_GVK);
     return workload;
   }
@@ -166,7 +166,7 @@ final class StatefulSetPolicy {
       if (steps.isEmpty()) {
         steps.addAll(
             range.isReserved()
-                ? upkeep.synchronize(reconcileContext, range.workload())
+                ? synchronizer.synchronize(reconcileContext, range.workload())
                 : waiting(set, reconcileContext, range));
       }
     }
@@ -205,7 +205,7 @@ final class StatefulSetPolicy {
    */
   private List<JobAction> giveBack(CachedStatefulSet set, ReplicaRange last, ReplicaRanges ranges) {
     List<CachedWorkload.PodSet> podSets = last.workload().spec().podSets();
-    if (!rules.on(FeatureGate.RECLAIMABLE_PODS) || ranges.remote() || podSets.size() != 1) {
+    if (!options.on(FeatureGate.RECLAIMABLE_PODS) || ranges.remote() || podSets.size() != 1) {
       return List.of(new DeleteWorkload(last.workload(), OTHER_NUMBER));
     }
     if (ranges.awaitsPods(set)) {
@@ -237,7 +237,7 @@ final class StatefulSetPolicy {
               .dropReservation("PendingEvaluation", "The StatefulSet is scaled up from 0");
       return List.of(new PatchStatus(workload, patch.build(), "taken from hold"));
     }
-    return upkeep.synchronize(reconcileContext, workload);
+    return synchronizer.synchronize(reconcileContext, workload);
   }
 
   private List<JobAction> rewrite(
@@ -248,7 +248,7 @@ final class StatefulSetPolicy {
         priority ->
             new PatchWorkload(
                 workload,
-                composer.rewrite(job, podSets(job, count), priority),
+                factory.rewrite(job, podSets(job, count), priority),
                 "Updated Workload " + workload.id() + " to what the StatefulSet says now"));
   }
 
@@ -261,7 +261,7 @@ final class StatefulSetPolicy {
     StatusPatch patch =
         StatusPatch.of(workload, reconcileContext.now())
             .dropReservation("OnHold", "The StatefulSet is scaled to 0");
-    if (rules.podsReady(workload)) {
+    if (options.podsReady(workload)) {
       PodsReady.initial(patch);
     }
     Evictions.resetPlacement(patch, workload, reconcileContext.now());
