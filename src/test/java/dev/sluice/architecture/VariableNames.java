@@ -1,5 +1,6 @@
 package dev.sluice.architecture;
 
+import com.sun.source.tree.ArrayTypeTree;
 import com.sun.source.tree.ClassTree;
 import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.IdentifierTree;
@@ -90,7 +91,7 @@ final class VariableNames {
     return words(name).stream().anyMatch(word -> PARTS.contains(word) || ofType.contains(word));
   }
 
-  /** The words of a name, in the singular. */
+  /** The words of a name, or of a type as it is written, in the singular. */
   private static Set<String> words(String name) {
     Set<String> words = new HashSet<>();
     for (String word : WORD_START.split(name)) {
@@ -156,6 +157,9 @@ final class VariableNames {
     private void check(VariableTree variable) {
       Tree type = variable.getType();
       String text = type.toString(); // with the types in angle brackets
+      if (type instanceof ArrayTypeTree array) { // also of a parameter that takes any number
+        type = array.getType();
+      }
       if (type instanceof ParameterizedTypeTree parameterized) {
         type = parameterized.getType();
       }
