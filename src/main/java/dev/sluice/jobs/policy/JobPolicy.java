@@ -232,7 +232,7 @@ public final class JobPolicy {
       String difference =
           workloads
               .original()
-              .map(workload -> WorkloadEquivalence.difference(job, workload, rules))
+              .map(workload -> WorkloadEquivalence.difference(job, workload, options))
               .orElse("");
       return List.of(
           stop(

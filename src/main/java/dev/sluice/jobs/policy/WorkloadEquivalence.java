@@ -19,7 +19,7 @@ final class WorkloadEquivalence {
    */
   static boolean matches(CachedJob job, CachedWorkload workload, JobOptions options) {
     if (!sameOwner(job, workload)
-        || !sameLimit(job, workload, rules)
+        || !sameLimit(job, workload, options)
         || job.podSets().size() != workload.spec().podSets().size()) {
       return false;
     }
@@ -33,12 +33,12 @@ final class WorkloadEquivalence {
   }
 
   /** What a job says otherwise than a Workload that it doesn't match; empty if it isn't told. */
-  static String difference(CachedJob job, CachedWorkload workload, JobOptions rules) {
+  static String difference(CachedJob job, CachedWorkload workload, JobOptions options) {
     List<CachedWorkload.PodSet> theirs = workload.spec().podSets();
     if (job.podSets().size() != theirs.size()) {
       return "it has %d pod sets, not %d".formatted(job.podSets().size(), theirs.size());
     }
-    if (!sameLimit(job, workload, rules)) {
+    if (!sameLimit(job, workload, options)) {
       return "its longest execution time has changed";
     }
     List<Assignment> assignments =
@@ -61,10 +61,10 @@ final class WorkloadEquivalence {
    * Workload may also say what the job says alone, or no more than that if its limit was one of the
    * queue.
    */
-  private static boolean sameLimit(CachedJob job, CachedWorkload workload, JobOptions rules) {
+  private static boolean sameLimit(CachedJob job, CachedWorkload workload, JobOptions options) {
     int limit = workload.spec().maximumExecutionTimeSeconds();
     int own = job.maximumExecutionTimeSeconds();
-    if (limit == rules.maximumExecutionTimeSeconds(job)) {
+    if (limit == options.maximumExecutionTimeSeconds(job)) {
       return true;
     }
     boolean keeps = workload.quotaReserved() || !job.state().suspended();

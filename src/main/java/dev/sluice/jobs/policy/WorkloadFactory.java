@@ -93,7 +93,7 @@ public final class WorkloadFactory {
       spec.put("queueName", job.queueName());
     }
     spec.setAll(priority(priority));
-    int limit = rules.maximumExecutionTimeSeconds(job);
+    int limit = options.maximumExecutionTimeSeconds(job);
     if (limit > 0) {
       spec.put("maximumExecutionTimeSeconds", limit);
     }
@@ -176,7 +176,7 @@ public final class WorkloadFactory {
 
   /** Marks a Workload whose limit is that of its queue: it keeps the limit while it has quota. */
   private void limitOfQueue(CachedJob job, ObjectNode workload) {
-    int limit = rules.maximumExecutionTimeSeconds(job);
+    int limit = options.maximumExecutionTimeSeconds(job);
     if (limit != job.maximumExecutionTimeSeconds()) {
       workload
           .withObjectProperty("metadata")

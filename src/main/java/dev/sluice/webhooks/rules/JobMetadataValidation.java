@@ -105,7 +105,7 @@ public final class JobMetadataValidation {
           "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
     } else if (job.queue().isPresent()) {
       RunTimeValidation.validateLimit(
-          seconds.getAsInt(), cluster.maxRunTime(namespace, job.queue().get()), bad);
+          seconds.getAsInt(), cluster.maxRunTime(namespace, job.queue().get()), errors);
     }
   }
 
