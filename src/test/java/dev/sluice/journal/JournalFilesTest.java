@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -234,6 +235,10 @@ class JournalFilesTest {
             Item.End.class, end -> assertThat(end.ending()).isEqualTo(Ending.DAMAGED));
   }
 
+  private static Path parent(Path file) {
+    return Objects.requireNonNull(file.getParent());
+  }
+
   @Test
   void oneProcessWritesASession() throws IOException {
     JournalDirectory directory = new JournalDirectory(root.resolve("journal"), TYPES);
@@ -253,7 +258,7 @@ class JournalFilesTest {
         assertThat(Files.size(segment))
             .as("another process still writes it")
             .isEqualTo(torn.length);
-        assertThat(directory.isWritten(first.segment(1, 0).getParent())).isTrue();
+        assertThat(directory.isWritten(parent(first.segment(1, 0)))).isTrue();
       }
       writer.close();
     }
@@ -265,7 +270,7 @@ class JournalFilesTest {
     try (OpenSession session = directory.open(START, "../strange name")) {
       Path segment = session.segment(1, 0);
       JournalDirectory.createFile(segment).close();
-      assertThat(segment.getParent().getParent()).isEqualTo(root.resolve("journal"));
+      assertThat(parent(parent(segment))).isEqualTo(root.resolve("journal"));
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(segment)))
           .isEqualTo("rw-------");
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(segment.getParent())))

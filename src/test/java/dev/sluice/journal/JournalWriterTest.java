@@ -19,6 +19,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -144,8 +145,7 @@ class JournalWriterTest {
         while (!(reader.next() instanceof Item.End)) {
           // to the end
         }
-        assertThat(reader.header()).isNotNull();
-        assertThat(reader.header().previous()).isEqualTo(chain);
+        assertThat(Objects.requireNonNull(reader.header()).previous()).isEqualTo(chain);
         chain = reader.chain();
       }
     }
