@@ -98,7 +98,7 @@ class ProjectRulesTest {
       record ClusterQueue.ClusterQueueSpec 11
       record ClusterQueueSpec 16
       record ClusterQueueView 10
-      record Configuration 26
+      record Configuration 25
       record FailedNodeController.Dependencies 9
       record FencingController.Dependencies 10
       record Figures 15
