@@ -21,6 +21,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -47,6 +48,13 @@ public final class StartEstimator implements WorkloadListener {
   private static final int WORK = 100_000;
 
   private static final int LEAST_PLAYS = 11;
+
+  /** So many computations may wait; whoever asks beyond that gets no answer. */
+  private static final int MOST_WAITING = 4;
+
+  /** A computation is ended after so long; what was played until then is told. */
+  private static final Duration LONGEST = Duration.ofSeconds(2);
+
   private static final int REMEMBERED = 10_000;
 
   private final Supplier<CompletableFuture<EngineState>> states;
@@ -55,6 +63,7 @@ public final class StartEstimator implements WorkloadListener {
   private final Function<CachedWorkload, String> clusterQueues;
   private final InstantSource clock;
   private final Executor oneByOne;
+  private final Semaphore mayWait = new Semaphore(MOST_WAITING);
 
   /** The latest answers; guarded by itself. */
   private final Map<WorkloadId, StartEstimate> answers = bounded();
@@ -122,8 +131,14 @@ public final class StartEstimator implements WorkloadListener {
         return Optional.of(known);
       }
     }
+    if (!mayWait.tryAcquire()) {
+      return Optional.empty();
+    }
     CompletableFuture<Optional<StartEstimate>> answer =
-        states.get().thenApplyAsync(state -> compute(workload, state), oneByOne);
+        states
+            .get()
+            .thenApplyAsync(state -> compute(workload, state), oneByOne)
+            .whenComplete((_, _) -> mayWait.release());
     try {
       return answer.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -139,6 +154,7 @@ public final class StartEstimator implements WorkloadListener {
 
   private Optional<StartEstimate> compute(CachedWorkload workload, EngineState state) {
     WorkloadId id = workload.id();
+    Instant end = clock.instant().plus(LONGEST);
     int size = state.workloads().workloads().size();
     for (EngineState.ClusterQueueExport queue : state.clusterQueues()) {
       size += queue.pending().classes().stream().mapToInt(each -> each.members().size()).sum();
@@ -150,7 +166,7 @@ public final class StartEstimator implements WorkloadListener {
                 state,
                 new Knowledge(),
                 new StartForecast.Options(plays, usual.horizon(), usual.stopping(), usual.seed()),
-                id::equals)
+                new StartForecast.Wanted(id::equals, () -> clock.instant().isBefore(end)))
             .get(id);
     if (played == null) {
       return Optional.empty();

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /** Plays a state of the engine forward, and tells when its pending Workloads start. */
@@ -81,6 +82,20 @@ public final class StartForecast {
     }
   }
 
+  /**
+   * What of a forecast is wanted.
+   *
+   * @param workloads the Workloads whose estimates are wanted: a play ends when all of them have
+   *     started
+   * @param goesOn asked all the time: false ends the plays, and the estimates are what the whole
+   *     plays so far say
+   */
+  public record Wanted(Predicate<WorkloadId> workloads, BooleanSupplier goesOn) {
+
+    /** All Workloads, as long as it takes. */
+    public static final Wanted ALL = new Wanted(_ -> true, () -> true);
+  }
+
   /** A Workload that has quota, and the ClusterQueue that it is of. */
   private record Running(WorkloadId id, String clusterQueue, Instant reservedAt) {}
 
@@ -101,7 +116,7 @@ public final class StartForecast {
   private final EngineState state;
   private final Knowledge knowledge;
   private final Options options;
-  private final Predicate<WorkloadId> wanted;
+  private final Wanted wanted;
   private final List<Running> running = new ArrayList<>();
   private final List<Waiting> waiting = new ArrayList<>();
   private final Map<WorkloadId, Starts> starts = new LinkedHashMap<>();
@@ -109,43 +124,34 @@ public final class StartForecast {
   private final Map<WorkloadId, RunTimeEstimate> runTimes = new HashMap<>();
   private long version;
 
+  /** How many plays were played to their end. */
+  private int plays;
+
   /** Roots of trees in which something that never ends holds quota at the end of a play. */
   private final Set<String> endless = new HashSet<>();
 
   private boolean beyondHorizon;
 
-  private StartForecast(
-      EngineState state, Knowledge knowledge, Options options, Predicate<WorkloadId> wanted) {
-    this.wanted = wanted;
+  private StartForecast(EngineState state, Knowledge knowledge, Options options, Wanted wanted) {
     this.state = state;
     this.knowledge = knowledge;
     this.options = options;
+    this.wanted = wanted;
     read();
   }
 
   /**
-   * The estimates of all Workloads that wait in a queue, in the order of the state.
+   * The estimates of Workloads that wait in a queue, in the order of the state.
    *
    * @param state the state to play forward
    */
   public static Map<WorkloadId, StartEstimate> of(
-      EngineState state, Knowledge knowledge, Options options) {
-    return of(state, knowledge, options, _ -> true);
-  }
-
-  /**
-   * The estimates of some of the Workloads that wait in a queue, in the order of the state.
-   *
-   * @param state the state to play forward
-   * @param wanted the Workloads whose estimates are wanted: plays end when all of them have started
-   */
-  public static Map<WorkloadId, StartEstimate> of(
-      EngineState state, Knowledge knowledge, Options options, Predicate<WorkloadId> wanted) {
+      EngineState state, Knowledge knowledge, Options options, Wanted wanted) {
     StartForecast forecast = new StartForecast(state, knowledge, options, wanted);
-    if (!forecast.starts.isEmpty()) {
-      for (int play = 0; play < options.plays(); play++) {
-        forecast.play(play);
-      }
+    while (!forecast.starts.isEmpty()
+        && forecast.plays < options.plays()
+        && forecast.play(forecast.plays)) {
+      forecast.plays++;
     }
     return forecast.estimates();
   }
@@ -185,7 +191,7 @@ public final class StartForecast {
   private void waits(PendingWorkload workload, String queue, Map<String, String> rootOf) {
     version = Math.max(version, workload.version());
     waiting.add(new Waiting(workload, queue));
-    if (wanted.test(workload.id())) {
+    if (wanted.workloads().test(workload.id())) {
       starts.put(workload.id(), new Starts(options.plays()));
     }
     roots.put(workload.id(), rootOf.getOrDefault(queue, ""));
@@ -194,9 +200,11 @@ public final class StartForecast {
   /** The root of the tree of a cohort; stops at a circle. */
   private static String root(String cohort, Map<String, String> parents) {
     String root = cohort;
+    String parent = parents.getOrDefault(root, "");
     Set<String> seen = new HashSet<>();
-    while (seen.add(root) && !parents.getOrDefault(root, "").isEmpty()) {
-      root = parents.get(root);
+    while (!parent.isEmpty() && seen.add(root)) {
+      root = parent;
+      parent = parents.getOrDefault(root, "");
     }
     return root;
   }
@@ -217,7 +225,8 @@ public final class StartForecast {
         member.conditions().evictable());
   }
 
-  private void play(int number) {
+  /** Plays once; false if that was ended before its end. */
+  private boolean play(int number) {
     Map<String, Basis> weakest = new HashMap<>();
     Set<WorkloadId> holding = new HashSet<>();
     List<Decision> decisions = new ArrayList<>();
@@ -265,7 +274,12 @@ public final class StartForecast {
               .remaining(age.isNegative() ? Duration.ZERO : age, quantile(each.id(), 0, number)));
     }
     waiting.forEach(each -> play.knownPending(each.workload()));
-    play.run(state.now().plus(options.horizon()), () -> missing[0] == 0);
+    play.run(
+        state.now().plus(options.horizon()),
+        () -> missing[0] == 0 || !wanted.goesOn().getAsBoolean());
+    if (!wanted.goesOn().getAsBoolean()) {
+      return false;
+    }
     if (missing[0] > 0) {
       for (WorkloadId id : holding) {
         if (runTime(id).remaining(Duration.ZERO, 0.5).isEmpty()) {
@@ -275,6 +289,7 @@ public final class StartForecast {
         }
       }
     }
+    return true;
   }
 
   private String root(WorkloadId id) {
@@ -322,7 +337,10 @@ public final class StartForecast {
   }
 
   private StartEstimate estimate(WorkloadId id, Starts of) {
-    long[] sorted = of.millis.clone();
+    if (plays == 0) {
+      return without(Basis.UNKNOWN, "it takes too long to compute");
+    }
+    long[] sorted = Arrays.copyOf(of.millis, plays);
     Arrays.sort(sorted);
     long expected = at(sorted, 0.5);
     if (expected == NOT_STARTED) {

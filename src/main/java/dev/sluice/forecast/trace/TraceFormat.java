@@ -136,10 +136,18 @@ public enum TraceFormat {
     }
   }
 
+  /** The fields of a row by the names of the columns; empty where there is no such column. */
+  private record Row(Map<String, String> fields) {
+
+    String text(String column) {
+      return fields.getOrDefault(column, "");
+    }
+  }
+
   /** A row of a table as a job. */
   @FunctionalInterface
   private interface RowReader {
-    Line read(Map<String, String> row) throws MalformedLineException;
+    Line read(Row row) throws MalformedLineException;
   }
 
   /** Fields are separated by commas, and named by the first line; none is quoted. */
@@ -175,59 +183,59 @@ public enum TraceFormat {
       for (int i = 0; i < fields.size(); i++) {
         row.put(columns.get(i), fields.get(i));
       }
-      return reader.read(row);
+      return reader.read(new Row(row));
     }
   }
 
-  private static Line helios(Map<String, String> row) throws MalformedLineException {
-    long lasted = whole("duration", row.get("duration"));
-    BigDecimal cpus = amount("cpu_num", row.get("cpu_num"));
-    BigDecimal gpus = amount("gpu_num", row.get("gpu_num"));
+  private static Line helios(Row row) throws MalformedLineException {
+    long lasted = whole("duration", row.text("duration"));
+    BigDecimal cpus = amount("cpu_num", row.text("cpu_num"));
+    BigDecimal gpus = amount("gpu_num", row.text("gpu_num"));
     if (lasted < 0 || cpus.signum() + gpus.signum() == 0) {
       return new Line.Skipped();
     }
     SortedMap<String, Long> amounts = amounts(CPU, cpus.movePointRight(3));
     amounts.putAll(amounts(GPU, gpus));
-    String waited = row.getOrDefault("queue", "");
+    String waited = row.text("queue");
     return new Line.Job(
         new TraceJob(
-            row.get("job_id"),
-            date("submit_time", row.get("submit_time")),
+            row.text("job_id"),
+            date("submit_time", row.text("submit_time")),
             Duration.ofSeconds(lasted),
             waited.isEmpty() ? Optional.empty() : optional(whole("queue", waited)),
             amounts,
             Optional.empty(),
-            row.get("state").equals("COMPLETED") ? End.SUCCEEDED : End.FAILED,
-            new JobOwner(row.get("user"), "", "", row.get("vc"))));
+            row.text("state").equals("COMPLETED") ? End.SUCCEEDED : End.FAILED,
+            new JobOwner(row.text("user"), "", "", row.text("vc"))));
   }
 
-  private static Line alibaba(Map<String, String> row) throws MalformedLineException {
-    String scheduled = row.getOrDefault("scheduled_time", "");
-    if (scheduled.isEmpty() || row.get("deletion_time").isEmpty()) {
+  private static Line alibaba(Row row) throws MalformedLineException {
+    String scheduled = row.text("scheduled_time");
+    if (scheduled.isEmpty() || row.text("deletion_time").isEmpty()) {
       return new Line.Skipped();
     }
-    Instant created = Instant.ofEpochSecond(seconds("creation_time", row.get("creation_time")));
+    Instant created = Instant.ofEpochSecond(seconds("creation_time", row.text("creation_time")));
     Instant started = Instant.ofEpochSecond(seconds("scheduled_time", scheduled));
-    Instant deleted = Instant.ofEpochSecond(seconds("deletion_time", row.get("deletion_time")));
-    SortedMap<String, Long> amounts = amounts(CPU, amount("cpu_milli", row.get("cpu_milli")));
+    Instant deleted = Instant.ofEpochSecond(seconds("deletion_time", row.text("deletion_time")));
+    SortedMap<String, Long> amounts = amounts(CPU, amount("cpu_milli", row.text("cpu_milli")));
     amounts.putAll(
         amounts(
             MEMORY,
-            amount("memory_mib", row.get("memory_mib")).multiply(BigDecimal.valueOf(1 << 20))));
-    amounts.putAll(amounts(GPU, amount("num_gpu", row.get("num_gpu"))));
+            amount("memory_mib", row.text("memory_mib")).multiply(BigDecimal.valueOf(1 << 20))));
+    amounts.putAll(amounts(GPU, amount("num_gpu", row.text("num_gpu"))));
     if (deleted.isBefore(started) || started.isBefore(created) || amounts.isEmpty()) {
       return new Line.Skipped();
     }
     return new Line.Job(
         new TraceJob(
-            row.get("name"),
+            row.text("name"),
             created,
             Duration.between(started, deleted),
             Optional.of(Duration.between(created, started)),
             amounts,
             Optional.empty(),
-            row.getOrDefault("pod_phase", "").equals("Failed") ? End.FAILED : End.SUCCEEDED,
-            new JobOwner("", "", "", row.getOrDefault("qos", ""))));
+            row.text("pod_phase").equals("Failed") ? End.FAILED : End.SUCCEEDED,
+            new JobOwner("", "", "", row.text("qos"))));
   }
 
   private static Optional<Duration> optional(long seconds) {

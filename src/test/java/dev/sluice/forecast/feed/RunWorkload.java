@@ -36,6 +36,7 @@ final class RunWorkload {
                     namespace: team
                     uid: uid-%1$s
                     resourceVersion: "100"
+                    creationTimestamp: "2026-03-01T10:00:00Z"
                     annotations: {}
                     ownerReferences:
                     - {apiVersion: batch/v1, kind: Job, name: %1$s, uid: job-%1$s, controller: true}

@@ -81,7 +81,7 @@ public final class OneQueue {
   /** A Workload of one pod that was created at a time. */
   public static PendingWorkload workload(String name, int cpus, long priority, Instant at) {
     return new PendingWorkload(
-        new WorkloadId(name + "-uid", "team", name),
+        new WorkloadId("uid-" + name, "team", name),
         0,
         "lq",
         new RequestShape(

@@ -23,6 +23,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -53,14 +54,18 @@ class StartForecastTest {
   private Map<String, StartEstimate> forecast() {
     EngineState state = source.scheduler().export();
     Map<String, StartEstimate> estimates = new HashMap<>();
-    StartForecast.of(state, this::runTime, StartForecast.Options.DEFAULT)
+    StartForecast.of(state, this::runTime, StartForecast.Options.DEFAULT, StartForecast.Wanted.ALL)
         .forEach((id, estimate) -> estimates.put(id.name(), estimate));
     assertThat(source.scheduler().export()).isEqualTo(state);
     return estimates;
   }
 
+  private static StartEstimate of(Map<String, StartEstimate> estimates, String name) {
+    return Objects.requireNonNull(estimates.get(name), name);
+  }
+
   private RunTimeEstimate runTime(WorkloadId id) {
-    return runTimes.get(id.name());
+    return runTimes.getOrDefault(id.name(), unknown());
   }
 
   private static RunTimeEstimate declared(int minutes) {
@@ -93,12 +98,12 @@ class StartForecastTest {
     Map<String, StartEstimate> estimates = forecast();
 
     assertThat(estimates).containsOnlyKeys("second", "third");
-    assertThat(estimates.get("second").basis()).isEqualTo(Basis.DECLARED);
-    assertThat(estimates.get("second").range())
+    assertThat(of(estimates, "second").basis()).isEqualTo(Basis.DECLARED);
+    assertThat(of(estimates, "second").range())
         .contains(new StartRange(minute(61), minute(61), Optional.of(minute(61))));
-    assertThat(estimates.get("third").range().orElseThrow().expected()).isEqualTo(minute(91));
-    assertThat(estimates.get("third").computedAt()).isEqualTo(now);
-    assertThat(estimates.get("third").assumptions())
+    assertThat(of(estimates, "third").range().orElseThrow().expected()).isEqualTo(minute(91));
+    assertThat(of(estimates, "third").computedAt()).isEqualTo(now);
+    assertThat(of(estimates, "third").assumptions())
         .containsExactly("no job arrives before it starts");
   }
 
@@ -107,13 +112,13 @@ class StartForecastTest {
     arrives("first", 4, learned(20, 30, 40, 50, 60, 70, 80, 90, 100));
     arrives("second", 4, declared(1));
 
-    StartRange range = forecast().get("second").range().orElseThrow();
+    StartRange range = of(forecast(), "second").range().orElseThrow();
 
     assertThat(range.earliest()).isBetween(minute(15), minute(27));
     assertThat(range.expected()).isBetween(minute(56), minute(66));
     assertThat(range.latest().orElseThrow()).isBetween(minute(98), minute(120));
-    assertThat(forecast().get("second").basis()).isEqualTo(Basis.LEARNED);
-    assertThat(forecast().get("second").range()).contains(range);
+    assertThat(of(forecast(), "second").basis()).isEqualTo(Basis.LEARNED);
+    assertThat(of(forecast(), "second").range()).contains(range);
   }
 
   @Test
@@ -121,7 +126,7 @@ class StartForecastTest {
     arrives("first", 4, unknown());
     arrives("second", 4, declared(1));
 
-    StartEstimate estimate = forecast().get("second");
+    StartEstimate estimate = of(forecast(), "second");
 
     assertThat(estimate.range()).isEmpty();
     assertThat(estimate.basis()).isEqualTo(Basis.UNKNOWN);
@@ -134,7 +139,7 @@ class StartForecastTest {
     arrives("first", 4, declared(10));
     arrives("large", 5, declared(10));
 
-    StartEstimate estimate = forecast().get("large");
+    StartEstimate estimate = of(forecast(), "large");
 
     assertThat(estimate.range()).isEmpty();
     assertThat(estimate.basis()).isEqualTo(Basis.NEVER);
@@ -146,7 +151,7 @@ class StartForecastTest {
     now = minute(30);
     arrives("second", 4, declared(10));
 
-    assertThat(forecast().get("second").range().orElseThrow().expected()).isEqualTo(minute(61));
+    assertThat(of(forecast(), "second").range().orElseThrow().expected()).isEqualTo(minute(61));
   }
 
   @Test
@@ -157,8 +162,38 @@ class StartForecastTest {
     arrives("second", 2, declared(10));
     arrives("third", 4, declared(10));
 
-    assertThat(forecast().get("second").basis()).isEqualTo(Basis.DECLARED);
-    assertThat(forecast().get("third").basis()).isEqualTo(Basis.LIMIT);
-    assertThat(forecast().get("third").range().orElseThrow().expected()).isEqualTo(minute(62));
+    assertThat(of(forecast(), "second").basis()).isEqualTo(Basis.DECLARED);
+    assertThat(of(forecast(), "third").basis()).isEqualTo(Basis.LIMIT);
+    assertThat(of(forecast(), "third").range().orElseThrow().expected()).isEqualTo(minute(62));
+  }
+
+  /** What whole plays said so far is told; without one nothing is. */
+  @Test
+  void endedForecastTellsWhatWholePlaysSaid() {
+    arrives("first", 4, learned(20, 30, 40, 50, 60, 70, 80, 90, 100));
+    arrives("second", 4, declared(1));
+    EngineState state = source.scheduler().export();
+    StartForecast.Options options = StartForecast.Options.DEFAULT;
+    int[] asked = {0};
+
+    StartEstimate none =
+        StartForecast.of(
+                state, this::runTime, options, new StartForecast.Wanted(id -> true, () -> false))
+            .values()
+            .iterator()
+            .next();
+    StartEstimate some =
+        StartForecast.of(
+                state,
+                this::runTime,
+                options,
+                new StartForecast.Wanted(id -> true, () -> asked[0]++ < 20))
+            .values()
+            .iterator()
+            .next();
+
+    assertThat(none.range()).isEmpty();
+    assertThat(none.assumptions()).containsExactly("it takes too long to compute");
+    assertThat(some.range()).isPresent();
   }
 }

@@ -113,9 +113,6 @@ final class EstimateTrial {
     this.every = every;
     this.options = options;
     this.learned = jobs.get(jobs.size() / 2).submittedAt();
-    for (Method method : Method.values()) {
-      judged.put(method, new ArrayList<>());
-    }
   }
 
   /** Plays the trace. */
@@ -168,18 +165,17 @@ final class EstimateTrial {
       return;
     }
     EngineState state = scheduler.export();
+    StartForecast.Wanted wanted = new StartForecast.Wanted(chosen::contains, () -> true);
     long before = System.nanoTime();
-    Map<WorkloadId, StartEstimate> sluice =
-        StartForecast.of(state, this::runTime, options, chosen::contains);
+    Map<WorkloadId, StartEstimate> sluice = StartForecast.of(state, this::runTime, options, wanted);
     nanos += System.nanoTime() - before;
     forecasts++;
     mostWaiting = Math.max(mostWaiting, sluice.size());
     StartForecast.Options once =
         new StartForecast.Options(1, options.horizon(), options.stopping(), options.seed());
-    Map<WorkloadId, StartEstimate> byLimit =
-        StartForecast.of(state, this::limit, once, chosen::contains);
+    Map<WorkloadId, StartEstimate> byLimit = StartForecast.of(state, this::limit, once, wanted);
     Map<WorkloadId, StartEstimate> byLastTwo =
-        StartForecast.of(state, this::meanOfLastTwo, once, chosen::contains);
+        StartForecast.of(state, this::meanOfLastTwo, once, wanted);
     for (WorkloadId id : chosen) {
       StartEstimate own = sluice.get(id);
       if (own == null) {
@@ -193,8 +189,8 @@ final class EstimateTrial {
               now,
               own.range(),
               own.range().map(range -> calibration.corrected(QUEUE, range, now))));
-      of.put(Method.LIMIT, baseline(byLimit.get(id), now));
-      of.put(Method.LAST_TWO, baseline(byLastTwo.get(id), now));
+      of.put(Method.LIMIT, baseline(byLimit.getOrDefault(id, own), now));
+      of.put(Method.LAST_TWO, baseline(byLastTwo.getOrDefault(id, own), now));
       asked.put(id, of);
     }
   }
@@ -211,7 +207,9 @@ final class EstimateTrial {
     }
     of.forEach(
         (method, each) -> {
-          judged.get(method).add(new Judged(each.basis(), each.at(), each.told(), at));
+          judged
+              .computeIfAbsent(method, _ -> new ArrayList<>())
+              .add(new Judged(each.basis(), each.at(), each.told(), at));
           if (method == Method.SLUICE) {
             each.played().ifPresent(range -> calibration.started(QUEUE, range, each.at(), at));
           }

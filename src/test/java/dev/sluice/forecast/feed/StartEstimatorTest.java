@@ -1,0 +1,117 @@
+package dev.sluice.forecast.feed;
+
+import static dev.sluice.forecast.feed.RunWorkload.named;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.forecast.play.OneQueue;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class StartEstimatorTest {
+
+  private final Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+  private final Map<String, CachedWorkload> workloads = new HashMap<>();
+  private Instant now = OneQueue.BEGIN;
+  private int asked;
+
+  private final StartEstimator estimator =
+      new StartEstimator(
+          () -> {
+            asked++;
+            return CompletableFuture.completedFuture(state());
+          },
+          id -> Optional.ofNullable(workloads.get(id.uid())),
+          new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now)::of,
+          _ -> "cq",
+          () -> now,
+          Runnable::run);
+
+  private EngineState state() {
+    source.scheduler().apply(new SchedulerEvent.TimePassed(now));
+    return source.scheduler().export();
+  }
+
+  private CachedWorkload arrives(String name, String declared) {
+    RunWorkload object = named(name);
+    if (!declared.isEmpty()) {
+      object.annotated(RunTimeAnnotations.EXPECTED, declared);
+    }
+    CachedWorkload workload = object.build();
+    workloads.put(workload.id().uid(), workload);
+    source.scheduler().apply(new SchedulerEvent.TimePassed(now));
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.WorkloadPending(OneQueue.workload(name, 4, 0, now)));
+    source.scheduler().decide();
+    for (Decision decision : source.decisions()) {
+      source.scheduler().apply(new SchedulerEvent.AdmissionWritten(decision.id(), 1));
+    }
+    source.decisions().clear();
+    return workload;
+  }
+
+  @Test
+  void startIsWhenTheOneBeforeEnds() {
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+
+    StartEstimate estimate = estimator.of(second).orElseThrow();
+
+    assertThat(estimate.basis()).isEqualTo(Basis.DECLARED);
+    assertThat(estimate.range().orElseThrow().expected()).isEqualTo(now.plusSeconds(600));
+    assertThat(estimate.computedAt()).isEqualTo(now);
+  }
+
+  @Test
+  void answerIsGivenAgainForFiveSeconds() {
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    StartEstimate first = estimator.of(second).orElseThrow();
+
+    now = now.plus(StartEstimator.FRESH).minusMillis(1);
+    assertThat(estimator.of(second)).contains(first);
+    assertThat(asked).isEqualTo(1);
+
+    now = now.plusMillis(1);
+    assertThat(estimator.of(second).orElseThrow().computedAt()).isEqualTo(now);
+    assertThat(asked).isEqualTo(2);
+  }
+
+  @Test
+  void withoutRunTimesWaitsOfOthersSay() {
+    arrives("first", "");
+    CachedWorkload second = arrives("second", "");
+    assertThat(estimator.of(second).orElseThrow().basis()).isEqualTo(Basis.UNKNOWN);
+
+    for (int i = 0; i < 5; i++) {
+      RunWorkload other = named("other-" + i);
+      now = other.build().createdAt().plusSeconds(1_800);
+      estimator.changed(other.build(), other.admitted(5).build());
+    }
+    now = second.createdAt().plusSeconds(60);
+    StartEstimate estimate = estimator.of(second).orElseThrow();
+
+    assertThat(estimate.basis()).isEqualTo(Basis.QUEUE_HISTORY);
+    assertThat(Duration.between(second.createdAt(), estimate.range().orElseThrow().expected()))
+        .isEqualTo(Duration.ofMinutes(30));
+  }
+
+  @Test
+  void ofWhatIsInNoQueueNothingIsSaid() {
+    assertThat(estimator.of(named("stranger").build())).isEmpty();
+  }
+}
