@@ -6,12 +6,21 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Checkpoint;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Hands over to the journal what the engine is given and decides, in order. */
 public final class JournalRecorder implements EngineListener {
 
+  private static final Logger LOG = LoggerFactory.getLogger(JournalRecorder.class);
+
+  /** After so many failures in a row about ten thousand rounds pass until the next attempt. */
+  private static final int MOST_FAILURES = 13;
+
   private final JournalWriter writer;
   private final EngineOptions options;
+  private long roundsToSkip;
+  private int failures;
 
   /** A recorder of an engine with these options, to which no event was applied yet. */
   public JournalRecorder(JournalWriter writer, EngineOptions options) {
@@ -21,8 +30,18 @@ public final class JournalRecorder implements EngineListener {
 
   @Override
   public void roundStarts(Engine engine) {
-    if (writer.wantsCheckpoint()) {
+    if (!writer.wantsCheckpoint() || --roundsToSkip >= 0) {
+      return;
+    }
+    try {
       writer.checkpoint(new Checkpoint(options, engine.export()));
+      roundsToSkip = 0;
+      failures = 0;
+    } catch (RuntimeException e) {
+      // a defect of the export: the engine goes on, and the journal has a gap until it works
+      failures = Math.min(failures + 1, MOST_FAILURES);
+      roundsToSkip = 1L << failures;
+      LOG.warn("journal checkpoint=false", e);
     }
   }
 

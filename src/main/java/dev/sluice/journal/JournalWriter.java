@@ -41,6 +41,11 @@ public final class JournalWriter implements AutoCloseable {
   /** How long after a failure, or after a segment that began after a gap, the next one begins. */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
+  /**
+   * Each attempt takes the engine's state: a disk that stays full must not cost it every second.
+   */
+  private static final Duration LONGEST_RETRY = Duration.ofMinutes(1);
+
   private static final Duration RETENTION_INTERVAL = Duration.ofMinutes(1);
   private static final Duration TELLING_INTERVAL = Duration.ofMinutes(10);
   private static final Duration CLOSING = Duration.ofSeconds(5);
@@ -117,6 +122,7 @@ public final class JournalWriter implements AutoCloseable {
   private long checkpointBytes;
   private long segmentStarted;
   private long nextAttempt;
+  private long retry = RETRY.toNanos();
   private long lastSync;
   private long lastRetention;
   private long lastSlow;
@@ -363,7 +369,7 @@ public final class JournalWriter implements AutoCloseable {
   /** Begins the next segment with the engine's state. */
   private void begin(Checkpoint checkpoint) throws IOException {
     demand = Demand.NONE;
-    nextAttempt = nanoTime.getAsLong() + RETRY.toNanos();
+    nextAttempt = nanoTime.getAsLong() + retry;
     SegmentWriter before = segment;
     if (before != null) {
       flush();
@@ -384,7 +390,7 @@ public final class JournalWriter implements AutoCloseable {
     try {
       Header header = new Header(id, source.program(), sequence, previous);
       next = SegmentWriter.begin(made, types, header, checkpoint);
-    } catch (IllegalArgumentException e) {
+    } catch (RuntimeException e) {
       made.close();
       throw e;
     }
@@ -403,6 +409,7 @@ public final class JournalWriter implements AutoCloseable {
     flush();
     sync(segmentStarted);
     failing = false;
+    retry = RETRY.toNanos();
     retain(file);
   }
 
@@ -451,7 +458,8 @@ public final class JournalWriter implements AutoCloseable {
     }
     unflushed = 0;
     needsSegment = true;
-    nextAttempt = nanoTime.getAsLong() + RETRY.toNanos();
+    nextAttempt = nanoTime.getAsLong() + retry;
+    retry = Math.min(2 * retry, LONGEST_RETRY.toNanos());
   }
 
   /** The buffer was full; told once in a while. */

@@ -43,14 +43,26 @@ public final class RunTimeText {
     String median = quantile(shown, MEDIAN);
     String early = quantile(shown, EARLY);
     String late = quantile(shown, LATE);
+    String about =
+        "runs about " + median + (early.equals(late) ? "" : " (" + early + " to " + late + ")");
+    if (!isOfOneNamespace(learned)) {
+      return about + ", learned from runs " + group(learned.level());
+    }
     int failed = (int) Math.round(learned.failedShare() * 100);
-    return "runs about %s%s, learned from %d runs %s%s"
+    return "%s, learned from %d runs %s%s"
         .formatted(
-            median,
-            early.equals(late) ? "" : " (" + early + " to " + late + ")",
+            about,
             learned.count(),
             group(learned.level()),
             failed > 0 ? ", of which " + failed + "% failed" : "");
+  }
+
+  /**
+   * Whether the runs are all of the Workload's own namespace, so that their number may be told to
+   * who may read the Workload.
+   */
+  public static boolean isOfOneNamespace(Learned learned) {
+    return learned.level() != RunTimeGroup.Level.CLUSTER_QUEUE;
   }
 
   /** What is shown of what was learned: how long runs last that succeed. */

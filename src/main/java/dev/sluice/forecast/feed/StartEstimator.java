@@ -49,6 +49,9 @@ public final class StartEstimator implements WorkloadListener {
 
   private static final int LEAST_PLAYS = 11;
 
+  /** Questions within so long are answered from one state. */
+  private static final Duration SHARED = Duration.ofSeconds(1);
+
   /** So many computations may wait; whoever asks beyond that gets no answer. */
   private static final int MOST_WAITING = 4;
 
@@ -63,18 +66,20 @@ public final class StartEstimator implements WorkloadListener {
   private final Function<CachedWorkload, String> clusterQueues;
   private final InstantSource clock;
   private final Executor oneByOne;
+  private Instant exported = Instant.EPOCH;
+  private CompletableFuture<EngineState> latest = new CompletableFuture<>();
   private final Semaphore mayWait = new Semaphore(MOST_WAITING);
 
   /** The latest answers; guarded by itself. */
   private final Map<WorkloadId, StartEstimate> answers = bounded();
 
-  /** What was told first of Workloads that haven't started. Used by one task at a time. */
+  /** What was told first of Workloads that haven't started; guarded by {@link #waits}. */
   private final Map<WorkloadId, StartEstimate> played = bounded();
 
-  /** Used by one task at a time. */
+  /** Guarded by {@link #waits}. */
   private final StartCalibration calibration = new StartCalibration();
 
-  /** Used by one task at a time. */
+  /** Guarded by itself. */
   private final WaitHistory waits = new WaitHistory(RunTimeOptions.DEFAULT);
 
   /** Where Workloads are found by their identity. */
@@ -135,8 +140,7 @@ public final class StartEstimator implements WorkloadListener {
       return Optional.empty();
     }
     CompletableFuture<Optional<StartEstimate>> answer =
-        states
-            .get()
+        state(now)
             .thenApplyAsync(state -> compute(workload, state), oneByOne)
             .whenComplete((_, _) -> mayWait.release());
     try {
@@ -150,6 +154,15 @@ public final class StartEstimator implements WorkloadListener {
       LOG.warn("workload={} expectedStart=unknown", workload.id(), e.getCause());
       return Optional.empty();
     }
+  }
+
+  /** The engine's state, which is asked for once a second at most. */
+  private synchronized CompletableFuture<EngineState> state(Instant now) {
+    if (!now.isBefore(exported.plus(SHARED)) || latest.isCompletedExceptionally()) {
+      exported = now;
+      latest = states.get();
+    }
+    return latest;
   }
 
   private Optional<StartEstimate> compute(CachedWorkload workload, EngineState state) {
@@ -171,8 +184,11 @@ public final class StartEstimator implements WorkloadListener {
     if (played == null) {
       return Optional.empty();
     }
-    this.played.putIfAbsent(id, played);
-    StartEstimate told = told(played, clusterQueues.apply(workload), workload, state.now());
+    StartEstimate told;
+    synchronized (waits) {
+      this.played.putIfAbsent(id, played);
+      told = told(played, clusterQueues.apply(workload), workload, state.now());
+    }
     synchronized (answers) {
       answers.put(id, told);
     }
@@ -228,16 +244,17 @@ public final class StartEstimator implements WorkloadListener {
     if (before == null) {
       return;
     }
-    Instant now = clock.instant();
-    oneByOne.execute(() -> started(after, now));
+    started(after, clock.instant());
   }
 
   private void started(CachedWorkload workload, Instant now) {
     String clusterQueue = clusterQueues.apply(workload);
-    waits.started(clusterQueue, Duration.between(workload.createdAt(), now), now);
-    StartEstimate first = played.remove(workload.id());
-    if (first != null && first.range().isPresent()) {
-      calibration.started(clusterQueue, first.range().get(), first.computedAt(), now);
+    synchronized (waits) {
+      waits.started(clusterQueue, Duration.between(workload.createdAt(), now), now);
+      StartEstimate first = played.remove(workload.id());
+      if (first != null && first.range().isPresent()) {
+        calibration.started(clusterQueue, first.range().get(), first.computedAt(), now);
+      }
     }
     synchronized (answers) {
       answers.remove(workload.id());

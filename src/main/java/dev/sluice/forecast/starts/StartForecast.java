@@ -6,6 +6,7 @@ import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.WorkloadExport;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingQueueExport.ClassExport;
@@ -96,8 +97,8 @@ public final class StartForecast {
     public static final Wanted ALL = new Wanted(_ -> true, () -> true);
   }
 
-  /** A Workload that has quota, and the ClusterQueue that it is of. */
-  private record Running(WorkloadId id, String clusterQueue, Instant reservedAt) {}
+  /** A Workload that has quota, and for how long it has run. */
+  private record Running(WorkloadId id, Duration age) {}
 
   /** A Workload that waits, and the ClusterQueue that it waits in. */
   private record Waiting(PendingWorkload workload, String clusterQueue) {}
@@ -173,19 +174,30 @@ public final class StartForecast {
     }
     for (WorkloadExport workload : state.workloads().workloads()) {
       version = Math.max(version, workload.version());
-      workload
-          .reservation()
-          .ifPresent(
-              reservation -> {
-                running.add(
-                    new Running(
-                        workload.id(),
-                        reservation.clusterQueue(),
-                        reservation.holder().reservedAt()));
-                roots.put(workload.id(), rootOf.getOrDefault(reservation.clusterQueue(), ""));
-              });
+      workload.reservation().ifPresent(reservation -> runs(workload.id(), reservation, rootOf));
+      if (workload.reservation().isEmpty() && !starts.containsKey(workload.id())) {
+        workload.retained().ifPresent(retained -> waits(retained, queueOf(retained), rootOf));
+      }
     }
     version++;
+  }
+
+  private void runs(
+      WorkloadId id, WorkloadExport.ReservationExport reservation, Map<String, String> rootOf) {
+    Instant began = knowledge.startedAt(id, reservation.holder().reservedAt());
+    Duration age = Duration.between(began, state.now());
+    running.add(new Running(id, age.isNegative() ? Duration.ZERO : age));
+    roots.put(id, rootOf.getOrDefault(reservation.clusterQueue(), ""));
+  }
+
+  /** The ClusterQueue of a Workload that waits outside of a queue, as for the end of a backoff. */
+  private String queueOf(PendingWorkload workload) {
+    return state.localQueues().stream()
+        .filter(queue -> queue.id().equals(workload.localQueue()))
+        .flatMap(queue -> queue.spec().stream())
+        .map(LocalQueueSpec::clusterQueue)
+        .findFirst()
+        .orElse("");
   }
 
   private void waits(PendingWorkload workload, String queue, Map<String, String> rootOf) {
@@ -264,14 +276,11 @@ public final class StartForecast {
               }
             });
     for (Running each : running) {
-      Instant began = knowledge.startedAt(each.id(), each.reservedAt());
-      Duration age = Duration.between(began, state.now());
       holding.add(each.id());
       play.knownRunning(
           each.id(),
           knowledge.again(each.id()),
-          runTime(each.id())
-              .remaining(age.isNegative() ? Duration.ZERO : age, quantile(each.id(), 0, number)));
+          runTime(each.id()).remaining(each.age(), quantile(each.id(), 0, number)));
     }
     waiting.forEach(each -> play.knownPending(each.workload()));
     play.run(

@@ -200,16 +200,10 @@ public final class ListWatch implements AutoCloseable {
     try (ResponseStream opened = open(request, patience)) {
       handler.watchBegins();
       due = clock.instant().plus(options.silence());
-      int events = 0;
-      try {
-        events = follow(opened, handler);
-      } catch (IOException e) {
-        throw isSilent(opened) ? silent(e) : e;
-      }
+      int events = follow(opened, handler);
       if (isSilent(opened)) {
         throw silent(null);
       }
-      due = Instant.MAX;
       return events;
     }
   }
@@ -219,11 +213,21 @@ public final class ListWatch implements AutoCloseable {
   }
 
   private IOException silent(@Nullable IOException cause) {
-    due = Instant.MAX;
     return new IOException("nothing was heard for " + options.silence().toSeconds() + "s", cause);
   }
 
+  /** Reads the events; however it ends, the next answer has its whole time. */
   private int follow(ResponseStream opened, Handler handler) throws IOException {
+    try {
+      return events(opened, handler);
+    } catch (IOException e) {
+      throw isSilent(opened) ? silent(e) : e;
+    } finally {
+      due = Instant.MAX;
+    }
+  }
+
+  private int events(ResponseStream opened, Handler handler) throws IOException {
     LineReader lines = new LineReader(options.pacing().apply(opened), options.objectBytes());
     int skipped = 0;
     int events = 0;

@@ -384,10 +384,12 @@ public final class ExplainEndpoint implements HttpHandler {
     estimate
         .learned()
         .ifPresent(
-            learned ->
-                node.put("runs", learned.count())
-                    .put("group", learned.level().text())
-                    .put("failedShare", learned.failedShare()));
+            learned -> {
+              node.put("group", learned.level().text());
+              if (RunTimeText.isOfOneNamespace(learned)) {
+                node.put("runs", learned.count()).put("failedShare", learned.failedShare());
+              }
+            });
     runTime.queueWithDefault().ifPresent(queue -> node.put("defaultOf", queue));
     estimate.limit().ifPresent(limit -> node.put("limitSeconds", limit.toSeconds()));
     runTime.age().ifPresent(age -> node.put("ageSeconds", age.toSeconds()));
