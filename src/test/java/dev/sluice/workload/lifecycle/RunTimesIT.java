@@ -57,7 +57,7 @@ class RunTimesIT {
       submit("holder", "image-b", "10m", "sluice.dev/expected-run-time: 10m", "lq");
       api.awaitRunning("holder", 1);
       submit("train-4", "image-a", "2s", "", "lq");
-      awaitExplained(cluster, "train-4", LEARNED);
+      awaitExplained(cluster, "train-4", LEARNED, "starts in about ", "by declared run times");
       awaitExplained(
           cluster, "holder", "it is not pending", "runs about 10m, declared by its owner; it has");
 
