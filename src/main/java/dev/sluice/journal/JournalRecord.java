@@ -1,6 +1,5 @@
 package dev.sluice.journal;
 
-import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
@@ -33,10 +32,9 @@ public sealed interface JournalRecord {
   /**
    * The second record of a segment: the engine before the first event of the segment.
    *
-   * @param options the options of the engine
-   * @param state the state of the engine
+   * @param state the state of the engine, with its options
    */
-  record Checkpoint(EngineOptions options, Record state) implements JournalRecord {}
+  record Checkpoint(EngineState state) implements JournalRecord {}
 
   /** An event that the engine applied. */
   record Applied(SchedulerEvent event) implements JournalRecord {}
@@ -52,6 +50,6 @@ public sealed interface JournalRecord {
 
   /** All types of records in a journal. */
   static RecordTypes types() {
-    return RecordTypes.of(JournalRecord.class, EngineState.class);
+    return RecordTypes.of(JournalRecord.class);
   }
 }

@@ -2,7 +2,6 @@ package dev.sluice.journal;
 
 import dev.sluice.core.engine.Engine;
 import dev.sluice.core.engine.EngineListener;
-import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Checkpoint;
@@ -18,14 +17,12 @@ public final class JournalRecorder implements EngineListener {
   private static final int MOST_FAILURES = 13;
 
   private final JournalWriter writer;
-  private final EngineOptions options;
   private long roundsToSkip;
   private int failures;
 
-  /** A recorder of an engine with these options, to which no event was applied yet. */
-  public JournalRecorder(JournalWriter writer, EngineOptions options) {
+  /** A recorder of one engine. */
+  public JournalRecorder(JournalWriter writer) {
     this.writer = writer;
-    this.options = options;
   }
 
   @Override
@@ -34,7 +31,7 @@ public final class JournalRecorder implements EngineListener {
       return;
     }
     try {
-      writer.checkpoint(new Checkpoint(options, engine.export()));
+      writer.checkpoint(new Checkpoint(engine.export()));
       roundsToSkip = 0;
       failures = 0;
     } catch (RuntimeException e) {

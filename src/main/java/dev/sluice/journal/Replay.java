@@ -1,8 +1,6 @@
 package dev.sluice.journal;
 
 import dev.sluice.core.engine.Engine;
-import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalRecord.Applied;
@@ -22,7 +20,6 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -126,28 +123,15 @@ final class Replay {
         events, cycles, decisions, List.copyOf(skipped), Optional.ofNullable(difference));
   }
 
-  /**
-   * An engine in a recorded state; null if the state can't be restored without what was before it.
-   */
-  private static @Nullable Engine restored(
-      EngineOptions options, Record state, Consumer<Decision> decisions) {
-    return state instanceof EngineState exported
-        ? Engine.restore(options, exported, decisions)
-        : null;
-  }
-
   /** The last segment from which everything since {@link #from} can be replayed. */
   private int first(List<Path> segments) {
     int first = 0;
     for (int i = 1; i < segments.size(); i++) {
       try (SegmentReader reader = new SegmentReader(segments.get(i), types)) {
-        boolean restorable = false;
         Item item = reader.next();
         while (item instanceof Item.Entry entry) {
-          if (entry.value() instanceof Checkpoint(var options, var state)) {
-            restorable = restored(options, state, decision -> {}) != null;
-          } else if (entry.value() instanceof Applied(SchedulerEvent.TimePassed(var time))) {
-            first = restorable && time.isBefore(from) ? i : first;
+          if (entry.value() instanceof Applied(SchedulerEvent.TimePassed(var time))) {
+            first = time.isBefore(from) ? i : first;
             break;
           }
           item = reader.next();
@@ -199,12 +183,9 @@ final class Replay {
           forget();
         }
       }
-      case Checkpoint(var options, var state) -> {
+      case Checkpoint(var state) -> {
         if (engine == null) {
-          engine = restored(options, state, made::add);
-          if (engine == null) {
-            skip("can't be replayed without the segment before");
-          }
+          engine = Engine.restore(state.options(), state, made::add);
         }
       }
       case Gap(var lost) -> {

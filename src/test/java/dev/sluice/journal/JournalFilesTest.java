@@ -3,7 +3,6 @@ package dev.sluice.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.OpenSession;
 import dev.sluice.journal.JournalRecord.Checkpoint;
@@ -32,8 +31,7 @@ class JournalFilesTest {
   private static final RecordTypes TYPES = JournalRecord.types();
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final Session SESSION = new Session(START, "pod-0", 3);
-  private static final Checkpoint EMPTY =
-      new Checkpoint(EngineOptions.DEFAULT, SegmentListener.emptyState());
+  private static final Checkpoint EMPTY = new Checkpoint(SegmentListener.emptyState());
 
   @TempDir private Path root = Path.of("");
 

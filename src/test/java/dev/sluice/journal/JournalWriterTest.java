@@ -3,7 +3,7 @@ package dev.sluice.journal;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.journal.JournalDirectory.SegmentFile;
 import dev.sluice.journal.JournalRecord.Checkpoint;
@@ -68,9 +68,9 @@ class JournalWriterTest {
     return writer;
   }
 
-  private static void checkpoint(JournalWriter writer, Record state) {
+  private static void checkpoint(JournalWriter writer, EngineState state) {
     await().atMost(Duration.ofSeconds(20)).until(writer::wantsCheckpoint);
-    writer.checkpoint(new Checkpoint(EngineOptions.DEFAULT, state));
+    writer.checkpoint(new Checkpoint(state));
   }
 
   private static SchedulerEvent event(long n) {

@@ -1,6 +1,5 @@
 package dev.sluice.journal;
 
-import dev.sluice.core.engine.EngineState;
 import dev.sluice.journal.RecordTypes.RecordType;
 import dev.sluice.journal.RecordTypes.ValueType;
 import java.math.BigDecimal;
@@ -116,9 +115,6 @@ final class RandomRecords {
   }
 
   private Class<?> concrete(Class<?> type) {
-    if (type == Record.class) {
-      return EngineState.class;
-    }
     Class<?> chosen = type;
     while (chosen.isSealed()) {
       Class<?>[] permitted = chosen.getPermittedSubclasses();

@@ -243,7 +243,7 @@ class RecordedThreadTest {
               failure -> {
                 throw new AssertionError(failure);
               })) {
-        thread.record(new JournalRecorder(writer, EngineOptions.DEFAULT));
+        thread.record(new JournalRecorder(writer));
         thread.start();
         declare(thread);
         assertThat(play(thread, workloads)).isEqualTo(workloads);

@@ -18,7 +18,6 @@ import java.time.Instant;
 /** Writes a session of a journal on the thread of the engine, so that none of it is lost. */
 final class SegmentListener implements EngineListener, AutoCloseable {
 
-  private final EngineOptions options;
   private final OpenSession session;
   private final Session id;
   private final long segmentBytes;
@@ -33,7 +32,6 @@ final class SegmentListener implements EngineListener, AutoCloseable {
 
   SegmentListener(Path root, Instant start, EngineOptions options, long segmentBytes)
       throws IOException {
-    this.options = options;
     this.segmentBytes = segmentBytes;
     session = new JournalDirectory(root, JournalRecord.types()).open(start, "pod-0");
     id = new Session(start, "pod-0", 0);
@@ -46,13 +44,13 @@ final class SegmentListener implements EngineListener, AutoCloseable {
     return new Engine(EngineOptions.DEFAULT, decision -> {}).export();
   }
 
-  private SegmentWriter begin(Record state, long previous) throws IOException {
+  private SegmentWriter begin(EngineState state, long previous) throws IOException {
     SegmentWriter begun =
         SegmentWriter.begin(
             JournalDirectory.createFile(session.segment(segments++, sequence)),
             JournalRecord.types(),
             new Header(id, "1", sequence, previous),
-            new Checkpoint(options, state));
+            new Checkpoint(state));
     checkpointBytes = begun.size();
     return begun;
   }

@@ -79,8 +79,7 @@ public final class SchedulerModule implements OperatorModule {
             context.clock(),
             this::failed);
     journal = journal();
-    journal.ifPresent(
-        writer -> engine.record(new JournalRecorder(writer, context.options().engine())));
+    journal.ifPresent(writer -> engine.record(new JournalRecorder(writer)));
     clientQueries = new SharedPositions(engine, engine.views(), context.clock());
     counts = metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
     pendingGauges =
