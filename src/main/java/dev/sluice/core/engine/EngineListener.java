@@ -9,15 +9,18 @@ import dev.sluice.core.model.SchedulerEvent;
  */
 public interface EngineListener {
 
+  /** Nobody listens. */
+  EngineListener NONE = new EngineListener() {};
+
   /** A round starts: no event is being applied, and no cycle runs. */
-  void roundStarts(Engine engine);
+  default void roundStarts(Engine engine) {}
 
   /** The engine applies this event next. */
-  void applies(SchedulerEvent event);
+  default void applies(SchedulerEvent event) {}
 
   /** The engine runs a cycle next, which may evaluate nothing. */
-  void cycles();
+  default void cycles() {}
 
   /** The engine has decided. */
-  void decided(Decision decision);
+  default void decided(Decision decision) {}
 }

@@ -20,7 +20,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -59,7 +58,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private final InstantSource clock;
   private final CycleListener cycles;
   private final Thread thread;
-  private @Nullable EngineListener listener;
+  private EngineListener listener = EngineListener.NONE;
   private Instant published = Instant.EPOCH;
   private volatile boolean closed;
 
@@ -118,7 +117,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
   private static final class DecisionCounter implements Consumer<Decision> {
     private final Consumer<Decision> sink;
-    private @Nullable EngineListener listener;
+    private EngineListener listener = EngineListener.NONE;
     private int successes;
     private int decisions;
 
@@ -132,9 +131,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
         successes++;
       }
       decisions++;
-      if (listener != null) {
-        listener.decided(decision);
-      }
+      listener.decided(decision);
       sink.accept(decision);
     }
   }
@@ -181,9 +178,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
    */
   private boolean round(List<Message> messages) {
     Instant now = clock.instant();
-    if (listener != null) {
-      listener.roundStarts(engine);
-    }
+    listener.roundStarts(engine);
     apply(new SchedulerEvent.TimePassed(now));
     for (Message message : messages) {
       apply(message);
@@ -205,9 +200,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private boolean cycle() {
     int before = decisionCounter.successes;
     long start = System.nanoTime();
-    if (listener != null) {
-      listener.cycles();
-    }
+    listener.cycles();
     boolean evaluated = engine.cycle();
     if (evaluated) {
       cycles.cycled(System.nanoTime() - start, decisionCounter.successes > before);
@@ -232,9 +225,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   private void apply(SchedulerEvent schedulerEvent) {
-    if (listener != null) {
-      listener.applies(schedulerEvent);
-    }
+    listener.applies(schedulerEvent);
     engine.apply(schedulerEvent);
   }
 
