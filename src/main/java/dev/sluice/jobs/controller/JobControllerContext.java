@@ -1,11 +1,13 @@
 package dev.sluice.jobs.controller;
 
 import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobIntake;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.controller.WorkQueueSettings;
 import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.workload.record.CachedWorkload;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -62,6 +64,18 @@ public record JobControllerContext(
   /** How the queue of a controller runs whose keys are objects of {@code kind}. */
   public WorkQueueSettings queue(JobKind kind) {
     return queue.ofKind(kind.group(), kind.kind());
+  }
+
+  /**
+   * Whether a rollout may let pods of a set go: its Workload has no quota, nothing of the set runs
+   * in another cluster, and pods may run for a moment without quota.
+   *
+   * @param job the set as a job
+   */
+  public boolean letsGoForRollout(CachedJob job, CachedWorkload workload) {
+    return !options.clusterState().prevents()
+        && !workload.admitted()
+        && !gatedCheck.runs(job, workload);
   }
 
   /** How many objects of one kind are written at the same time. */

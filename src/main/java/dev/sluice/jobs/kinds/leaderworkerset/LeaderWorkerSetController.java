@@ -18,10 +18,10 @@ import dev.sluice.jobs.kinds.pod.GroupMembership;
 import dev.sluice.jobs.kinds.pod.GroupedPodWriter;
 import dev.sluice.jobs.kinds.pod.PodIndex;
 import dev.sluice.jobs.kinds.statefulset.StatefulSets;
+import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.ManagementStatus;
 import dev.sluice.jobs.policy.ReconcileContext;
-import dev.sluice.jobs.policy.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 
 /** The controller of LeaderWorkerSets. */
@@ -99,10 +100,9 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
 
     private final LeaderWorkerSetPolicy policy;
     private final boolean identifierAnnotations;
-    private final boolean prevents;
+    private final BiPredicate<CachedJob, CachedWorkload> letsGo;
     private final JobExecutor executor;
     private final OwnerChainResolver ownerChainResolver;
-    private final RemoteExecutionCheck remoteExecutionCheck;
     private final JobReconciler.Dependencies dependencies;
     private final Semaphore writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
     private final GroupedPodWriter podWriter;
@@ -113,10 +113,9 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
       this.policy = new LeaderWorkerSetPolicy(context.options());
       this.identifierAnnotations =
           context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
-      this.prevents = context.options().clusterState().prevents();
+      this.letsGo = context::letsGoForRollout;
       this.executor = new JobExecutor(new LeaderWorkerSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
-      this.remoteExecutionCheck = context.gatedCheck();
       this.podWriter = new GroupedPodWriter(dependencies, writers);
     }
 
@@ -225,11 +224,7 @@ public final class LeaderWorkerSetController extends GatedSetController<CachedLe
       if (GroupMembership.isInAnotherGroup(name, pod)) {
         return podWriter.delete(set.job().ref(), pod.job());
       }
-      boolean waits =
-          !prevents
-              && find(set, name)
-                  .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
-                  .isPresent();
+      boolean waits = find(set, name).filter(it -> letsGo.test(set.job(), it)).isPresent();
       Optional<JobPatch> patch =
           place.needed(set, pod, name, waits ? updateRevision : "", identifierAnnotations);
       return patch.isEmpty()

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.function.BiPredicate;
 import java.util.function.Supplier;
 
 /** The controller of StatefulSets. */
@@ -100,7 +101,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
 
     private final StatefulSetPolicy policy;
     private final boolean identifierAnnotations;
-    private final boolean prevents;
+    private final BiPredicate<CachedJob, CachedWorkload> letsGo;
     private final JobExecutor executor;
     private final OwnerChainResolver ownerChainResolver;
     private final RemoteExecutionCheck remoteExecutionCheck;
@@ -115,7 +116,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
       this.policy = new StatefulSetPolicy(context.options());
       this.identifierAnnotations =
           context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
-      this.prevents = context.options().clusterState().prevents();
+      this.letsGo = context::letsGoForRollout;
       this.executor = new JobExecutor(new StatefulSets(), dependencies);
       this.ownerChainResolver = context.ownerChainResolver();
       this.remoteExecutionCheck = context.gatedCheck();
@@ -296,10 +297,7 @@ public final class StatefulSetController extends GatedSetController<CachedStatef
                   workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
                   workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
                   identifierAnnotations),
-              !prevents
-                  && workload
-                      .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
-                      .isPresent(),
+              workload.filter(it -> letsGo.test(set.job(), it)).isPresent(),
               pod);
       return patch.isEmpty()
           ? Optional.empty()
