@@ -7,6 +7,7 @@ import dev.sluice.forecast.feed.StartEstimator;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.metrics.RunTimeMetrics;
 import dev.sluice.queues.cache.CachedRunTimeRules;
+import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,13 +59,11 @@ public final class RunTimeModule implements OperatorModule {
       SchedulerModule scheduler) {
     this.context = context;
     CachedRunTimeRules rules = new CachedRunTimeRules(informers.caches());
+    Function<CachedWorkload, String> clusterQueues =
+        workload -> rules.clusterQueue(workload.id().namespace(), workload.spec().queueName());
     recorder =
         new RunTimeRecorder(
-            context.options().runTimes(),
-            workload -> rules.clusterQueue(workload.id().namespace(), workload.spec().queueName()),
-            oneByOne,
-            context.clock(),
-            this::recorded);
+            context.options().runTimes(), clusterQueues, oneByOne, context.clock(), this::recorded);
     metrics = new RunTimeMetrics(context.metrics(), context::role, recorder::groups);
     estimator =
         new RunTimeEstimator(
@@ -76,7 +76,7 @@ public final class RunTimeModule implements OperatorModule {
             scheduler.engine()::state,
             id -> workloads.cache().get(id),
             estimator::of,
-            workload -> rules.clusterQueue(workload.id().namespace(), workload.spec().queueName()),
+            clusterQueues,
             context.clock(),
             forecasts);
     workloads.reflector().listen(recorder);

@@ -57,6 +57,11 @@ public record EngineState(
     return StateOfTrees.of(this, root);
   }
 
+  /** The roots of the quota trees of all ClusterQueues, by the name of the ClusterQueue. */
+  public Map<String, WaitingExport.TreeRoot> roots() {
+    return StateOfTrees.rootsOf(this);
+  }
+
   /**
    * What is declared beside queues.
    *

@@ -113,11 +113,29 @@ final class StateOfTrees {
     }
   }
 
+  /** The roots of the trees of all ClusterQueues of a state, by the name of the ClusterQueue. */
+  static Map<String, WaitingExport.TreeRoot> rootsOf(EngineState state) {
+    StateOfTrees trees = new StateOfTrees(state);
+    Map<String, WaitingExport.TreeRoot> roots = new HashMap<>();
+    for (ClusterQueueExport queue : state.clusterQueues()) {
+      String cohort = trees.rootCohortOf(queue);
+      roots.put(
+          queue.name(),
+          new WaitingExport.TreeRoot(cohort.isEmpty() ? queue.name() : cohort, cohort.isEmpty()));
+    }
+    return roots;
+  }
+
   /** The root of a queue's tree: the queue itself if it has no cohort, or one in a circle. */
   private String rootOf(ClusterQueueExport queue) {
-    String cohort = queue.spec().map(spec -> spec.cohort()).orElse("");
-    String root = cohort.isEmpty() ? "" : rootOf(cohort);
+    String root = rootCohortOf(queue);
     return root.isEmpty() ? queue.name() : root;
+  }
+
+  /** The cohort at the root of a queue's tree; empty if it has none, or one in a circle. */
+  private String rootCohortOf(ClusterQueueExport queue) {
+    String cohort = queue.spec().map(spec -> spec.cohort()).orElse("");
+    return cohort.isEmpty() ? "" : rootOf(cohort);
   }
 
   /** The root above a cohort; empty if its parents form a circle. */

@@ -70,6 +70,23 @@ public record PendingWorkload(
             gated, evictable);
   }
 
+  /** The same Workload in another version, queued since another time. */
+  public PendingWorkload requeued(long newVersion, Instant since) {
+    return new PendingWorkload(
+        id,
+        newVersion,
+        queueName,
+        shape,
+        priority,
+        createdAt,
+        since,
+        notBefore,
+        held,
+        defect,
+        gated,
+        evictable);
+  }
+
   /** The same Workload whose backoff is over. */
   public PendingWorkload withoutBackoff() {
     return new PendingWorkload(

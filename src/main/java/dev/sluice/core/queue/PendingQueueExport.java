@@ -1,6 +1,7 @@
 package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.EquivalenceClass.Shortage;
@@ -88,6 +89,28 @@ public record PendingQueueExport(
       missingQuota = List.copyOf(missingQuota);
       members = List.copyOf(members);
       unreported = List.copyOf(unreported);
+    }
+
+    /** The members as they were told to the engine. */
+    public List<PendingWorkload> workloads() {
+      return members.stream().map(this::workload).toList();
+    }
+
+    private PendingWorkload workload(QueuedExport queued) {
+      QueuedConditions conditions = queued.conditions();
+      return new PendingWorkload(
+          queued.id(),
+          queued.version(),
+          queued.queueName(),
+          shape,
+          priority,
+          queued.createdAt(),
+          queued.queuedAt(),
+          Optional.empty(),
+          false,
+          conditions.defect(),
+          conditions.gated(),
+          conditions.evictable());
     }
   }
 

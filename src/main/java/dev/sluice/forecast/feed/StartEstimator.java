@@ -229,22 +229,18 @@ public final class StartEstimator implements WorkloadListener {
     public Instant startedAt(WorkloadId id, Instant reservedAt) {
       return workloads
           .get(id)
-          .flatMap(workload -> runTimes.apply(workload).age())
-          .map(age -> clock.instant().minus(age))
+          .flatMap(workload -> WorkloadRuns.startedAt(workload, clock.instant()))
           .orElse(reservedAt);
     }
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    if (after == null || (before != null && before.quotaReserved()) || !after.quotaReserved()) {
-      return;
-    }
     // a Workload that was reserving when it was first seen says nothing of how long it waited
-    if (before == null) {
-      return;
+    boolean waited = before != null && !before.quotaReserved();
+    if (waited && after != null && after.quotaReserved()) {
+      started(after, clock.instant());
     }
-    started(after, clock.instant());
   }
 
   private void started(CachedWorkload workload, Instant now) {

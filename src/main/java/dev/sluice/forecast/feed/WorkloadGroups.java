@@ -7,12 +7,9 @@ import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.PodRequests;
+import dev.sluice.workload.record.PodTemplateHash;
 import dev.sluice.workload.record.ResourceContext;
-import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -53,7 +50,7 @@ final class WorkloadGroups {
     List<PodSet> podSets = workload.spec().podSets();
     return podSets.size() == 1
         ? podSets.getFirst().template().fingerprint()
-        : digest(
+        : PodTemplateHash.digest(
             podSets.stream()
                 .map(podSet -> podSet.name() + "=" + podSet.template().fingerprint())
                 .collect(Collectors.joining(",")));
@@ -61,7 +58,7 @@ final class WorkloadGroups {
 
   /** What the pods request, as the templates say it: defaults of the namespace are the same. */
   private static String request(CachedWorkload workload) {
-    return digest(
+    return PodTemplateHash.digest(
         workload.spec().podSets().stream()
             .map(
                 podSet ->
@@ -71,15 +68,5 @@ final class WorkloadGroups {
                                 podSet.template(), NamespaceLimits.NONE, ResourceContext.NONE)
                             .perPod())
             .collect(Collectors.joining(",")));
-  }
-
-  private static String digest(String text) {
-    try {
-      byte[] sha =
-          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(sha, 0, 12);
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every Java platform has SHA-256", e);
-    }
   }
 }

@@ -142,21 +142,12 @@ public final class Play {
     act(
         at,
         () -> {
-          PendingWorkload arrived = at(workload, version++, workload.queuedAt());
+          PendingWorkload arrived = workload.requeued(version++, workload.queuedAt());
           live.put(arrived.id(), new Played(arrived.id(), arrived));
           scheduler.apply(new SchedulerEvent.WorkloadPending(arrived));
           wakeAfterBackoff(arrived);
+          listener.arrived(arrived.id(), now);
         });
-  }
-
-  /** Called at a time, after what was told before for that time, and before decisions. */
-  public void happensBeforeDecisions(Instant at, Runnable action) {
-    act(at, action);
-  }
-
-  /** Anything else that happens at a time, such as a change of a quota. */
-  public void happens(Instant at, SchedulerEvent event) {
-    act(at, () -> scheduler.apply(event));
   }
 
   /**
@@ -238,7 +229,7 @@ public final class Play {
   }
 
   private void preempt(Decision.Target target) {
-    @Nullable Played played = live.get(target.id());
+    Played played = live.get(target.id());
     if (played == null || !played.running) {
       return;
     }
@@ -262,25 +253,8 @@ public final class Play {
       scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
       return;
     }
-    PendingWorkload again = at(known, version++, now);
+    PendingWorkload again = known.requeued(version++, now);
     played.pending = again;
     scheduler.apply(new SchedulerEvent.WorkloadPending(again));
-  }
-
-  /** The same Workload in another version, queued since another time. */
-  private static PendingWorkload at(PendingWorkload workload, long version, Instant queuedAt) {
-    return new PendingWorkload(
-        workload.id(),
-        version,
-        workload.queueName(),
-        workload.shape(),
-        workload.priority(),
-        workload.createdAt(),
-        queuedAt,
-        workload.notBefore(),
-        workload.held(),
-        workload.defect(),
-        workload.gated(),
-        workload.evictable());
   }
 }

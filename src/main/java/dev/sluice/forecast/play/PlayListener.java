@@ -7,6 +7,9 @@ import java.time.Instant;
 /** Told what happens in a play, in order. */
 public interface PlayListener {
 
+  /** A Workload has arrived, and nothing was decided since. */
+  default void arrived(WorkloadId id, Instant at) {}
+
   /**
    * A Workload was admitted, and runs.
    *

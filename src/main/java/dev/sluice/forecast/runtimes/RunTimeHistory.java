@@ -84,9 +84,7 @@ public final class RunTimeHistory {
       forgetOld(runs, run.endedAt());
       forgetBeforeChange(runs);
     }
-    while (groups.size() > options.maxGroups()) {
-      groups.remove(groups.firstEntry().getKey());
-    }
+    forgetSurplus();
   }
 
   /**
@@ -137,6 +135,11 @@ public final class RunTimeHistory {
       runs.finished.addAll(kept.subList(Math.max(0, kept.size() - RUNS_PER_GROUP), kept.size()));
       groups.put(each.group(), runs);
     }
+    forgetSurplus();
+  }
+
+  /** Forgets the groups that were used least recently, beyond the most that are remembered. */
+  private void forgetSurplus() {
     while (groups.size() > options.maxGroups()) {
       groups.remove(groups.firstEntry().getKey());
     }

@@ -2,15 +2,15 @@ package dev.sluice.forecast.starts;
 
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.engine.EngineState.ClusterQueueExport;
+import dev.sluice.core.engine.EngineState.LocalQueueExport;
 import dev.sluice.core.engine.InlineScheduler;
 import dev.sluice.core.engine.WorkloadExport;
-import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingQueueExport.ClassExport;
-import dev.sluice.core.queue.PendingQueueExport.QueuedExport;
+import dev.sluice.core.waiting.WaitingExport.TreeRoot;
 import dev.sluice.forecast.play.Play;
 import dev.sluice.forecast.play.PlayListener;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
@@ -30,9 +30,13 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /** Plays a state of the engine forward, and tells when its pending Workloads start. */
 public final class StartForecast {
+
+  /** The tree of Workloads whose ClusterQueue doesn't exist. */
+  private static final TreeRoot NOWHERE = new TreeRoot("", false);
 
   /** A time that no play reaches. */
   private static final long NOT_STARTED = Long.MAX_VALUE;
@@ -100,9 +104,6 @@ public final class StartForecast {
   /** A Workload that has quota, and for how long it has run. */
   private record Running(WorkloadId id, Duration age) {}
 
-  /** A Workload that waits, and the ClusterQueue that it waits in. */
-  private record Waiting(PendingWorkload workload, String clusterQueue) {}
-
   /** What the plays said of one Workload. */
   private static final class Starts {
     private final long[] millis;
@@ -119,9 +120,9 @@ public final class StartForecast {
   private final Options options;
   private final Wanted wanted;
   private final List<Running> running = new ArrayList<>();
-  private final List<Waiting> waiting = new ArrayList<>();
+  private final List<PendingWorkload> waiting = new ArrayList<>();
   private final Map<WorkloadId, Starts> starts = new LinkedHashMap<>();
-  private final Map<WorkloadId, String> roots = new HashMap<>();
+  private final Map<WorkloadId, TreeRoot> roots = new HashMap<>();
   private final Map<WorkloadId, RunTimeEstimate> runTimes = new HashMap<>();
   private long version;
 
@@ -129,7 +130,7 @@ public final class StartForecast {
   private int plays;
 
   /** Roots of trees in which something that never ends holds quota at the end of a play. */
-  private final Set<String> endless = new HashSet<>();
+  private final Set<TreeRoot> endless = new HashSet<>();
 
   private boolean beyondHorizon;
 
@@ -158,88 +159,58 @@ public final class StartForecast {
   }
 
   private void read() {
-    Map<String, String> parents = new HashMap<>();
-    for (CohortSpec cohort : state.specs().cohorts()) {
-      parents.put(cohort.name(), cohort.parent());
-    }
-    Map<String, String> rootOf = new HashMap<>();
+    Map<String, TreeRoot> rootOf = state.roots();
     for (ClusterQueueExport queue : state.clusterQueues()) {
-      String root = queue.spec().map(spec -> root(spec.cohort(), parents)).orElse("");
-      rootOf.put(queue.name(), root.isEmpty() ? "/" + queue.name() : root);
       for (ClassExport each : queue.pending().classes()) {
-        for (QueuedExport member : each.members()) {
-          waits(pending(each, member), queue.name(), rootOf);
-        }
+        each.workloads().forEach(workload -> waits(workload, rootOf.get(queue.name())));
       }
+    }
+    Map<LocalQueueId, TreeRoot> rootOfLocal = new HashMap<>();
+    for (LocalQueueExport queue : state.localQueues()) {
+      queue
+          .spec()
+          .map(spec -> rootOf.get(spec.clusterQueue()))
+          .ifPresent(root -> rootOfLocal.put(queue.id(), root));
     }
     for (WorkloadExport workload : state.workloads().workloads()) {
       version = Math.max(version, workload.version());
       workload.reservation().ifPresent(reservation -> runs(workload.id(), reservation, rootOf));
       if (workload.reservation().isEmpty() && !starts.containsKey(workload.id())) {
-        workload.retained().ifPresent(retained -> waits(retained, queueOf(retained), rootOf));
+        // it waits outside of a queue, as for the end of a backoff
+        workload
+            .retained()
+            .ifPresent(retained -> waits(retained, rootOfLocal.get(retained.localQueue())));
       }
     }
     version++;
   }
 
   private void runs(
-      WorkloadId id, WorkloadExport.ReservationExport reservation, Map<String, String> rootOf) {
+      WorkloadId id, WorkloadExport.ReservationExport reservation, Map<String, TreeRoot> rootOf) {
     Instant began = knowledge.startedAt(id, reservation.holder().reservedAt());
     Duration age = Duration.between(began, state.now());
     running.add(new Running(id, age.isNegative() ? Duration.ZERO : age));
-    roots.put(id, rootOf.getOrDefault(reservation.clusterQueue(), ""));
+    rooted(id, rootOf.get(reservation.clusterQueue()));
   }
 
-  /** The ClusterQueue of a Workload that waits outside of a queue, as for the end of a backoff. */
-  private String queueOf(PendingWorkload workload) {
-    return state.localQueues().stream()
-        .filter(queue -> queue.id().equals(workload.localQueue()))
-        .flatMap(queue -> queue.spec().stream())
-        .map(LocalQueueSpec::clusterQueue)
-        .findFirst()
-        .orElse("");
-  }
-
-  private void waits(PendingWorkload workload, String queue, Map<String, String> rootOf) {
+  private void waits(PendingWorkload workload, @Nullable TreeRoot root) {
     version = Math.max(version, workload.version());
-    waiting.add(new Waiting(workload, queue));
+    waiting.add(workload);
     if (wanted.workloads().test(workload.id())) {
       starts.put(workload.id(), new Starts(options.plays()));
     }
-    roots.put(workload.id(), rootOf.getOrDefault(queue, ""));
+    rooted(workload.id(), root);
   }
 
-  /** The root of the tree of a cohort; stops at a circle. */
-  private static String root(String cohort, Map<String, String> parents) {
-    String root = cohort;
-    String parent = parents.getOrDefault(root, "");
-    Set<String> seen = new HashSet<>();
-    while (!parent.isEmpty() && seen.add(root)) {
-      root = parent;
-      parent = parents.getOrDefault(root, "");
+  private void rooted(WorkloadId id, @Nullable TreeRoot root) {
+    if (root != null) {
+      roots.put(id, root);
     }
-    return root;
-  }
-
-  private static PendingWorkload pending(ClassExport of, QueuedExport member) {
-    return new PendingWorkload(
-        member.id(),
-        member.version(),
-        member.queueName(),
-        of.shape(),
-        of.priority(),
-        member.createdAt(),
-        member.queuedAt(),
-        Optional.empty(),
-        false,
-        member.conditions().defect(),
-        member.conditions().gated(),
-        member.conditions().evictable());
   }
 
   /** Plays once; false if that was ended before its end. */
   private boolean play(int number) {
-    Map<String, Basis> weakest = new HashMap<>();
+    Map<TreeRoot, Basis> weakest = new HashMap<>();
     Set<WorkloadId> holding = new HashSet<>();
     List<Decision> decisions = new ArrayList<>();
     InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
@@ -282,7 +253,7 @@ public final class StartForecast {
           knowledge.again(each.id()),
           runTime(each.id()).remaining(each.age(), quantile(each.id(), 0, number)));
     }
-    waiting.forEach(each -> play.knownPending(each.workload()));
+    waiting.forEach(play::knownPending);
     play.run(
         state.now().plus(options.horizon()),
         () -> missing[0] == 0 || !wanted.goesOn().getAsBoolean());
@@ -301,8 +272,8 @@ public final class StartForecast {
     return true;
   }
 
-  private String root(WorkloadId id) {
-    return roots.getOrDefault(id, "");
+  private TreeRoot root(WorkloadId id) {
+    return roots.getOrDefault(id, NOWHERE);
   }
 
   private RunTimeEstimate runTime(WorkloadId id) {

@@ -155,7 +155,8 @@ public record PodTemplateHash(String full, String withoutTolerations) {
     }
   }
 
-  private static String digest(String text) {
+  /** The first 96 bits of the SHA-256 of a text in UTF-8, as 24 hexadecimal digits. */
+  public static String digest(String text) {
     try {
       byte[] sha =
           MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));

@@ -42,6 +42,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -92,7 +93,7 @@ final class EstimateTrial {
   private final RunTimeHistory history = new RunTimeHistory(RunTimeOptions.DEFAULT);
   private final Map<String, Deque<Duration>> lastTwo = new HashMap<>();
   private final StartCalibration calibration = new StartCalibration();
-  private final Set<WorkloadId> arrived = new java.util.LinkedHashSet<>();
+  private final Set<WorkloadId> arrived = new LinkedHashSet<>();
   private final Map<WorkloadId, Map<Method, Asked>> asked = new HashMap<>();
   private final Map<Method, List<Judged>> judged = new LinkedHashMap<>();
   private long number;
@@ -129,6 +130,11 @@ final class EstimateTrial {
             Duration.ZERO,
             new PlayListener() {
               @Override
+              public void arrived(WorkloadId id, Instant at) {
+                arrived.add(id);
+              }
+
+              @Override
               public void started(Decision.Admit admission, int run) {
                 EstimateTrial.this.started(admission.id(), admission.at());
               }
@@ -142,7 +148,6 @@ final class EstimateTrial {
       PendingWorkload workload = workload(job);
       byId.put(workload.id(), job);
       play.arrives(job.submittedAt(), workload);
-      play.happensBeforeDecisions(job.submittedAt(), () -> arrived.add(workload.id()));
     }
     play.run(
         Instant.MAX,
@@ -243,12 +248,7 @@ final class EstimateTrial {
   private RunTimeEstimate runTime(WorkloadId id) {
     TraceJob job = job(id);
     return RunTimeEstimate.of(
-        Optional.empty(), history.learned(groups(job), now(job)), job.limit());
-  }
-
-  /** History forgets by the time of the runs that it is told of; this is when the job came. */
-  private static Instant now(TraceJob job) {
-    return job.submittedAt();
+        Optional.empty(), history.learned(groups(job), job.submittedAt()), job.limit());
   }
 
   private RunTimeEstimate limit(WorkloadId id) {

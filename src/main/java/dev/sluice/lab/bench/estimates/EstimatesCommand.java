@@ -14,11 +14,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -204,7 +206,7 @@ public final class EstimatesCommand implements Callable<Integer> {
         .orElse(Double.POSITIVE_INFINITY);
   }
 
-  private static double share(List<Judged> judged, java.util.function.Predicate<Judged> condition) {
+  private static double share(List<Judged> judged, Predicate<Judged> condition) {
     return judged.isEmpty()
         ? Double.NaN
         : 100.0 * judged.stream().filter(condition).count() / judged.size();
@@ -213,6 +215,6 @@ public final class EstimatesCommand implements Callable<Integer> {
   private static double median(double[] values) {
     return values.length == 0
         ? Double.NaN
-        : java.util.Arrays.stream(values).sorted().toArray()[values.length / 2];
+        : Arrays.stream(values).sorted().toArray()[values.length / 2];
   }
 }
