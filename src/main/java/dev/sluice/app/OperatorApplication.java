@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGates;
 import dev.sluice.app.module.AccountingModule;
 import dev.sluice.app.module.CacheReadiness;
 import dev.sluice.app.module.CacheSyncWaiter;
@@ -189,6 +190,7 @@ public final class OperatorApplication implements AutoCloseable {
    *     be listed in time
    */
   public void start() throws IOException, GeneralSecurityException {
+    LOG.info("feature gates on=default missing={}", FeatureGates.missingDefaults());
     modules.start(new CacheSyncWaiter(configuration.controller().cacheSyncTimeout()));
     context.listed().complete(null);
     if (configuration.leaderElection().leaderElect()) {

@@ -36,6 +36,14 @@ public record FeatureGates(Set<FeatureGate> on) {
     return on.contains(gate);
   }
 
+  /** The names of the gates that the API has on by default, and that are always off here. */
+  public static List<String> missingDefaults() {
+    return Arrays.stream(FeatureGate.values())
+        .filter(gate -> gate.onByDefault() && !gate.works(true))
+        .map(FeatureGate::text)
+        .toList();
+  }
+
   /** Whether preemption gates exist, and block preemption while they are closed. */
   public boolean preemptionGates() {
     return enabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
@@ -80,8 +88,8 @@ public record FeatureGates(Set<FeatureGate> on) {
     asked.forEach((gate, value) -> checkAsked(gate, value, where, errors));
     Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
     for (FeatureGate gate : FeatureGate.values()) {
-      boolean value = asked.getOrDefault(gate, gate.valueToday());
-      if (value) {
+      Boolean value = asked.get(gate);
+      if (value != null && gate.works(value) ? value : gate.valueToday()) {
         on.add(gate);
       }
     }
@@ -124,7 +132,7 @@ public record FeatureGates(Set<FeatureGate> on) {
       FeatureGate gate, boolean value, String where, ValidationErrors errors) {
     if (gate.locked() && value != gate.onByDefault()) {
       errors.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
-    } else if (!gate.works(value)) {
+    } else if (!gate.accepts(value)) {
       errors.add(
           where + gate.text(),
           value

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -845,7 +846,20 @@ class ConfigurationLoaderTest {
           .as(flag)
           .isEqualTo(defaults.featureGates());
     }
-    assertThat(FeatureGate.values()).hasSize(81);
+    assertThat(FeatureGate.values()).hasSize(112);
+  }
+
+  /** Files that spell out every gate come from whoever switches from Kueue 0.20. */
+  @Test
+  void fileThatSpellsOutEveryDefaultOfTheApiIsAFileThatSaysNothing() throws Exception {
+    String gates =
+        Stream.of(FeatureGate.values())
+            .map(gate -> gate.text() + ": " + gate.onByDefault())
+            .collect(Collectors.joining(", ", "featureGates: {", "}"));
+
+    assertThat(load(gates).featureGates()).isEqualTo(FeatureGates.DEFAULT);
+    assertThat(FeatureGates.missingDefaults()).contains("KueueDRAIntegration");
+    assertThat(FeatureGates.DEFAULT.enabled(FeatureGate.KUEUE_DRA_INTEGRATION)).isFalse();
   }
 
   private static Configuration load(String yaml) throws ConfigurationException {
