@@ -147,8 +147,9 @@ public final class OperatorApplication implements AutoCloseable {
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
     CertificateModule certificates = new CertificateModule(context, servers);
-    InstallationModule installation = new InstallationModule(context, servers, installer);
-    installation.onCertificateLost(certificates::refreshSoon);
+    InstallationModule installation =
+        new InstallationModule(context, servers, jobs.definitions(), installer);
+    installation.onTrustChanged(certificates::refreshSoon);
     addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.function.UnaryOperator;
 public final class InstallationWatch implements AutoCloseable {
 
   private static final String ADMISSION = "apis/admissionregistration.k8s.io/v1/";
+  private static final String REGISTRATION = "apis/apiregistration.k8s.io/v1/";
   private static final String RBAC = "apis/rbac.authorization.k8s.io/v1/";
   private static final String ROLE = "kueue-manager-role";
   private static final String BINDING = "kueue-manager-rolebinding";
@@ -45,6 +47,14 @@ public final class InstallationWatch implements AutoCloseable {
         "validating-registration",
         ADMISSION + "validatingwebhookconfigurations" + named(WebhookConfigurations.VALIDATING),
         any -> changed.run());
+  }
+
+  /** Tells of each change of the APIServices of the visibility API. */
+  public void services(Runnable changed) {
+    for (String version : VisibilityApi.VERSIONS) {
+      String name = version + "." + VisibilityApi.GROUP;
+      follow(name, REGISTRATION + "apiservices" + named(name), any -> changed.run());
+    }
   }
 
   /** Tells at each change whether the Secret exists. */

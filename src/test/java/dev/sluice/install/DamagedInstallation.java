@@ -3,9 +3,13 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
@@ -13,6 +17,8 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -22,6 +28,7 @@ import java.time.Duration;
 record DamagedInstallation(TestCluster cluster, ShippedOperator operator) {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final ObjectMapper JSON = new ObjectMapper();
   private static final String SECRET = "kueue-webhook-server-cert";
 
   /** Each is put back, and trusted again; a Service that leads elsewhere is told. */
@@ -104,7 +111,33 @@ record DamagedInstallation(TestCluster cluster, ShippedOperator operator) {
                         .dryRun()
                         .create()
                     != null);
+    trustedAgain(
+        client
+            .genericKubernetesResources("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+            .withName("cohorts." + ApiVersions.GROUP),
+        "/spec/conversion/webhook/clientConfig/caBundle");
+    trustedAgain(
+        client
+            .genericKubernetesResources("apiregistration.k8s.io/v1", "APIService")
+            .withName("v1beta2.visibility.kueue.x-k8s.io"),
+        "/spec/caBundle");
     endpointsAreTold(client);
+  }
+
+  /** As after {@code kubectl replace} by a file that knows no authority. */
+  private static void trustedAgain(Resource<GenericKubernetesResource> object, String path) {
+    JsonPointer pointer = JsonPointer.compile(path);
+    JsonNode trusted = tree(object).at(pointer);
+    assertThat(trusted.asText()).isNotEmpty();
+    object.patch(
+        PatchContext.of(PatchType.JSON), "[{\"op\": \"remove\", \"path\": \"" + path + "\"}]");
+    await(path + " is there again")
+        .atMost(LIMIT)
+        .until(() -> tree(object).at(pointer).equals(trusted));
+  }
+
+  private static JsonNode tree(Resource<GenericKubernetesResource> object) {
+    return JSON.valueToTree(object.require());
   }
 
   /** The slice that leads to this process is taken away and put back. */

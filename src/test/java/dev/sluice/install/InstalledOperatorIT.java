@@ -65,6 +65,10 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 class InstalledOperatorIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  /** In so many renewals of the lease, two seconds apart, nothing else is asked for. */
+  private static final int IDLE_RENEWALS = 8;
+
   private static final Duration START_LIMIT = Duration.ofMinutes(5);
   private static final Pattern METRIC = Pattern.compile("\\b(?:kueue|jvm)_[a-z0-9_]+");
   private static final String V1BETA2 = "kueue.x-k8s.io/v1beta2";
@@ -354,6 +358,20 @@ class InstalledOperatorIT {
   @Order(2)
   void whatSomebodyDeletesIsPutBackAndWhatItCannotPutBackIsTold(TestCluster cluster) {
     new DamagedInstallation(cluster, operator).heals();
+  }
+
+  /** Certificates and registrations are followed by watches, and not asked for again and again. */
+  @Test
+  @Order(2)
+  void idleOperatorAsksForNothingButItsLease(ControlPlane controlPlane) {
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        OperatorRequests.since(
+                            AuditedOperators.log(controlPlane.name()), IDLE_RENEWALS))
+                    .isEmpty());
   }
 
   @Test

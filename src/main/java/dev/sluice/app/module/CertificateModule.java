@@ -32,7 +32,15 @@ import org.slf4j.LoggerFactory;
  */
 public final class CertificateModule implements OperatorModule {
 
-  private static final Duration LOOKS = Duration.ofSeconds(10);
+  /** How often files are looked at, which nothing tells of. */
+  private static final Duration FILE_LOOKS = Duration.ofSeconds(10);
+
+  /**
+   * How often the cluster is looked at besides each change that a watch tells of: certificates
+   * become old, and a watch may not be permitted.
+   */
+  private static final Duration CLUSTER_LOOKS = Duration.ofMinutes(10);
+
   private static final Duration WARM_UP = Duration.ofSeconds(1);
   private static final int WARM_UP_ROUNDS = 200;
 
@@ -77,9 +85,11 @@ public final class CertificateModule implements OperatorModule {
 
   private void refreshFirst(CompletableFuture<Void> listed) {
     List<CertificateSource> sources = certificates();
-    CertificateRotator started = new CertificateRotator(sources.getFirst(), LOOKS);
+    Duration looks =
+        context.configuration().internalCertManagement().enable() ? CLUSTER_LOOKS : FILE_LOOKS;
+    CertificateRotator started = new CertificateRotator(sources.getFirst(), looks);
     rotator = Optional.of(started);
-    others = sources.stream().skip(1).map(source -> new CertificateRotator(source, LOOKS)).toList();
+    others = sources.stream().skip(1).map(source -> new CertificateRotator(source, looks)).toList();
     if (closed) {
       closeRotators();
     }
@@ -107,7 +117,7 @@ public final class CertificateModule implements OperatorModule {
     }
   }
 
-  /** Looks at the certificate, and at the trust in it, before the next look is due. */
+  /** Looks at the certificate, and at the trust in it, soon: something of both has changed. */
   public void refreshSoon() {
     rotator.ifPresent(CertificateRotator::refreshSoon);
   }

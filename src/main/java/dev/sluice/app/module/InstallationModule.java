@@ -7,8 +7,10 @@ import dev.sluice.install.Installer;
 import dev.sluice.install.RegistrationRepair;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.OwnUser;
+import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import dev.sluice.metrics.InstallationMetrics;
+import dev.sluice.server.certificates.KubernetesCaBundleInjector;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -53,15 +55,24 @@ public final class InstallationModule implements OperatorModule {
   private final AtomicBoolean asked = new AtomicBoolean();
   private final ReentrantLock looking = new ReentrantLock();
   private final RegistrationReadiness registrations = new RegistrationReadiness();
-  private volatile Runnable certificateLost = () -> {};
+  private final ServedDefinitions definitions;
+  private volatile Runnable trustChanged = () -> {};
   private volatile boolean reachedByService;
   private volatile boolean hadSecret;
   private volatile boolean closed;
 
-  /** Adds its checks to the readiness that {@code servers} tells. */
+  /**
+   * Adds its checks to the readiness that {@code servers} tells.
+   *
+   * @param definitions tell of changes of those with a conversion
+   */
   public InstallationModule(
-      OperatorContext context, ServerModule servers, Optional<Installer> installer) {
+      OperatorContext context,
+      ServerModule servers,
+      ServedDefinitions definitions,
+      Optional<Installer> installer) {
     this.context = context;
+    this.definitions = definitions;
     this.configuration = context.configuration();
     this.installer = installer;
     this.metrics = new InstallationMetrics(context.metrics().registry());
@@ -70,9 +81,12 @@ public final class InstallationModule implements OperatorModule {
     servers.addReadinessCheck("webhook-endpoints", () -> !faults.containsKey(ENDPOINTS));
   }
 
-  /** What is done when the Secret of the certificate was deleted; to be called before the start. */
-  public void onCertificateLost(Runnable action) {
-    certificateLost = action;
+  /**
+   * What is done when the Secret of the certificate, or an object that the trust in it is written
+   * into, may have changed; to be called before the start.
+   */
+  public void onTrustChanged(Runnable action) {
+    trustChanged = action;
   }
 
   @Override
@@ -149,14 +163,17 @@ public final class InstallationModule implements OperatorModule {
                     WebhookRegistration.of(
                         configuration, WebhookRegistration.service(configuration)),
                     Optional.empty()));
-    watch.registrations(() -> lookSoon(looks));
-    if (repair.isEmpty()) {
-      return;
-    }
+    watch.registrations(
+        () -> {
+          trustChanged.run();
+          lookSoon(looks);
+        });
     var certificates = configuration.internalCertManagement();
     if (certificates.enable()) {
-      watch.secret(
-          configuration.namespace(), certificates.webhookSecretName(), this::secretChanged);
+      followTrust(certificates.webhookSecretName(), repair.isPresent());
+    }
+    if (repair.isEmpty()) {
+      return;
     }
     watch.roles(this::rolesChanged);
     if (reachedByService) {
@@ -178,6 +195,27 @@ public final class InstallationModule implements OperatorModule {
     }
   }
 
+  /** Follows what {@link CertificateModule} reads and writes, so that it needn't ask for it. */
+  private void followTrust(String secret, boolean isShipped) {
+    watch.secret(
+        configuration.namespace(),
+        secret,
+        exists -> {
+          trustChanged.run();
+          if (isShipped) {
+            secretChanged(exists);
+          }
+        });
+    watch.services(trustChanged);
+    definitions.observe(
+        name -> {
+          if (KubernetesCaBundleInjector.CONVERTED.contains(name)) {
+            trustChanged.run();
+          }
+        });
+    var unused = definitions.start();
+  }
+
   /** Looks on another thread, once for any number of changes meanwhile. */
   private void lookSoon(RegistrationRepair repair) {
     if (!asked.getAndSet(true) && !closed) {
@@ -192,9 +230,6 @@ public final class InstallationModule implements OperatorModule {
       RegistrationRepair.Finding finding = repair.look();
       registrations.found(finding);
       tell(REGISTRATIONS, Optional.of(finding.text()).filter(any -> finding.isFault()));
-      if (finding.repaired()) {
-        certificateLost.run();
-      }
     } catch (RuntimeException e) {
       if (!closed) {
         registrations.failed(e);
@@ -215,9 +250,6 @@ public final class InstallationModule implements OperatorModule {
     tell(
         CERTIFICATE,
         lost ? Optional.of("the Secret of the certificate was deleted") : Optional.empty());
-    if (lost) {
-      certificateLost.run();
-    }
   }
 
   private void rolesChanged(Optional<String> missing) {
