@@ -144,7 +144,11 @@ public final class EngineScenario {
         Optional.empty(),
         4,
         Optional.of(
-            new AdmissionFairSharing(Duration.ofMinutes(10), Duration.ofMinutes(5), Map.of())));
+            new AdmissionFairSharing(
+                Duration.ofMinutes(10),
+                Duration.ofMinutes(5),
+                Map.of(),
+                AdmissionFairSharing.Anchor.QUOTA_RESERVATION)));
 
     private final PreemptionPolicies preemption;
     private final int priorities;

@@ -201,7 +201,8 @@ class EngineStateTest {
             new AdmissionFairSharing(
                 Duration.ofSeconds(dice.pick(new Integer[] {0, 20, 100})),
                 Duration.ofSeconds(1 + dice.below(20)),
-                Map.of("memory", 0.5))),
+                Map.of("memory", 0.5),
+                AdmissionFairSharing.Anchor.QUOTA_RESERVATION)),
         new OrderingRules(dice.chance(80), dice.chance(20), dice.chance(80)),
         TopologyEnginesTest.topology(dice));
   }

@@ -6,6 +6,7 @@ import dev.sluice.api.config.Configuration.Integrations;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.MultiKueue.AccessProvider;
 import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.AdmissionFairSharing.Anchor;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import java.time.Duration;
@@ -305,7 +306,10 @@ final class CapabilityDecoder {
         new AdmissionFairSharing(
             fields.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
             fields.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
-            weights);
+            weights,
+            gates.enabled(FeatureGate.ADMISSION_FAIR_SHARING_ANCHOR_AT_QUOTA_RESERVATION)
+                ? Anchor.QUOTA_RESERVATION
+                : Anchor.ADMISSION);
     if (!file.has("admissionFairSharing")) {
       file.unsettle("admissionFairSharing");
       return Optional.empty();

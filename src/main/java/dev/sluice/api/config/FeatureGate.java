@@ -21,7 +21,7 @@ import java.util.Optional;
 public enum FeatureGate {
   ADMISSION_FAIR_SHARING("AdmissionFairSharing", true, BETA, EITHER),
   ADMISSION_FAIR_SHARING_ANCHOR_AT_QUOTA_RESERVATION(
-      "AdmissionFairSharingAnchorAtQuotaReservation", true, BETA, OFF, "AdmissionFairSharing"),
+      "AdmissionFairSharingAnchorAtQuotaReservation", true, BETA, EITHER, "AdmissionFairSharing"),
   ADMISSION_GATED_BY("AdmissionGatedBy", true, BETA, ON),
   ASSIGN_QUEUE_LABELS_FOR_PODS("AssignQueueLabelsForPods", true, BETA, EITHER),
   CLASSICAL_PREEMPTION_CANDIDATE_ORDER_CACHE(

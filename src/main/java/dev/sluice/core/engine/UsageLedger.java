@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.AdmissionFairSharing.Anchor;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.ResourceAmounts;
@@ -8,6 +9,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.UsageVector;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Instant;
 import java.util.Comparator;
@@ -192,15 +194,21 @@ final class UsageLedger {
     }
   }
 
-  /** The current usage of the admitted Workloads, by resource. */
+  /** Whether the use of a Workload counts before it is admitted. */
+  private boolean countsReservations() {
+    return parameters != null && parameters.anchor() == Anchor.QUOTA_RESERVATION;
+  }
+
+  /** The current usage of the Workloads that count, by resource. */
   private Map<String, Long> currentUsage(LocalQueueState queue) {
+    UsageVector current = countsReservations() ? queue.reserved : queue.admitted;
     ClusterQueueCache cache = specRegistry.cacheOf(queue.clusterQueue());
     Map<String, Long> used = new HashMap<>();
     if (cache != null) {
       for (ClusterQueueCache.Group group : cache.groups()) {
         for (int[] pairs : group.pairs()) {
           for (int pair : pairs) {
-            long amount = queue.admitted.get(pair);
+            long amount = current.get(pair);
             if (amount != 0) {
               used.merge(resource(pair), amount, ResourceAmounts::add);
             }
@@ -232,10 +240,12 @@ final class UsageLedger {
     usageChanged(entry.localQueue);
   }
 
-  /** Called when a Workload with quota is admitted. */
-  void admitted(WorkloadEntry entry) {
+  /** Called when the API server knows of the quota of a Workload, and whether it is admitted. */
+  void confirmed(WorkloadEntry entry, boolean admitted) {
     DecayingUsage history = entry.localQueue.history;
-    if (history != null && history.convertPenalty(entry.id.uid())) {
+    if (history != null
+        && (admitted || countsReservations())
+        && history.convertPenalty(entry.id.uid())) {
       usageChanged(entry.localQueue);
     }
   }

@@ -204,9 +204,7 @@ final class WorkloadTable {
         Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
         false);
     secondPasses.set(entry, workload, now);
-    if (workload.admitted()) {
-      usageLedger.admitted(entry);
-    }
+    usageLedger.confirmed(entry, workload.admitted());
     requeueReplacement(entry);
   }
 
@@ -284,11 +282,10 @@ final class WorkloadTable {
     entry.stage = Stage.RESERVING;
     entry.retained = null;
     Reservation reservation = entry.reservation;
-    if (reservation != null && admitted) {
-      quotaAccounting.set(entry, reservation.asAdmitted(), true);
-      usageLedger.admitted(entry);
-    } else if (reservation != null) {
-      quotaAccounting.set(entry, reservation.withoutPods(), true);
+    if (reservation != null) {
+      quotaAccounting.set(
+          entry, admitted ? reservation.asAdmitted() : reservation.withoutPods(), true);
+      usageLedger.confirmed(entry, admitted);
     }
     requeueReplacement(entry);
   }

@@ -10,9 +10,21 @@ import java.util.Map;
  * @param halfLife the time after which past usage counts half; zero: past usage is ignored
  * @param samplingInterval the interval between two samples of the usage; more than zero
  * @param resourceWeights the factor of one unit of a resource; 1 for a resource without an entry
+ * @param anchor from when on the use of a Workload counts
  */
 public record AdmissionFairSharing(
-    Duration halfLife, Duration samplingInterval, Map<String, Double> resourceWeights) {
+    Duration halfLife,
+    Duration samplingInterval,
+    Map<String, Double> resourceWeights,
+    Anchor anchor) {
+
+  /** From when on the use of a Workload counts, besides its entry penalty. */
+  public enum Anchor {
+    /** From the reservation of quota on, also while admission checks are awaited. */
+    QUOTA_RESERVATION,
+    /** From its admission on. */
+    ADMISSION
+  }
 
   public AdmissionFairSharing {
     resourceWeights = Map.copyOf(resourceWeights);

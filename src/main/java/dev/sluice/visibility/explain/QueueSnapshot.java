@@ -39,7 +39,12 @@ final class QueueSnapshot {
       new EngineOptions(
           Optional.empty(),
           false,
-          Optional.of(new AdmissionFairSharing(Duration.ZERO, Duration.ofMinutes(5), Map.of())),
+          Optional.of(
+              new AdmissionFairSharing(
+                  Duration.ZERO,
+                  Duration.ofMinutes(5),
+                  Map.of(),
+                  AdmissionFairSharing.Anchor.QUOTA_RESERVATION)),
           OrderingRules.DEFAULT);
 
   private static final ReferenceLookup NO_REFERENCES =

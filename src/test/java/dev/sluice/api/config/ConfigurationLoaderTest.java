@@ -764,13 +764,21 @@ class ConfigurationLoaderTest {
   void localQueuesTakeTurnsWhereThatIsGiven() throws Exception {
     assertThat(load("").admissionFairSharing()).isEmpty();
     assertThat(load("admissionFairSharing: {}").admissionFairSharing())
-        .contains(new AdmissionFairSharing(Duration.ZERO, Duration.ofMinutes(5), Map.of()));
+        .contains(
+            new AdmissionFairSharing(
+                Duration.ZERO,
+                Duration.ofMinutes(5),
+                Map.of(),
+                AdmissionFairSharing.Anchor.QUOTA_RESERVATION));
     assertThat(
             load("admissionFairSharing: {usageHalfLifeTime: 168h, resourceWeights: {cpu: 2}}")
                 .admissionFairSharing())
         .contains(
             new AdmissionFairSharing(
-                Duration.ofDays(7), Duration.ofMinutes(5), Map.of("cpu", 2.0)));
+                Duration.ofDays(7),
+                Duration.ofMinutes(5),
+                Map.of("cpu", 2.0),
+                AdmissionFairSharing.Anchor.QUOTA_RESERVATION));
   }
 
   @Test

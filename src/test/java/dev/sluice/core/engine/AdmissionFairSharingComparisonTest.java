@@ -57,7 +57,11 @@ class AdmissionFairSharingComparisonTest {
     final int priority;
     final int second;
     boolean holds;
+    boolean written;
     boolean admitted;
+
+    /** Whether its entry penalty has become part of what its queue consumed. */
+    boolean charged;
 
     Job(String name, Local queue, int cpu, int priority, int second) {
       this.name = name;
@@ -74,14 +78,11 @@ class AdmissionFairSharingComparisonTest {
 
   private final List<Local> queues = List.of(new Local("a"), new Local("b"), new Local("c"));
   private final List<Job> jobs = new ArrayList<>();
-  private final SchedulerFixture schedulerFixture =
-      new SchedulerFixture(
-          new EngineOptions(
-              Optional.empty(),
-              false,
-              Optional.of(
-                  new AdmissionFairSharing(Duration.ofMinutes(1), Duration.ofMinutes(1), Map.of())),
-              OrderingRules.DEFAULT));
+  private boolean countsReservations;
+
+  @SuppressWarnings("NullAway.Init") // set by each test first
+  private SchedulerFixture schedulerFixture;
+
   private int minute;
   private int decided;
 
@@ -91,7 +92,7 @@ class AdmissionFairSharingComparisonTest {
     }
     double entering =
         jobs.stream()
-            .filter(job -> job.queue == queue && job.holds && !job.admitted)
+            .filter(job -> job.queue == queue && job.holds && !job.charged)
             .mapToInt(Job::cpu)
             .sum();
     return (queue.consumed + 0.5 * entering) / queue.weight;
@@ -144,9 +145,27 @@ class AdmissionFairSharingComparisonTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, true", "2, true", "3, true", "1, false", "2, false", "3, false"})
-  void bothAdmitTheSameInTheSameOrder(int seed, boolean strict) {
+  @CsvSource({
+    "1, true, ADMISSION",
+    "2, true, ADMISSION",
+    "3, true, QUOTA_RESERVATION",
+    "1, false, ADMISSION",
+    "2, false, QUOTA_RESERVATION",
+    "3, false, QUOTA_RESERVATION"
+  })
+  void bothAdmitTheSameInTheSameOrder(
+      int seed, boolean strict, AdmissionFairSharing.Anchor anchor) {
     Random random = new Random(seed);
+    countsReservations = anchor == AdmissionFairSharing.Anchor.QUOTA_RESERVATION;
+    schedulerFixture =
+        new SchedulerFixture(
+            new EngineOptions(
+                Optional.empty(),
+                false,
+                Optional.of(
+                    new AdmissionFairSharing(
+                        Duration.ofMinutes(1), Duration.ofMinutes(1), Map.of(), anchor)),
+                OrderingRules.DEFAULT));
     declare(strict);
     int total = 0;
     for (int step = 0; step < STEPS; step++) {
@@ -230,15 +249,21 @@ class AdmissionFairSharingComparisonTest {
     }
   }
 
-  /** Some of those that were decided are told to be written, and admitted. */
+  /** Some of those that were decided are told to be written, and most of them admitted. */
   private void written(Random random) {
     for (Job job : jobs) {
-      if (job.holds && !job.admitted && random.nextBoolean()) {
-        job.admitted = true;
-        job.queue.consumed += 0.5 * job.cpu;
+      if (job.holds && !job.written && random.nextBoolean()) {
+        job.written = true;
+        job.admitted = random.nextInt(4) > 0;
+        if (job.admitted || countsReservations) {
+          job.charged = true;
+          job.queue.consumed += 0.5 * job.cpu;
+        }
         schedulerFixture.engine.apply(
             new SchedulerEvent.AdmissionWritten(
-                new WorkloadId("uid-" + job.name, "ns", job.name), schedulerFixture.nextVersion()));
+                new WorkloadId("uid-" + job.name, "ns", job.name),
+                schedulerFixture.nextVersion(),
+                job.admitted));
       }
     }
   }
@@ -251,7 +276,11 @@ class AdmissionFairSharingComparisonTest {
     double old = Math.pow(0.5, minutes);
     for (Local queue : queues) {
       int used =
-          jobs.stream().filter(job -> job.queue == queue && job.admitted).mapToInt(Job::cpu).sum();
+          jobs.stream()
+              .filter(job -> job.queue == queue)
+              .filter(job -> countsReservations ? job.holds : job.admitted)
+              .mapToInt(Job::cpu)
+              .sum();
       double consumed = queue.consumed * old + used * (1 - old);
       queue.consumed = consumed < 1e-9 ? 0 : consumed;
     }

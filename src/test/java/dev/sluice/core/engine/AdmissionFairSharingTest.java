@@ -40,7 +40,8 @@ class AdmissionFairSharingTest {
 
   private static final Duration MINUTE = Duration.ofMinutes(1);
   private static final AdmissionFairSharing RULES =
-      new AdmissionFairSharing(MINUTE.multipliedBy(10), MINUTE, Map.of());
+      new AdmissionFairSharing(
+          MINUTE.multipliedBy(10), MINUTE, Map.of(), AdmissionFairSharing.Anchor.ADMISSION);
 
   private static SchedulerFixture world(AdmissionFairSharing rules) {
     SchedulerFixture schedulerFixture =
@@ -426,7 +427,9 @@ class AdmissionFairSharingTest {
   @Test
   void withoutHalfLifeThereIsNoHistory() {
     SchedulerFixture schedulerFixture =
-        world(new AdmissionFairSharing(Duration.ZERO, MINUTE, Map.of()));
+        world(
+            new AdmissionFairSharing(
+                Duration.ZERO, MINUTE, Map.of(), AdmissionFairSharing.Anchor.ADMISSION));
     used(schedulerFixture, "a", 5);
     pool(schedulerFixture, 4, "a", "b");
     schedulerFixture.submit("newer", "a", 1, 0, 1);
@@ -541,7 +544,9 @@ class AdmissionFairSharingTest {
   @Test
   void amongEquallyMuchUsedQueuesPriorityDecides() {
     SchedulerFixture schedulerFixture =
-        world(new AdmissionFairSharing(Duration.ZERO, MINUTE, Map.of()));
+        world(
+            new AdmissionFairSharing(
+                Duration.ZERO, MINUTE, Map.of(), AdmissionFairSharing.Anchor.ADMISSION));
     pool(
         schedulerFixture,
         spec(QueueingStrategy.BEST_EFFORT_FIFO, policy(WithinClusterQueue.LOWER_PRIORITY), 3),

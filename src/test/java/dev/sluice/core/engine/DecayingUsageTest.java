@@ -21,7 +21,8 @@ class DecayingUsageTest {
 
   /** Half of the average is new after ten minutes; a sample each minute. */
   private static AdmissionFairSharing rules(Map<String, Double> weights) {
-    return new AdmissionFairSharing(MINUTE.multipliedBy(10), MINUTE, weights);
+    return new AdmissionFairSharing(
+        MINUTE.multipliedBy(10), MINUTE, weights, AdmissionFairSharing.Anchor.ADMISSION);
   }
 
   private static DecayingUsage history(AdmissionFairSharing rules) {
@@ -111,7 +112,10 @@ class DecayingUsageTest {
   void withoutHalfLifeNothingIsRemembered() {
     DecayingUsage history =
         new DecayingUsage(
-            new AdmissionFairSharing(Duration.ZERO, MINUTE, Map.of()), Map.of("cpu", 3.0), START);
+            new AdmissionFairSharing(
+                Duration.ZERO, MINUTE, Map.of(), AdmissionFairSharing.Anchor.ADMISSION),
+            Map.of("cpu", 3.0),
+            START);
 
     history.addPenalty("a", Map.of("cpu", 4000L));
     assertThat(history.amount(1)).isEqualTo(3);
@@ -124,7 +128,10 @@ class DecayingUsageTest {
 
   @Test
   void aSecondEntryOfTheSameTakesThePlaceOfTheFirst() {
-    DecayingUsage history = history(new AdmissionFairSharing(MINUTE, MINUTE, Map.of()));
+    DecayingUsage history =
+        history(
+            new AdmissionFairSharing(
+                MINUTE, MINUTE, Map.of(), AdmissionFairSharing.Anchor.ADMISSION));
 
     history.addPenalty("a", Map.of("cpu", 4000L));
     history.addPenalty("a", Map.of("cpu", 2000L, "gpu", 1L));

@@ -49,7 +49,9 @@ class ForgottenLocalQueuesTest {
             new EngineOptions(
                 Optional.empty(),
                 false,
-                Optional.of(new AdmissionFairSharing(minute, minute, Map.of())),
+                Optional.of(
+                    new AdmissionFairSharing(
+                        minute, minute, Map.of(), AdmissionFairSharing.Anchor.ADMISSION)),
                 OrderingRules.DEFAULT)));
     ClusterQueueState queue = engine.registry().clusterQueue("q");
     engine.apply(

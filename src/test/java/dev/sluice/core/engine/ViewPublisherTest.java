@@ -84,7 +84,12 @@ class ViewPublisherTest {
             new EngineOptions(
                 Optional.empty(),
                 false,
-                Optional.of(new AdmissionFairSharing(MINUTE.multipliedBy(10), MINUTE, Map.of())),
+                Optional.of(
+                    new AdmissionFairSharing(
+                        MINUTE.multipliedBy(10),
+                        MINUTE,
+                        Map.of(),
+                        AdmissionFairSharing.Anchor.ADMISSION)),
                 OrderingRules.DEFAULT));
     schedulerFixture.flavor("f");
     schedulerFixture.queue("q", "", quota("f", 4000));
