@@ -119,6 +119,7 @@ class InstallFilesTest {
             "sparkapplications",
             "tfjobs",
             "xgboostjobs",
+            "podtemplates",
             "pods",
             "workloads");
     assertThat(Files.readString(Path.of("docs/install.md")))

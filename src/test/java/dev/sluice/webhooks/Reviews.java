@@ -38,6 +38,7 @@ public final class Reviews {
           "TopologyAwareScheduling",
           "TASMultiLayerTopology",
           "ValidateRayAndSparkJobUpdates",
+          "RayServiceValidateUpgradeStrategy",
           "ElasticJobsViaWorkloadSlices");
 
   private Reviews() {}

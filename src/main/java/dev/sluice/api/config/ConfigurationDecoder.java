@@ -235,7 +235,7 @@ final class ConfigurationDecoder {
   private ClientConnection clientConnection(ObjectFieldReader fields) {
     return fields.done(
         new ClientConnection(
-            fields.number("qps", 300), fields.whole("burst", 500, 1, Integer.MAX_VALUE)));
+            fields.number("qps", 1000), fields.whole("burst", 1000, 1, Integer.MAX_VALUE)));
   }
 
   private ObjectRetention objectRetention(ObjectFieldReader fields) {

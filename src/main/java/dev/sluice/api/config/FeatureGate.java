@@ -57,7 +57,7 @@ public enum FeatureGate {
       "ElasticJobsViaWorkloadSlices",
       "TopologyAwareScheduling"),
   ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS(
-      "EnforceProvisioningPodTemplateContents", true, BETA, OFF),
+      "EnforceProvisioningPodTemplateContents", true, BETA, EITHER),
   FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, ALPHA, EITHER),
   FAIR_SHARING_PREEMPT_WITHIN_NOMINAL("FairSharingPreemptWithinNominal", true, BETA, EITHER),
   FAIR_SHARING_PRIORITIZE_NON_BORROWING("FairSharingPrioritizeNonBorrowing", true, BETA, EITHER),
@@ -110,17 +110,17 @@ public enum FeatureGate {
       "MultiKueueRayInTreeAutoscaling", false, ALPHA, OFF, "MultiKueue"),
   MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, BETA, EITHER),
   MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS(
-      "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, OFF, "MultiKueue"),
+      "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, EITHER, "MultiKueue"),
   PARTIAL_ADMISSION("PartialAdmission", true, BETA, EITHER),
-  POD_GROUP_SCHEDULING_SHAPE_ORDERING("PodGroupSchedulingShapeOrdering", true, BETA, OFF),
+  POD_GROUP_SCHEDULING_SHAPE_ORDERING("PodGroupSchedulingShapeOrdering", true, BETA, EITHER),
   POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY(
-      "PodIntegrationCountSucceededPodsAsReady", true, BETA, OFF),
+      "PodIntegrationCountSucceededPodsAsReady", true, BETA, EITHER),
   POD_INTEGRATION_VALIDATE_GROUP_OWNER("PodIntegrationValidateGroupOwner", true, BETA, ON),
   PRIORITIZE_PREEMPTOR_WORKLOADS("PrioritizePreemptorWorkloads", false, ALPHA, EITHER),
   PRIORITY_BOOST("PriorityBoost", false, ALPHA, EITHER),
   PRIORITY_SORTING_WITHIN_COHORT("PrioritySortingWithinCohort", true, BETA, EITHER),
   QUOTA_CHECK_STRATEGY("QuotaCheckStrategy", true, BETA, EITHER),
-  RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY("RayServiceValidateUpgradeStrategy", true, BETA, OFF),
+  RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY("RayServiceValidateUpgradeStrategy", true, BETA, EITHER),
   RECLAIMABLE_PODS("ReclaimablePods", true, BETA, EITHER),
   RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP(
       "RecomputeAssignmentUponPreemptionTargetsOverlap", true, BETA, EITHER),
@@ -128,9 +128,9 @@ public enum FeatureGate {
       "RejectUpdatesToCQWithInvalidOnFlavors", true, BETA, EITHER),
   REMOVE_FINALIZERS_WITH_STRICT_PATCH("RemoveFinalizersWithStrictPatch", true, BETA, EITHER),
   SCHEDULER_LIBRARY_INTEGRATION("SchedulerLibraryIntegration", false, ALPHA, OFF),
-  SCHEDULING_EQUIVALENCE_HASHING("SchedulingEquivalenceHashing", true, BETA, ON),
+  SCHEDULING_EQUIVALENCE_HASHING("SchedulingEquivalenceHashing", true, BETA, EITHER),
   SCHEDULING_EQUIVALENCE_HASHING_IGNORE_POD_SET_NAME(
-      "SchedulingEquivalenceHashingIgnorePodSetName", true, BETA, OFF),
+      "SchedulingEquivalenceHashingIgnorePodSetName", true, BETA, EITHER),
   SHORT_WORKLOAD_NAMES("ShortWorkloadNames", false, ALPHA, EITHER),
   SKIP_ANCESTOR_CHECK_FOR_DELETED_WORKLOADS(
       "SkipAncestorCheckForDeletedWorkloads", true, BETA, EITHER),

@@ -68,7 +68,7 @@ public final class KubernetesClients {
       Configuration.ClientConnection rate,
       WriteGate writes,
       WriteLatency latency) {
-    RequestLimiter limiter = new RequestLimiter(rate.qps(), rate.burst(), System::nanoTime);
+    RequestLimiter limiter = limiter(rate);
     return atATime ->
         new ApiClient(
             client,
@@ -76,6 +76,11 @@ public final class KubernetesClients {
                 .limitedBy(limiter)
                 .writingThrough(writes)
                 .timedBy(latency));
+  }
+
+  /** A limiter of this rate, for all clients that are given it. */
+  static RequestLimiter limiter(Configuration.ClientConnection rate) {
+    return new RequestLimiter(rate.qps(), rate.burst(), System::nanoTime);
   }
 
   /**

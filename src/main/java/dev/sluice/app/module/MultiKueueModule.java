@@ -26,6 +26,7 @@ import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.jobs.kinds.pod.PodIndex;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
@@ -153,7 +154,10 @@ public final class MultiKueueModule implements OperatorModule {
         context.executor(),
         context::schedule,
         monotonicClock,
-        context.writes());
+        context.writes(),
+        context.isEnabled(FeatureGate.MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS)
+            ? KubernetesClients.limiter(context.configuration().clientConnection())
+            : RequestLimiter.unlimited());
   }
 
   private MultiKueueWorkloadReconciler.Options dispatch(Optional<WorkerQueues> queues) {

@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.provisioning.ProvisioningControllers;
+import dev.sluice.checks.provisioning.RequestOptions;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.events.EventRecorder;
@@ -41,7 +42,9 @@ public final class ProvisioningModule implements OperatorModule {
                 workloads.writer(),
                 new CachedJobLookups(informers.caches(), JsonMappers.JSON),
                 this::record,
-                context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
+                new RequestOptions(
+                    context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
+                    context.isEnabled(FeatureGate.ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS)),
                 context.clock(),
                 context.workQueues()));
     workloads.reflector().listen(controllers.workloadListener());

@@ -60,7 +60,7 @@ public final class ProvisioningControllers implements AutoCloseable {
    * @param requests writes requests and conditions
    * @param mapper reads and writes statuses
    * @param definitions which kinds the API server serves; started when a check needs to know
-   * @param cleansUp whether requests are deleted when their Workload is evicted
+   * @param options how requests are kept
    */
   public record Dependencies(
       Reflectors reflectors,
@@ -73,7 +73,7 @@ public final class ProvisioningControllers implements AutoCloseable {
       WorkloadWriter writer,
       FlavorLookup flavors,
       ProvisioningEvents events,
-      boolean cleansUp,
+      RequestOptions options,
       InstantSource clock,
       WorkQueueSettings queue) {}
 
@@ -92,7 +92,7 @@ public final class ProvisioningControllers implements AutoCloseable {
                 dependencies.flavors(),
                 new CheckStateWriter(dependencies.writer()),
                 dependencies.events(),
-                dependencies.cleansUp(),
+                dependencies.options(),
                 () -> leading && configsListed && dependencies.leadership().leading(),
                 dependencies.clock(),
                 dependencies.queue()),

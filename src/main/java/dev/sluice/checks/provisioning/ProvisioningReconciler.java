@@ -65,7 +65,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
    *
    * @param checks finds an AdmissionCheck by name
    * @param configs finds a ProvisioningRequestConfig by name
-   * @param cleansUp whether requests are deleted when their Workload is evicted
+   * @param options how requests are kept
    * @param ready whether this process may write, and the checks and configurations are known
    */
   record Dependencies(
@@ -75,7 +75,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
       FlavorLookup flavors,
       CheckStateWriter states,
       ProvisioningEvents events,
-      boolean cleansUp,
+      RequestOptions options,
       BooleanSupplier ready,
       InstantSource clock,
       WorkQueueSettings queue) {}
@@ -190,7 +190,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
             workload,
             checksOf(workload),
             requests.ownedBy(workload.id().uid()),
-            dependencies.cleansUp())) {
+            dependencies.options().cleansUp())) {
       again =
           earlier(
               again,
@@ -254,7 +254,8 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
         ProvisioningPolicy.decide(
             workload,
             state,
-            new ProvisioningPolicy.Input(parameters, served, dependencies.cleansUp(), request));
+            new ProvisioningPolicy.Input(
+                parameters, served, dependencies.options().cleansUp(), request));
     return switch (decision) {
       case Keep keep -> new Step(state, Optional.empty());
       case SetState set -> answered(workload, state, set, request);
@@ -408,12 +409,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
           return new Templates(Optional.empty(), Optional.of(SOON));
         }
         case Creation.Taken taken -> {
-          return Templates.wrong(
-              "PodTemplate \""
-                  + name
-                  + "\" exists and is not one that was made for ProvisioningRequest \""
-                  + request.name()
-                  + "\"");
+          return replace(name, taken, request);
         }
         case Creation.Denied denied -> {
           return Templates.wrong(
@@ -423,6 +419,26 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     }
     complete.add(request.uid());
     return Templates.DONE;
+  }
+
+  /** Deletes a PodTemplate that somebody else made under the name of one of a request. */
+  private Templates replace(String name, Creation.Taken taken, CachedRequest request)
+      throws InterruptedException {
+    String problem =
+        "PodTemplate \""
+            + name
+            + "\" exists and is not one that was made for ProvisioningRequest \""
+            + request.name()
+            + "\"";
+    if (!dependencies.options().replacesTemplates()) {
+      return Templates.wrong(problem);
+    }
+    Optional<String> refusal = writer.deleteTemplate(taken.object());
+    if (refusal.isPresent()) {
+      return Templates.wrong(problem + ", and can't be deleted: " + refusal.get());
+    }
+    LOG.warn("request={} podTemplate={} replaced=true", request.name(), name);
+    return new Templates(Optional.empty(), Optional.of(SOON));
   }
 
   @Override

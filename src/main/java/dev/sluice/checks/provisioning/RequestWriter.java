@@ -119,14 +119,30 @@ final class RequestWriter {
    * @return why the API server refuses it; empty if the request is gone or going
    */
   Optional<String> delete(CachedRequest request) throws InterruptedException {
-    ObjectPath path =
+    return delete(
         new ObjectPath(
             RequestManifest.GROUP + "/" + RequestManifest.VERSION,
             request.namespace(),
             RequestManifest.PLURAL,
-            request.name());
-    ApiOutcome outcome =
-        Futures.forResult(client.send(ApiRequest.delete(path.object(), request.uid())));
+            request.name()),
+        request.uid());
+  }
+
+  /**
+   * Deletes a PodTemplate, if it is still the same.
+   *
+   * @return why the API server refuses it; empty if the PodTemplate is gone or going
+   */
+  Optional<String> deleteTemplate(JsonNode template) throws InterruptedException {
+    JsonNode metadata = template.path("metadata");
+    return delete(
+        new ObjectPath(
+            "v1", metadata.path("namespace").asText(), TEMPLATES, metadata.path("name").asText()),
+        metadata.path("uid").asText());
+  }
+
+  private Optional<String> delete(ObjectPath path, String uid) throws InterruptedException {
+    ApiOutcome outcome = Futures.forResult(client.send(ApiRequest.delete(path.object(), uid)));
     return switch (outcome) {
       case ApiOutcome.Written written -> Optional.empty();
       case ApiOutcome.Gone gone -> Optional.empty();

@@ -3,6 +3,7 @@ package dev.sluice.jobs.kind;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
+import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -66,6 +67,15 @@ public interface JobKindDescription {
    */
   default List<InvalidField> validate(JsonNode object, boolean elastic) {
     return List.of();
+  }
+
+  /**
+   * What breaks the rules of the kind that hold only while a feature gate is on, by gate.
+   *
+   * @param elastic whether the job may change its size while it runs
+   */
+  default Map<FeatureGate, List<InvalidField>> validateByGate(JsonNode object, boolean elastic) {
+    return Map.of();
   }
 
   /** The pod sets whose templates can ask for a topology. */

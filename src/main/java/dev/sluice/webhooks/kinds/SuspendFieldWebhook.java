@@ -115,7 +115,12 @@ final class SuspendFieldWebhook implements KindWebhook {
           fieldErrors);
     }
     if (mayBeManaged && isQueued(object)) {
-      kind.validate(object, elastic.isElastic(object)).forEach(each -> add(each, fieldErrors));
+      boolean isElastic = elastic.isElastic(object);
+      kind.validate(object, isElastic).forEach(each -> add(each, fieldErrors));
+      kind.validateByGate(object, isElastic).entrySet().stream()
+          .filter(rules -> settings.isOn(rules.getKey()))
+          .flatMap(rules -> rules.getValue().stream())
+          .forEach(each -> add(each, fieldErrors));
       elastic.validate(object, fieldErrors);
     }
     return fieldErrors.errors();

@@ -56,7 +56,7 @@ class ConfigurationLoaderTest {
     assertThat(c.health().readinessPath()).isEqualTo("/readyz");
     assertThat(c.controller().concurrency("Job.batch")).isEqualTo(1);
     assertThat(c.controller().cacheSyncTimeout()).isEqualTo(Duration.ofMinutes(2));
-    assertThat(c.clientConnection()).isEqualTo(new Configuration.ClientConnection(300, 500));
+    assertThat(c.clientConnection()).isEqualTo(new Configuration.ClientConnection(1000, 1000));
     assertThat(c.visibilityServer().bindPort()).isEqualTo(8082);
     assertThat(c.dashboard()).isEqualTo(new DashboardServer(false, "", 8444, Optional.empty()));
   }
@@ -129,7 +129,7 @@ class ConfigurationLoaderTest {
                 Cohort.kueue.x-k8s.io: 1
                 ClusterQueue.kueue.x-k8s.io: 5
                 ResourceFlavor.kueue.x-k8s.io: 1
-            clientConnection: {qps: 300, burst: 500}
+            clientConnection: {qps: 1000, burst: 1000}
             integrations:
               frameworks: [batch/job, kubeflow.org/mpijob, ray.io/rayjob, ray.io/raycluster,
                 ray.io/rayservice, jobset.x-k8s.io/jobset, workload.codeflare.dev/appwrapper,

@@ -210,7 +210,9 @@ class ManyKindsIT {
             "ray.io",
             "v1",
             "RayService",
-            "{rayClusterConfig: {" + managed + "}, serveConfigV2: old}",
+            "{upgradeStrategy: {type: None}, rayClusterConfig: {"
+                + managed
+                + "}, serveConfigV2: old}",
             "/spec/rayClusterConfig/suspend");
     Arguments flow = row("example.org", "v1", "Flow", "{" + managed + "}", "");
     return BuildBreadth.choose(
@@ -359,7 +361,8 @@ class ManyKindsIT {
         "ray.io/v1",
         "RayService",
         "serving",
-        "{rayClusterConfig: {managedBy: kueue.x-k8s.io/multikueue}, serveConfigV2: old}");
+        "{upgradeStrategy: {type: None}, rayClusterConfig: {managedBy: kueue.x-k8s.io/multikueue},"
+            + " serveConfigV2: old}");
     awaitRunningIn("onsite", "ray.io/v1", "RayService", "serving");
 
     manager()

@@ -162,6 +162,33 @@ class KindRulesTest {
         .hasSize(1);
   }
 
+  /** docs/ray.md#what-is-refused: gate RayServiceValidateUpgradeStrategy. */
+  @Test
+  void aServiceMakesNoSecondClusterUnlessItIsElastic() {
+    JsonNode service = ray("RayService", "/spec/rayClusterConfig");
+    JsonNode careful = edited(service, set("/spec/upgradeStrategy", "{type: None}"));
+    JsonNode second = edited(service, set("/spec/upgradeStrategy", "{type: NewCluster}"));
+
+    assertThat(refused(create(careful))).isEmpty();
+    assertThat(refused(create(service)))
+        .singleElement()
+        .asString()
+        .startsWith("spec.upgradeStrategy.type: Required value: must be None ");
+    assertThat(refused(update(careful, second)))
+        .singleElement()
+        .asString()
+        .startsWith("spec.upgradeStrategy.type: Invalid value: \"NewCluster\": must be None ");
+    assertThat(refused(update(service, service))).as("it was so before").isEmpty();
+    assertThat(refused(create(edited(service, set(LABELS, "{}"))))).as("not in a queue").isEmpty();
+    JsonNode elastic = elastic(second);
+    assertThat(refused(create(Reviews.mutated(elastic, review("mutate", create(elastic))))))
+        .isEmpty();
+
+    Set<FeatureGate> gates = EnumSet.copyOf(Reviews.settings().gates());
+    gates.remove(FeatureGate.RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY);
+    assertThat(messages(review(functions(gates), "validate", create(second)))).isEmpty();
+  }
+
   private static JsonNode elastic(JsonNode object) {
     return edited(object, set("/metadata/annotations", "{kueue.x-k8s.io/elastic-job: \"true\"}"));
   }
@@ -351,7 +378,10 @@ class KindRulesTest {
 
   @Test
   void aRayServiceFollowsTheRulesOfItsCluster() {
-    JsonNode service = ray("RayService", "/spec/rayClusterConfig");
+    JsonNode service =
+        edited(
+            ray("RayService", "/spec/rayClusterConfig"),
+            set("/spec/upgradeStrategy", "{type: None}"));
     String config = "/spec/rayClusterConfig";
 
     assertThat(refused(create(service))).isEmpty();

@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.remote;
 
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -13,6 +14,7 @@ import java.util.concurrent.Executor;
  * @param delays runs delayed tasks
  * @param clock the current time
  * @param writes decides whether a write to a worker may be sent
+ * @param limiter the rate of requests about single objects, of all workers together
  * @param limits how much is read from each worker
  */
 public record ConnectionContext(
@@ -21,6 +23,7 @@ public record ConnectionContext(
     Delays delays,
     InstantSource clock,
     WriteGate writes,
+    RequestLimiter limiter,
     RemoteLimits limits) {
 
   /** With the limits that suit this process's memory. */
@@ -29,14 +32,26 @@ public record ConnectionContext(
       Executor io,
       Delays delays,
       InstantSource clock,
-      WriteGate writes) {
+      WriteGate writes,
+      RequestLimiter limiter) {
     this(
         connector,
         io,
         delays,
         clock,
         writes,
+        limiter,
         RemoteLimits.ofHeap(Runtime.getRuntime().maxMemory()));
+  }
+
+  /** With the limits that suit this process's memory, and requests at any rate. */
+  public ConnectionContext(
+      RemoteSession.Connector connector,
+      Executor io,
+      Delays delays,
+      InstantSource clock,
+      WriteGate writes) {
+    this(connector, io, delays, clock, writes, RequestLimiter.unlimited());
   }
 
   /** Runs a task later. */

@@ -127,7 +127,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.workloads = options.reader().store();
     this.queue = new WorkQueue<>(this::reconcileOrForget, settings(connectionContext));
     RemoteClients remoteClients =
-        new RemoteClients(connections::worker, connectionContext.writes());
+        new RemoteClients(
+            connections::worker, connectionContext.writes(), connectionContext.limiter());
     this.leaseHeartbeat =
         new LeaseHeartbeat(
             options.fence(),

@@ -9,6 +9,7 @@ import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.BoundedAnswers;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -42,14 +43,17 @@ final class RemoteClient {
   /**
    * Objects at another API server.
    *
+   * @param limiter the rate of requests; clients may share it
    * @param tooLong called when an answer is longer than that of any honest server; must not block
    */
-  RemoteClient(KubernetesClient client, WriteGate writes, Consumer<String> tooLong) {
+  RemoteClient(
+      KubernetesClient client, WriteGate writes, RequestLimiter limiter, Consumer<String> tooLong) {
     this(
         new ApiClient(
             client,
             ApiClient.Options.atATime(AT_A_TIME)
                 .within(PATIENCE)
+                .limitedBy(limiter)
                 .writingThrough(writes)
                 .reading(
                     new BoundedAnswers(

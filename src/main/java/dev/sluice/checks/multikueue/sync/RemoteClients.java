@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.checks.multikueue.remote.ConnectedWorker;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import java.io.IOException;
 import java.util.Map;
@@ -13,16 +14,22 @@ final class RemoteClients {
 
   private final Function<String, Optional<ConnectedWorker>> workers;
   private final WriteGate writes;
+  private final RequestLimiter limiter;
   private final Map<String, RemoteClient> remoteClients = new ConcurrentHashMap<>();
 
   /**
    * Clients of workers.
    *
    * @param workers the worker of a cluster, while it is connected
+   * @param limiter the rate of requests of all these clients together
    */
-  RemoteClients(Function<String, Optional<ConnectedWorker>> workers, WriteGate writes) {
+  RemoteClients(
+      Function<String, Optional<ConnectedWorker>> workers,
+      WriteGate writes,
+      RequestLimiter limiter) {
     this.workers = workers;
     this.writes = writes;
+    this.limiter = limiter;
   }
 
   /**
@@ -40,6 +47,6 @@ final class RemoteClients {
         (name, known) ->
             known != null && known.isOf(worker.client())
                 ? known
-                : new RemoteClient(worker.client(), writes, worker.cutOff()));
+                : new RemoteClient(worker.client(), writes, limiter, worker.cutOff()));
   }
 }

@@ -219,11 +219,20 @@ final class PodGroup {
         : Optional.empty();
   }
 
-  /** Whether all its pods are ready, or through, but for some that it doesn't have any more. */
-  boolean isReady(int removed) {
+  /**
+   * Whether all its pods are ready, but for some.
+   *
+   * @param missing how many needn't be ready
+   * @param countSucceeded whether a pod that succeeded counts as ready
+   */
+  boolean isReady(int missing, boolean countSucceeded) {
     long ready =
-        pods.stream().filter(pod -> pod.job().state().podsReady() || succeeded(pod)).count();
-    return totalCount() > 0 && ready >= totalCount() - removed;
+        pods.stream()
+            .filter(
+                pod ->
+                    succeeded(pod) ? countSucceeded : pod.job().state().podsReady() && !pod.ended())
+            .count();
+    return totalCount() > 0 && ready >= totalCount() - missing;
   }
 
   private Map<String, Integer> reclaimable() {
@@ -331,7 +340,7 @@ final class PodGroup {
             false,
             !active().isEmpty(),
             end(),
-            isReady(0),
+            isReady(0, true),
             reclaimable());
     return new CachedJob(
         oldest

@@ -235,10 +235,13 @@ final class PodGroupPolicy {
     if (!options.podsReady(workload)) {
       return List.of();
     }
+    int removed =
+        situation.group().serving() ? known.values().stream().mapToInt(count -> count).sum() : 0;
     boolean ready =
-        situation.group().serving()
-            ? situation.group().isReady(known.values().stream().mapToInt(count -> count).sum())
-            : job.state().podsReady();
+        situation
+            .group()
+            .isReady(
+                removed, options.on(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY));
     ObjectNode status = WorkloadStatuses.podsReady(workload, ready, situation.now());
     return status.isEmpty() ? List.of() : status(job, workload, status, "podsReady=" + ready);
   }

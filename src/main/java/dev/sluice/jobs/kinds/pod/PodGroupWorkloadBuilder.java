@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.PodSetInfo;
 import dev.sluice.jobs.kind.PodSetTemplate;
@@ -21,8 +22,10 @@ import dev.sluice.jobs.policy.PodSetInfos;
 import dev.sluice.jobs.policy.PrioritySource;
 import dev.sluice.jobs.policy.WorkloadFactory;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.PodRoleHash;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -121,7 +124,7 @@ final class PodGroupWorkloadBuilder {
   }
 
   /** One per role of the waiting pods; with fast admission the first pod stands for all. */
-  private static List<PodSetTemplate> podSets(PodGroup group) {
+  private List<PodSetTemplate> podSets(PodGroup group) {
     List<CachedPod> waiting = group.waiting();
     if (waiting.isEmpty()) {
       return List.of();
@@ -130,12 +133,37 @@ final class PodGroupWorkloadBuilder {
       CachedPod first = waiting.getFirst();
       return List.of(SinglePod.podSet(first.job().object(), first.role(), group.totalCount()));
     }
-    List<PodSetTemplate> result = new ArrayList<>();
-    PodGroup.byRole(waiting)
-        .forEach(
-            (role, pods) ->
-                result.add(SinglePod.podSet(pods.getFirst().job().object(), role, pods.size())));
-    return result;
+    return ordered(PodGroup.byRole(waiting)).stream()
+        .map(
+            role ->
+                SinglePod.podSet(
+                    role.getValue().getFirst().job().object(),
+                    role.getKey(),
+                    role.getValue().size()))
+        .toList();
+  }
+
+  /**
+   * The roles by the shape of their pods, so that groups of the same shapes have them in the same
+   * order, whatever the roles are called; of one shape, and without the gate, by name.
+   */
+  private List<Map.Entry<String, List<CachedPod>>> ordered(Map<String, List<CachedPod>> roles) {
+    if (!options.on(FeatureGate.POD_GROUP_SCHEDULING_SHAPE_ORDERING)) {
+      return List.copyOf(roles.entrySet());
+    }
+    Map<String, String> shapes = new HashMap<>();
+    roles.forEach((role, pods) -> shapes.put(role, shape(pods.getFirst())));
+    return roles.entrySet().stream()
+        .sorted(
+            Comparator.comparing(
+                    (Map.Entry<String, List<CachedPod>> role) ->
+                        shapes.getOrDefault(role.getKey(), ""))
+                .thenComparing(Map.Entry::getKey))
+        .toList();
+  }
+
+  private static String shape(CachedPod pod) {
+    return PodRoleHash.of(pod.job().object().path("spec")).hashed().toString();
   }
 
   /** What the Workload has to take over from the pods: their roles while it waits, new pods. */

@@ -2,13 +2,16 @@ package dev.sluice.jobs.kinds.ray;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.kind.InvalidField;
 import dev.sluice.jobs.kind.JobConditions;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.kind.MultiKueueRules;
 import dev.sluice.jobs.kind.MultiKueueRules.StatusRules;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -40,6 +43,25 @@ public final class RayService extends RayClusterOwner {
             .with(
                 StatusRules.atAnyTime(
                     List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
+  }
+
+  /**
+   * An upgrade makes a second cluster for a while, and the Workload has room for one
+   * (docs/ray.md#what-is-refused).
+   */
+  @Override
+  public Map<FeatureGate, List<InvalidField>> validateByGate(JsonNode object, boolean elastic) {
+    JsonNode type = object.path("spec").path("upgradeStrategy").path("type");
+    return elastic || type.asText().equals("None")
+        ? Map.of()
+        : Map.of(
+            FeatureGate.RAY_SERVICE_VALIDATE_UPGRADE_STRATEGY,
+            List.of(
+                new InvalidField(
+                    "spec.upgradeStrategy.type",
+                    type,
+                    "must be None for a service in a queue that isn't elastic, because an upgrade"
+                        + " makes a second cluster, for which there is no quota")));
   }
 
   /** The cluster that serves, and the one that will. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.kinds.batch.BatchJob;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.record.WorkloadParser;
@@ -35,7 +36,9 @@ class JobStatusSyncTest {
   private boolean awaited;
   private final JobStatusSync sync =
       new JobStatusSync(
-          new RemoteClient(manager.client(), WriteGate.open(), reason -> {}), workload -> awaited);
+          new RemoteClient(
+              manager.client(), WriteGate.open(), RequestLimiter.unlimited(), reason -> {}),
+          workload -> awaited);
 
   JobStatusSyncTest() throws IOException {}
 

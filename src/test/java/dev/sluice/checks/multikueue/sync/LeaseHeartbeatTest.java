@@ -12,6 +12,7 @@ import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.testing.PlayedApi;
 import java.io.IOException;
@@ -54,7 +55,8 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
           now::get,
           writes);
   private final RemoteConnections links = new RemoteConnections(connectionContext, this);
-  private final RemoteClients remoteClients = new RemoteClients(links::worker, writes);
+  private final RemoteClients remoteClients =
+      new RemoteClients(links::worker, writes, RequestLimiter.unlimited());
   private final LeaseHeartbeat leaseHeartbeat = renewals(TIMEOUT);
 
   private record Delayed(Duration after, Runnable task) {}

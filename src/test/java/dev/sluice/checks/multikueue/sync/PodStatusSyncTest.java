@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.remote.ConnectedWorker;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.jobs.kinds.pod.SinglePod;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
 import dev.sluice.workload.record.WorkloadParser;
@@ -32,10 +33,12 @@ class PodStatusSyncTest {
   private final ScriptedServer worker = new ScriptedServer();
   private final PodStatusSync sync =
       new PodStatusSync(
-          new RemoteClient(manager.client(), WriteGate.open(), reason -> {}),
+          new RemoteClient(
+              manager.client(), WriteGate.open(), RequestLimiter.unlimited(), reason -> {}),
           new RemoteClients(
               any -> Optional.of(new ConnectedWorker(worker.client(), reason -> {})),
-              WriteGate.open()),
+              WriteGate.open(),
+              RequestLimiter.unlimited()),
           new PodStatusSync.Pods(new NoGroups(), new StaleCache()));
 
   PodStatusSyncTest() throws IOException {}

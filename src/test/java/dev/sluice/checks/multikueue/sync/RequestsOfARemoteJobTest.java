@@ -16,6 +16,7 @@ import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.Fakes;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.KnownWorkloads;
@@ -75,7 +76,9 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private final RemoteConnections connections = new RemoteConnections(connectionContext, this);
   private final RemoteClients remoteClients =
       new RemoteClients(
-          any -> Optional.of(new ConnectedWorker(workerClient, reason -> {})), writes);
+          any -> Optional.of(new ConnectedWorker(workerClient, reason -> {})),
+          writes,
+          RequestLimiter.unlimited());
 
   /** What the API servers have, by path. */
   private final Map<String, String> here = new ConcurrentHashMap<>();
@@ -127,7 +130,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
   private ActionExecutor executor() {
     KnownWorkloads known = new KnownWorkloads(new TreeMap<>());
     return new ActionExecutor(
-        new RemoteClient(managerClient, writes, reason -> {}),
+        new RemoteClient(managerClient, writes, RequestLimiter.unlimited(), reason -> {}),
         remoteClients,
         new Statuses(),
         new OriginLabel("here", true),

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.FeatureGates;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.policy.JobAction;
@@ -87,6 +88,26 @@ class PodGroupPolicyTest {
               "[{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"a\",\"uid\":\"uid-of-a\"},"
                   + "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"b\",\"uid\":\"uid-of-b\"},"
                   + "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"c\",\"uid\":\"uid-of-c\"}]");
+    }
+
+    /** docs/pods.md#groups: gate PodGroupSchedulingShapeOrdering. */
+    @Test
+    void hasItsPodSetsInTheOrderOfTheirShapesWhateverTheyAreCalled() {
+      String small = "[{name: c, resources: {requests: {cpu: 1}}}]";
+      String large = "[{name: c, resources: {requests: {cpu: 8}}}]";
+      GivenPod[] one = {
+        member("a", 2).role("x").spec("containers", small),
+        member("b", 2).role("y").spec("containers", large)
+      };
+      GivenPod[] other = {
+        member("a", 2).role("y").spec("containers", small),
+        member("b", 2).role("x").spec("containers", large)
+      };
+      assertThat(each(create(one).at("/spec/podSets"), "name")).containsExactly("x", "y");
+      assertThat(each(create(other).at("/spec/podSets"), "name")).containsExactly("y", "x");
+
+      rules = rules.with(FeatureGate.POD_GROUP_SCHEDULING_SHAPE_ORDERING, false);
+      assertThat(each(create(other).at("/spec/podSets"), "name")).containsExactly("x", "y");
     }
 
     @Test
@@ -491,6 +512,24 @@ class PodGroupPolicyTest {
                   workload("worker", 2).ownedBy(pods).admitted("spot").reclaimable("worker", 1),
                   pods));
       assertThat(condition(status, "PodsReady")).isEqualTo("True Started");
+    }
+
+    /** docs/pods.md#groups: gate PodIntegrationCountSucceededPodsAsReady. */
+    @Test
+    void doesNotCountSucceededPodsAsReadyWithoutTheGate() {
+      rules = rules(true).with(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY, false);
+      GivenPod[] pods = {member("a", 2).ended("Succeeded", 1), member("b", 2).running()};
+      PatchStatus status =
+          only(
+              PatchStatus.class,
+              given(
+                  workload("worker", 2)
+                      .ownedBy(pods)
+                      .admitted("spot")
+                      .reclaimable("worker", 1)
+                      .condition("PodsReady", "True", "Started", ""),
+                  pods));
+      assertThat(condition(status, "PodsReady")).isEqualTo("False WaitForRecovery");
     }
 
     /** As for a job: a group that is not admitted has no pods that could be ready. */

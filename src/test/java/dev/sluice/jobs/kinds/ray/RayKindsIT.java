@@ -402,7 +402,7 @@ class RayKindsIT {
         apiVersion: ray.io/v1
         kind: RayService
         metadata: {name: ray, labels: {kueue.x-k8s.io/queue-name: lq}}
-        spec: {serveConfigV2: "a: b", rayClusterConfig: %s}
+        spec: {serveConfigV2: "a: b", upgradeStrategy: {type: None}, rayClusterConfig: %s}
         """
             .formatted(clusterSpec("")));
     String workload = api.workloadOf(SERVICE, "ray");
