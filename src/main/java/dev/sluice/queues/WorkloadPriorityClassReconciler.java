@@ -23,7 +23,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Reconciles a WorkloadPriorityClass: copies its value to the priority of every unfinished Workload
- * that names it, including Workloads that were created from an older value.
+ * that names it, including Workloads that were created from an older value. Workloads that a
+ * manager cluster sent have the priority that they have there.
  */
 final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<WorkloadPriorityClass>
     implements WorkloadListener {
@@ -119,9 +120,13 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
     }
   }
 
-  /** The WorkloadPriorityClass that an unfinished Workload names. */
+  /**
+   * The WorkloadPriorityClass that an unfinished Workload names; empty for one that a manager
+   * cluster sent, whose class of the same name may have another value
+   * (docs/multikueue.md#the-way-of-a-job).
+   */
   private static Optional<String> className(CachedWorkload workload) {
-    return workload.finished()
+    return workload.finished() || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)
         ? Optional.empty()
         : workload
             .spec()

@@ -1,5 +1,6 @@
 package dev.sluice.queues;
 
+import static dev.sluice.api.KueueConstants.MULTIKUEUE_ORIGIN;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -244,6 +245,8 @@ class QueueControllersTest {
     workloads.workloads.put("done", workload("done", 1, true, "gold"));
     workloads.workloads.put("right", workload("right", 7, false, "gold"));
     workloads.workloads.put("other", workload("other", 1, false, "silver"));
+    workloads.workloads.put(
+        "sent", workload("sent", 1, false, "gold", Map.of(MULTIKUEUE_ORIGIN, "manager")));
 
     // when
     create(WorkloadPriorityClass.class, PRIORITY_CLASS);
@@ -325,6 +328,15 @@ class QueueControllersTest {
 
   private static CachedWorkload workload(
       String name, int priority, boolean finished, String priorityClass) {
+    return workload(name, priority, finished, priorityClass, Map.of());
+  }
+
+  private static CachedWorkload workload(
+      String name,
+      int priority,
+      boolean finished,
+      String priorityClass,
+      Map<String, String> labels) {
     return new CachedWorkload(
         new WorkloadId("uid-" + name, "team", name),
         10,
@@ -334,7 +346,7 @@ class QueueControllersTest {
         List.of(),
         false,
         Optional.empty(),
-        Map.of(),
+        labels,
         Map.of(),
         new CachedWorkload.Spec(
             "main",

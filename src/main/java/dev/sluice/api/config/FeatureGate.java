@@ -96,7 +96,7 @@ public enum FeatureGate {
       "MultiKueueBatchJobClearingTTLSecondsAfterFinishedOnWorkerCluster",
       false,
       ALPHA,
-      OFF,
+      EITHER,
       "MultiKueue"),
   MULTI_KUEUE_CLUSTER_PROFILE("MultiKueueClusterProfile", false, ALPHA, EITHER),
   MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG(

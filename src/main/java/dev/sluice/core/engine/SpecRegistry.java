@@ -257,7 +257,7 @@ final class SpecRegistry {
     if (!spec.cohort().isEmpty() && hierarchy.inCycle(spec.cohort())) {
       problems.add(
           new InactiveReason(
-              "CohortCycle",
+              "CohortCycleDetected",
               "Can't admit new workloads: the parents of cohort "
                   + spec.cohort()
                   + " form a cycle: "

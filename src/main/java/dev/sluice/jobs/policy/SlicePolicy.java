@@ -39,6 +39,7 @@ public final class SlicePolicy {
   private final JobIntegration integration;
   private final JobOptions options;
   private final WorkloadFactory workloads;
+  private final WorkloadSynchronizer synchronizer = new WorkloadSynchronizer();
 
   SlicePolicy(JobIntegration integration, JobOptions options, WorkloadFactory workloads) {
     this.integration = integration;
@@ -295,10 +296,9 @@ public final class SlicePolicy {
     Map<String, Integer> wanted = counts(context.job());
     if (replacement.isPresent()) {
       CachedWorkload slice = replacement.get();
-      if (wanted.equals(granted(slice))) {
-        return List.of();
-      }
-      return List.of(new JobAction.ResizeSlice(slice, wanted, false));
+      return wanted.equals(granted(slice))
+          ? synchronizer.synchronize(context, slice)
+          : List.of(new JobAction.ResizeSlice(slice, wanted, false));
     }
     Map<String, Integer> has = granted(current);
     if (wanted.equals(has)) {

@@ -38,7 +38,7 @@ public final class InactiveReasonText {
   public static final String TOPOLOGY_NOT_FOUND = "TopologyNotFound";
 
   /** The parents of the queue's cohort form a cycle. */
-  public static final String COHORT_CYCLE = "CohortCycle";
+  public static final String COHORT_CYCLE = "CohortCycleDetected";
 
   /** Any other problem. */
   public static final String UNKNOWN = "Unknown";

@@ -231,6 +231,13 @@ class JobPolicyTest {
           .hasToString("{\"spec\":{\"priority\":0,\"priorityClassRef\":null}}");
     }
 
+    /** An invalid reference would be written: the class can't be taken away with the quota kept. */
+    @Test
+    void aPriorityClassThatIsRemovedWhileQuotaIsReservedStays() {
+      given(workloadOf(job()).workloadPriorityClass("urgent").reserved("plain"));
+      assertThat(decide(job())).isEmpty();
+    }
+
     @Test
     void liftedGatesArePropagated() {
       given(

@@ -169,6 +169,21 @@ class SlicePolicyTest {
     assertThat(resize.waitsForPods()).isFalse();
   }
 
+  /** docs/elastic-jobs.md#slices: the label of the job is that of all its slices. */
+  @Test
+  void aReplacementFollowsTheLabelOfItsJob() {
+    cluster.workloadPriorityClass("urgent", 100);
+    JobAction.PatchWorkload patch =
+        only(
+            JobAction.PatchWorkload.class,
+            decide(
+                job(5).running(3).label(KueueConstants.PRIORITY_CLASS, "urgent"),
+                slice("a", 3).admitted("plain"),
+                replacement("b", 5, "a")));
+    assertThat(patch.workload().id().name()).isEqualTo("b");
+    assertThat(patch.patch().at("/spec/priority").asInt()).isEqualTo(100);
+  }
+
   @Test
   void aReplacementThatIsNotNeededAnyMoreEnds() {
     assertFinished(

@@ -84,7 +84,7 @@ public final class BatchJob implements JobIntegration {
   public Optional<MultiKueueRules> multiKueue() {
     return Optional.of(
         MultiKueueRules.byStatus(managedByField(), suspendField())
-            .dropping(new MultiKueueRules.Dropped(writtenByApiServer(), List.of()))
+            .dropping(new MultiKueueRules.Dropped(ofTheManagerAlone(), List.of()))
             .with(
                 new MultiKueueRules.StatusRules(
                     true,
@@ -97,9 +97,14 @@ public final class BatchJob implements JobIntegration {
                     remote.withObjectProperty("spec").put("parallelism", parallelism(local))));
   }
 
-  /** The selector, and the labels by which it selects: the worker's API server writes its own. */
-  private static List<List<String>> writtenByApiServer() {
+  /**
+   * What a worker's Job doesn't get: the selector, and the labels by which it selects, since the
+   * worker's API server writes its own; and the time after which a finished Job is deleted, or the
+   * Job could be gone before the manager saw how it ended.
+   */
+  private static List<List<String>> ofTheManagerAlone() {
     List<List<String>> fields = new ArrayList<>();
+    fields.add(List.of("spec", "ttlSecondsAfterFinished"));
     fields.add(List.of("spec", "selector"));
     for (String label :
         List.of(

@@ -31,6 +31,7 @@ class RemoteJobFactoryTest {
           'labels': {'kueue.x-k8s.io/queue-name': 'q', 'controller-uid': 'u'},
           'annotations': {'note': 'kept'}},
          'spec': {'suspend': false, 'managedBy': 'kueue.x-k8s.io/multikueue', 'parallelism': 2,
+          'ttlSecondsAfterFinished': 0,
           'selector': {'matchLabels': {'batch.kubernetes.io/controller-uid': 'u'}},
           'template': {'metadata': {'labels': {'a': 'b', 'job-name': 'small'}}}}}
         """);
