@@ -20,6 +20,15 @@ public final class MultiKueueMetrics {
           "1 while the worker cluster is connected, else 0; only of the replica that decides",
           "cluster");
 
+  private static final GaugeSet.Family STATUS =
+      GaugeSet.Family.of(
+          "multikueue_cluster_status",
+          "1 for whether a worker cluster of a ClusterQueue is connected; only of the replica that"
+              + " decides",
+          "cluster_queue",
+          "cluster",
+          "active");
+
   /** The position of the label {@code cluster_queue}. */
   private static final int QUEUE = 0;
 
@@ -30,6 +39,7 @@ public final class MultiKueueMetrics {
   private final Counter dispatched;
   private final Counter admitted;
   private final Counter requeued;
+  private final Counter evicted;
   private final Counter fenced;
   private final Counter cutOff;
   private final Counter unreadable;
@@ -39,11 +49,13 @@ public final class MultiKueueMetrics {
    * Registers the metrics.
    *
    * @param connected the worker clusters by name, and whether each is connected now
+   * @param clusters the worker clusters that each ClusterQueue uses
    */
   public MultiKueueMetrics(
       PrometheusRegistry registry,
       Supplier<ReplicaRole> role,
-      Supplier<Map<String, Boolean>> connected) {
+      Supplier<Map<String, Boolean>> connected,
+      Supplier<Map<String, List<String>>> clusters) {
     this.role = role;
     MetricFamilies metricFamilies = new MetricFamilies(registry);
     dispatched =
@@ -64,6 +76,13 @@ public final class MultiKueueMetrics {
             "Workloads taken back from worker clusters: lost, sent back or gone there",
             "cluster_queue",
             "cluster");
+    evicted =
+        metricFamilies.counter(
+            "multikueue_workloads_evicted_total",
+            "Evictions of workloads that ran in a worker cluster, by the reason here",
+            "cluster_queue",
+            "cluster",
+            "reason");
     fenced =
         metricFamilies.counter(
             "multikueue_workloads_fenced_total",
@@ -89,10 +108,23 @@ public final class MultiKueueMetrics {
     MultiCollector connections =
         () -> {
           GaugeSet gaugeSet = new GaugeSet(role.get());
-          connected.get().forEach((cluster, yes) -> gaugeSet.set(CONNECTED, yes ? 1 : 0, cluster));
+          Map<String, Boolean> now = connected.get();
+          now.forEach((cluster, yes) -> gaugeSet.set(CONNECTED, yes ? 1 : 0, cluster));
+          clusters.get().forEach((queue, workers) -> status(gaugeSet, queue, workers, now));
           return gaugeSet.snapshots();
         };
     registry.register(connections);
+  }
+
+  private static void status(
+      GaugeSet gaugeSet, String queue, List<String> workers, Map<String, Boolean> connected) {
+    for (String worker : workers) {
+      Boolean known = connected.get(worker);
+      String status = known == null ? "Unknown" : known ? "True" : "False";
+      for (String each : List.of("True", "False", "Unknown")) {
+        gaugeSet.set(STATUS, each.equals(status) ? 1 : 0, queue, worker, each);
+      }
+    }
   }
 
   /** A ClusterQueue was deleted: its series end. */
@@ -106,7 +138,7 @@ public final class MultiKueueMetrics {
   }
 
   private void endSeries(Predicate<String> ofQueue) {
-    List.of(dispatched, admitted, requeued)
+    List.of(dispatched, admitted, requeued, evicted)
         .forEach(counter -> counter.removeIf(labels -> ofQueue.test(labels.get(QUEUE))));
   }
 
@@ -130,6 +162,11 @@ public final class MultiKueueMetrics {
   /** A Workload of this ClusterQueue was requeued from this worker cluster. */
   public void requeued(String clusterQueue, String cluster) {
     requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
+  }
+
+  /** A Workload of this ClusterQueue that ran in this worker cluster was evicted. */
+  public void evicted(String clusterQueue, String cluster, String reason) {
+    evicted.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster, reason)).inc();
   }
 
   /** This worker cluster was cut off, because it sent more than is read from one. */

@@ -43,6 +43,7 @@ public final class WorkloadMetrics {
   private final Pair<Histogram> checksWait;
   private final Pair<Histogram> readyWait;
   private final Pair<Histogram> admittedUntilReady;
+  private final Pair<Histogram> recoveryWait;
   private final Histogram readyToEvicted;
   private final Pair<Counter> finished;
   private final Pair<Histogram> execution;
@@ -67,19 +68,7 @@ public final class WorkloadMetrics {
    * @param schedulerViews the existing queues and cohorts
    * @param role the current role of this replica
    * @param reported selects the LocalQueues that have series of their own
-   */
-  public WorkloadMetrics(
-      PrometheusRegistry registry,
-      SchedulerViews schedulerViews,
-      Supplier<ReplicaRole> role,
-      Predicate<LocalQueueId> reported) {
-    this(registry, schedulerViews, role, reported, CustomLabels.NONE);
-  }
-
-  /**
-   * Registers the metrics with further labels.
-   *
-   * @param customLabels the further labels
+   * @param customLabels further labels
    */
   public WorkloadMetrics(
       PrometheusRegistry registry,
@@ -113,6 +102,9 @@ public final class WorkloadMetrics {
             "From admission to pods that are ready",
             14,
             14);
+    recoveryWait =
+        histograms(
+            false, "workload_recovery_wait_time_seconds", "From lost to regained pods", 14, 14);
     readyToEvicted =
         ofQueue(
             metricFamilies.histogram(
@@ -214,6 +206,11 @@ public final class WorkloadMetrics {
   public void podsReady(QueueRef queue, Duration waited, Duration sinceAdmitted) {
     observe(readyWait, queue, waited);
     observe(admittedUntilReady, queue, sinceAdmitted);
+  }
+
+  /** The pods of a Workload are ready again, this long after some of them were not any more. */
+  public void podsRecovered(QueueRef queue, Duration waited) {
+    observe(recoveryWait, queue, waited);
   }
 
   /**

@@ -72,9 +72,12 @@ public final class WorkloadTransitions implements WorkloadListener {
         metrics.sliceReplaced(queue);
       }
     }
-    if (turnedTrue(before, after, PodsReady.TYPE)
-        && reasonOf(after, PodsReady.TYPE).equals(PodsReady.STARTED)) {
-      metrics.podsReady(queue, Duration.between(queued, now), since(after, "Admitted", now));
+    if (turnedTrue(before, after, PodsReady.TYPE)) {
+      if (reasonOf(after, PodsReady.TYPE).equals(PodsReady.STARTED)) {
+        metrics.podsReady(queue, Duration.between(queued, now), since(after, "Admitted", now));
+      } else {
+        metrics.podsRecovered(queue, since(before, PodsReady.TYPE, now));
+      }
     }
     if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
       metrics.evicted(queue, reason(after), cause(after), isFirstEviction(after));

@@ -145,7 +145,7 @@ class ApiMetricsTest {
   void thePageHasEveryMetricOfTheApi() throws IOException {
     List<String> page = Files.readAllLines(Path.of("docs/metrics.md"));
     assertThat(list())
-        .hasSize(64)
+        .hasSize(68)
         .allSatisfy(
             metric ->
                 assertThat(page).anyMatch(line -> line.startsWith(metric.row(List.of()) + " ")));
@@ -170,6 +170,8 @@ class ApiMetricsTest {
             OWN.stream().map(name -> name + ": served, not documented").toList());
     assertThat(expected.differences(served, "multikueue_workloads_dispatched", Set.of())).isEmpty();
     assertThat(expected.differences(served, "multikueue_workloads_admitted", Set.of())).isEmpty();
+    assertThat(expected.differences(served, "multikueue_workloads_evicted", Set.of())).isEmpty();
+    assertThat(expected.differences(served, "multikueue_cluster_status", Set.of())).isEmpty();
     assertThat(list())
         .allSatisfy(
             metric ->
@@ -252,8 +254,13 @@ class ApiMetricsTest {
     scheduler.cycleEnded(true, Duration.ZERO);
     scheduler.workloadCreated("Job", LOCAL, Duration.ZERO);
     MultiKueueMetrics remote =
-        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of);
+        new MultiKueueMetrics(
+            scrape.registry(),
+            () -> ReplicaRole.LEADER,
+            Map::of,
+            () -> Map.of("cq", List.of("worker")));
     remote.dispatched("cq", "worker");
+    remote.evicted("cq", "worker", "Preempted");
     remote.admitted("cq", "worker", Duration.ZERO);
     new PodGateMetrics(scrape.registry(), views, () -> ReplicaRole.LEADER, () -> CREATED, labels)
         .removed(admittedBy("cq", is("Admitted", "Admitted", CREATED)), "gate");
@@ -267,6 +274,7 @@ class ApiMetricsTest {
     metrics.quotaReserved(queue, Duration.ZERO);
     metrics.admitted(queue, Duration.ZERO, Duration.ZERO);
     metrics.podsReady(queue, Duration.ZERO, Duration.ZERO);
+    metrics.podsRecovered(queue, Duration.ZERO);
     metrics.finished(queue, Optional.of(Duration.ZERO));
     metrics.evicted(queue, "Preempted", "", true);
     metrics.evictedAfterReady(queue, "Preempted", "", Duration.ZERO);

@@ -151,6 +151,7 @@ class MetricsTest {
     WorkloadMetrics metrics = workloadMetrics(all -> true);
 
     metrics.podsReady(QUEUE, Duration.ofSeconds(5), Duration.ofSeconds(2));
+    metrics.podsRecovered(QUEUE, Duration.ofSeconds(3));
     metrics.evictedAfterReady(QUEUE, "PodsReadyTimeout", "WaitForRecovery", Duration.ofSeconds(7));
     metrics.preempted("cq", "InClusterQueue");
 
@@ -160,6 +161,10 @@ class MetricsTest {
                 + " 5.0",
             "kueue_admitted_until_ready_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
                 + " 2.0",
+            "kueue_workload_recovery_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 3.0",
+            "kueue_local_queue_workload_recovery_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
             "kueue_local_queue_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
                 + " 1",
             "kueue_local_queue_admitted_until_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
@@ -305,6 +310,22 @@ class MetricsTest {
             "kueue_execution_time_seconds_sum" + labels + " 10.0");
   }
 
+  /** Section 2 of what the API became in 0.20: a recovery is no first readiness. */
+  @Test
+  void aRecoveryIsMeasuredForItselfAndFeedsNoMetricOfReadiness() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var admitted = is("Admitted", "Admitted", CREATED.plusSeconds(1));
+
+    transitions.changed(
+        admittedBy("cq", admitted, isNot("PodsReady", "WaitForRecovery", CREATED.plusSeconds(18))),
+        admittedBy("cq", admitted, is("PodsReady", "Recovered", CREATED.plusSeconds(30))));
+
+    String labels = "{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}";
+    assertThat(lines())
+        .contains("kueue_workload_recovery_wait_time_seconds_sum" + labels + " 12.0")
+        .noneMatch(line -> line.contains("ready_wait_time_seconds"));
+  }
+
   @Test
   void whoeverFinishesWithoutHavingBeenAdmittedLeavesNoExecutionTime() {
     WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
@@ -439,7 +460,8 @@ class MetricsTest {
   }
 
   private WorkloadMetrics workloadMetrics(Predicate<LocalQueueId> reported) {
-    WorkloadMetrics metrics = new WorkloadMetrics(scrape.registry(), views, role::get, reported);
+    WorkloadMetrics metrics =
+        new WorkloadMetrics(scrape.registry(), views, role::get, reported, CustomLabels.NONE);
     scrape.forgetting(metrics::forgetRemoved);
     return metrics;
   }

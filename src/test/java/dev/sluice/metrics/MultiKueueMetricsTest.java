@@ -18,7 +18,8 @@ class MultiKueueMetricsTest {
       new MultiKueueMetrics(
           scrape.registry(),
           () -> ReplicaRole.LEADER,
-          () -> Map.of("onsite", true, "remote", false));
+          () -> Map.of("onsite", true, "remote", false),
+          () -> Map.of("cq", List.of("onsite", "new")));
 
   @AfterEach
   void close() {
@@ -91,6 +92,24 @@ class MultiKueueMetricsTest {
         .contains(
             "multikueue_cluster_cut_offs_total{cluster=\"onsite\",replica_role=\"leader\"} 1.0",
             "multikueue_unreadable_objects_total{cluster=\"onsite\",replica_role=\"leader\"} 2.0");
+  }
+
+  /** Section 7 of what the API became in 0.20; docs/metrics.md#multikueue. */
+  @Test
+  void evictionsAreCountedByReasonAndTheStatusOfAQueuesClustersIsTold() {
+    metrics.evicted("cq", "onsite", "Preempted");
+    String status =
+        "multikueue_cluster_status{active=\"%s\",cluster=\"%s\",cluster_queue=\"cq\","
+            + "replica_role=\"leader\"} %s";
+    assertThat(lines())
+        .contains(
+            "multikueue_workloads_evicted_total{cluster=\"onsite\",cluster_queue=\"cq\",reason=\"Preempted\",replica_role=\"leader\"}"
+                + " 1.0",
+            status.formatted("True", "onsite", "1.0"),
+            status.formatted("False", "onsite", "0.0"),
+            status.formatted("Unknown", "new", "1.0"));
+    metrics.clusterQueueRemoved("cq");
+    assertThat(lines()).noneMatch(line -> line.startsWith("multikueue_workloads_evicted_total{"));
   }
 
   @Test

@@ -5,6 +5,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
@@ -18,6 +19,7 @@ import dev.sluice.checks.multikueue.fencing.MonotonicClock;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.checks.multikueue.sync.ClusterSelector;
 import dev.sluice.checks.multikueue.sync.DispatchListener;
 import dev.sluice.checks.multikueue.sync.LeaseHeartbeat;
 import dev.sluice.checks.multikueue.sync.LocalPods;
@@ -32,6 +34,7 @@ import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
 import dev.sluice.queues.cache.CachedQueues;
 import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.workload.lifecycle.CheckedAdmission;
 import dev.sluice.workload.record.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -42,10 +45,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Dispatch to worker clusters, where the gate {@code MultiKueue} is on; and fencing, the worker's
@@ -92,14 +96,56 @@ public final class MultiKueueModule implements OperatorModule {
             ? Optional.of(controllers(quotas))
             : Optional.empty();
     controllers.ifPresent(it -> scheduler.nominateBy(it.firstNomination()));
-    controllers.ifPresent(it -> measure(it.connections()::connected));
+    controllers.ifPresent(this::measure);
   }
 
-  private void measure(Supplier<Map<String, Boolean>> connected) {
+  private void measure(MultiKueueControllers measured) {
     MultiKueueMetrics metrics =
-        new MultiKueueMetrics(context.metrics().registry(), context::role, connected);
+        new MultiKueueMetrics(
+            context.metrics().registry(),
+            context::role,
+            measured.connections()::connected,
+            () -> clustersByQueue(measured.clusterSelector()));
     events.measure(metrics);
+    workloads
+        .reflector()
+        .listen(
+            (before, after) -> {
+              if (context.role().decides()) {
+                evicted(before, after, metrics);
+              }
+            });
     RemovedQueueObserver.connect(informers.caches(), context.metrics(), metrics);
+  }
+
+  /** The worker clusters that each ClusterQueue uses by its admission checks. */
+  private Map<String, List<String>> clustersByQueue(ClusterSelector clusterSelector) {
+    Map<String, List<String>> result = new TreeMap<>();
+    for (ClusterQueue queue : informers.caches().clusterQueues().all()) {
+      List<String> clusters =
+          ClusterQueueMapper.admissionChecks(queue).stream()
+              .flatMap(check -> clusterSelector.of(check).stream())
+              .flatMap(List::stream)
+              .distinct()
+              .toList();
+      result.put(queue.getMetadata().getName(), clusters);
+    }
+    return result;
+  }
+
+  /** Counts the eviction of a Workload that ran in a worker cluster. */
+  private static void evicted(
+      @Nullable CachedWorkload before, @Nullable CachedWorkload after, MultiKueueMetrics metrics) {
+    if (before == null || after == null || before.evicted() || !after.evicted()) {
+      return;
+    }
+    String cluster = before.status().remotePlacement().cluster();
+    if (!cluster.isEmpty()) {
+      metrics.evicted(
+          before.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse(""),
+          cluster,
+          after.status().condition("Evicted").map(CachedWorkload.Condition::reason).orElse(""));
+    }
   }
 
   private boolean automatesQuota() {

@@ -22,6 +22,7 @@ import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.ConnectionState;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
+import dev.sluice.checks.multikueue.sync.ClusterSelector;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.controller.ControllerRegistration;
@@ -385,6 +386,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** The worker clusters, as they are known. */
   public Collection<MultiKueueCluster> workerClusters() {
     return clusters.all();
+  }
+
+  /** The worker clusters of admission checks, by the name of the check. */
+  public ClusterSelector clusterSelector() {
+    return clusterSelection;
   }
 
   /** The connections to the worker clusters. */

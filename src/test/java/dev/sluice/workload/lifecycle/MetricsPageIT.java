@@ -49,6 +49,8 @@ class MetricsPageIT {
           "multikueue_workloads_dispatched_total",
           "multikueue_workloads_admitted_total",
           "multikueue_workloads_requeued_total",
+          "multikueue_workloads_evicted_total",
+          "multikueue_cluster_status",
           "multikueue_admission_latency_seconds",
           "multikueue_cluster_connected",
           "multikueue_cluster_cut_offs_total",
