@@ -98,8 +98,15 @@ public final class KueueConstants {
   /** On a Workload, {@code true}: it was made for a group of pods. */
   public static final String IS_GROUP_WORKLOAD = PREFIX + "is-group-workload";
 
+  /** On jobs and Workloads: how long their pods may take to be ready, as JSON. */
+  public static final String WAIT_FOR_PODS_READY = PREFIX + "wait-for-pods-ready";
+
   /** On pods of a group: how many there are to be, an integer above zero. */
   public static final String POD_GROUP_TOTAL_COUNT = PREFIX + "pod-group-total-count";
+
+  /** On pods of a group: how many of them needn't be ready for the group to be. */
+  public static final String POD_GROUP_MAX_NOT_READY_COUNT =
+      PREFIX + "pod-group-max-not-ready-count";
 
   /** On pods of a group, {@code true}: the Workload is made when the first of them is there. */
   public static final String POD_GROUP_FAST_ADMISSION = PREFIX + "pod-group-fast-admission";

@@ -23,6 +23,8 @@ import java.util.function.Predicate;
 /** Reads the blocks that switch capabilities on. */
 final class CapabilityDecoder {
 
+  private static final String MAX_TIMEOUT = "maxTimeoutOnWorkload";
+
   private static final List<Strategy> BOTH_STRATEGIES =
       List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE);
 
@@ -68,6 +70,14 @@ final class CapabilityDecoder {
             "timeout", old ? Duration.ofMinutes(5) : Duration.ofMinutes(30), NANOSECOND);
     boolean block = fields.flag("blockAdmission", old);
     Duration recovery = fields.duration("recoveryTimeout", timeout, Duration.ZERO);
+    boolean byWorkload = gates.enabled(FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY);
+    Optional<Duration> most = fields.duration(MAX_TIMEOUT);
+    if (most.filter(it -> it.compareTo(NANOSECOND) < 0).isPresent()) {
+      fields.refuse(MAX_TIMEOUT, "must be more than 0s");
+    } else if (most.isPresent() && !byWorkload) {
+      fields.refuse(
+          MAX_TIMEOUT, "needs the feature gate WorkloadLevelWaitForPodsReady, which is off");
+    }
     ObjectFieldReader requeuing = fields.object("requeuingStrategy");
     boolean byEviction =
         requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false), "Eviction");
@@ -85,7 +95,8 @@ final class CapabilityDecoder {
             byEviction,
             limit,
             Duration.ofSeconds(base),
-            Duration.ofSeconds(max));
+            Duration.ofSeconds(max),
+            byWorkload ? Optional.of(new WaitForPodsReady.WorkloadLevel(most)) : Optional.empty());
     return enabled ? Optional.of(result) : Optional.empty();
   }
 

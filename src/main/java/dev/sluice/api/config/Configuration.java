@@ -261,6 +261,7 @@ public record Configuration(
    * @param backoffLimitCount how often a workload is queued again; empty: always
    * @param backoffBase the first pause before that
    * @param backoffMax the longest pause before that
+   * @param workloadLevel what single workloads may say instead; empty: nothing
    */
   public record WaitForPodsReady(
       Duration timeout,
@@ -269,7 +270,67 @@ public record Configuration(
       boolean requeueByEviction,
       Optional<Integer> backoffLimitCount,
       Duration backoffBase,
-      Duration backoffMax) {}
+      Duration backoffMax,
+      Optional<WorkloadLevel> workloadLevel) {
+
+    /**
+     * What a single workload may say about its own time-outs.
+     *
+     * @param maxTimeout the longest that it can give itself; empty: any
+     */
+    public record WorkloadLevel(Optional<Duration> maxTimeout) {
+
+      /** At most the longest; zero stands for no end. */
+      private Duration limited(Duration wanted) {
+        return maxTimeout
+            .filter(most -> wanted.isZero() || wanted.compareTo(most) > 0)
+            .orElse(wanted);
+      }
+    }
+
+    /** Where single workloads say nothing. */
+    public WaitForPodsReady(
+        Duration timeout,
+        boolean blockAdmission,
+        Duration recoveryTimeout,
+        boolean requeueByEviction,
+        Optional<Integer> backoffLimitCount,
+        Duration backoffBase,
+        Duration backoffMax) {
+      this(
+          timeout,
+          blockAdmission,
+          recoveryTimeout,
+          requeueByEviction,
+          backoffLimitCount,
+          backoffBase,
+          backoffMax,
+          Optional.empty());
+    }
+
+    /**
+     * The same for a workload that says these times, as far as workloads may.
+     *
+     * @param ownTimeout from admission to readiness; empty: as configured
+     * @param ownRecoveryTimeout from lost readiness to readiness; empty: as configured
+     */
+    public WaitForPodsReady with(
+        Optional<Duration> ownTimeout, Optional<Duration> ownRecoveryTimeout) {
+      return workloadLevel
+          .map(
+              level ->
+                  new WaitForPodsReady(
+                      ownTimeout.map(level::limited).orElse(timeout),
+                      blockAdmission,
+                      ownRecoveryTimeout.map(level::limited).orElse(recoveryTimeout),
+                      requeueByEviction,
+                      backoffLimitCount,
+                      backoffBase,
+                      backoffMax,
+                      workloadLevel))
+          .orElse(this);
+    }
+  }
 
   /**
    * Limits of the requests to the API server.

@@ -205,10 +205,10 @@ public enum FeatureGate {
   VALIDATE_RAY_AND_SPARK_JOB_UPDATES("ValidateRayAndSparkJobUpdates", true, BETA, EITHER),
   VECTORIZED_RESOURCE_REQUESTS("VectorizedResourceRequests", true, BETA, EITHER),
   VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, BETA, EITHER),
-  WAIT_FOR_PODS_READY_MAX_NOT_READY("WaitForPodsReadyMaxNotReady", false, ALPHA, OFF),
+  WAIT_FOR_PODS_READY_MAX_NOT_READY("WaitForPodsReadyMaxNotReady", false, ALPHA, EITHER),
   WAIT_FOR_PODS_READY_UNSCHEDULED_TIMEOUT("WaitForPodsReadyUnscheduledTimeout", false, ALPHA, OFF),
   WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, BETA, EITHER),
-  WORKLOAD_LEVEL_WAIT_FOR_PODS_READY("WorkloadLevelWaitForPodsReady", false, ALPHA, OFF),
+  WORKLOAD_LEVEL_WAIT_FOR_PODS_READY("WorkloadLevelWaitForPodsReady", false, ALPHA, EITHER),
   WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, BETA, EITHER),
   WORKLOAD_REQUEST_USE_MERGE_PATCH("WorkloadRequestUseMergePatch", false, ALPHA, EITHER),
   WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE(

@@ -140,6 +140,7 @@ public record OptionsMapper(Configuration configuration) {
     return configuration
         .waitForPodsReady()
         .filter(wait -> !wait.blockAdmission() && wait.timeout().compareTo(LONG_TIMEOUT) >= 0)
+        .filter(wait -> wait.workloadLevel().isEmpty())
         .map(wait -> QUICK_START)
         .orElse(Duration.ZERO);
   }

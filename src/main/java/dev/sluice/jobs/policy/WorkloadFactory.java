@@ -185,12 +185,14 @@ public final class WorkloadFactory {
     }
   }
 
-  private static void annotations(CachedJob job, ObjectNode metadata) {
+  private void annotations(CachedJob job, ObjectNode metadata) {
     for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
       String key = annotation.getKey();
       if (key.startsWith(KueueConstants.PROVISIONING_REQUEST_PREFIX)
           || COPIED_ANNOTATIONS.contains(key)
-          || PlacementLimits.KEYS.contains(key)) {
+          || PlacementLimits.KEYS.contains(key)
+          || (key.equals(KueueConstants.WAIT_FOR_PODS_READY)
+              && options.on(FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY))) {
         metadata.withObjectProperty("annotations").put(key, annotation.getValue());
       }
     }

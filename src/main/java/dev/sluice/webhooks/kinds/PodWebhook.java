@@ -158,7 +158,20 @@ final class PodWebhook implements KindWebhook {
         : Integer.MAX_VALUE;
   }
 
-  private static void group(JobMetadata pod, FieldErrors fieldErrors) {
+  private void mostNotReady(JobMetadata pod, FieldErrors fieldErrors) {
+    String value = pod.annotations().get(KueueConstants.POD_GROUP_MAX_NOT_READY_COUNT);
+    if (value != null && settings.isOn(FeatureGate.WAIT_FOR_PODS_READY_MAX_NOT_READY)) {
+      OptionalInt count = NumberReader.int32(value);
+      if (count.isEmpty() || count.getAsInt() < 0) {
+        fieldErrors.invalid(
+            JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_MAX_NOT_READY_COUNT),
+            value,
+            "must be an integer greater than or equal to 0");
+      }
+    }
+  }
+
+  private void group(JobMetadata pod, FieldErrors fieldErrors) {
     String group = groupName(pod);
     String total = pod.annotations().get(KueueConstants.POD_GROUP_TOTAL_COUNT);
     if (group.isEmpty()) {
@@ -182,6 +195,7 @@ final class PodWebhook implements KindWebhook {
         fieldErrors.invalid(TOTAL_COUNT, total, "must be an integer greater than or equal to 1");
       }
     }
+    mostNotReady(pod, fieldErrors);
     pod.prebuilt()
         .filter(name -> !name.equals(group))
         .ifPresent(

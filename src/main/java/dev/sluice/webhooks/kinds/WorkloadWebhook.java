@@ -16,6 +16,7 @@ import dev.sluice.webhooks.review.SemanticEquality;
 import dev.sluice.webhooks.rules.AdmissionGateValidation;
 import dev.sluice.webhooks.rules.PlacementValidation;
 import dev.sluice.webhooks.rules.PodTemplateValidation;
+import dev.sluice.webhooks.rules.PodsReadyValidation;
 import dev.sluice.webhooks.rules.RunTimeValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
@@ -136,6 +137,7 @@ final class WorkloadWebhook {
     }
     PlacementValidation.validateObject(annotations, errors);
     RunTimeValidation.validateObject(annotations, errors);
+    PodsReadyValidation.validateObject(annotations, settings, errors);
     String boost = annotations.get(KueueConstants.PRIORITY_BOOST);
     if (settings.isOn(FeatureGate.PRIORITY_BOOST)
         && boost != null

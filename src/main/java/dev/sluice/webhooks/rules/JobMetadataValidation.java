@@ -90,6 +90,7 @@ public final class JobMetadataValidation {
     }
     PlacementValidation.validateObject(job.annotations(), errors);
     RunTimeValidation.validateObject(job.annotations(), errors);
+    PodsReadyValidation.validateObject(job.annotations(), settings, errors);
   }
 
   private void maxExecTime(JobMetadata job, String namespace, FieldErrors errors) {

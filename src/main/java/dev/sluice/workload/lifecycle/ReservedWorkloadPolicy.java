@@ -1,6 +1,7 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.queueing.PodsReadyTimeouts;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
@@ -83,7 +84,10 @@ final class ReservedWorkloadPolicy {
         : LifecycleAction.NOTHING;
   }
 
-  /** The rules of the queue, which stand in for those of the configuration; or the latter. */
+  /**
+   * The rules of the queue, which stand in for those of the configuration; or the latter, with the
+   * times that the Workload says.
+   */
   private Optional<WaitForPodsReady> startRules() {
     StartRules ofQueue = queueLookup.startRules();
     return ofQueue
@@ -98,7 +102,15 @@ final class ReservedWorkloadPolicy {
                     Optional.empty(),
                     ofQueue.backoff(),
                     ofQueue.backoff()))
-        .or(options::podsReady);
+        .or(
+            () ->
+                options
+                    .podsReady()
+                    .map(
+                        configured ->
+                            PodsReadyTimeouts.of(workload.annotations())
+                                .map(own -> configured.with(own.timeout(), own.recoveryTimeout()))
+                                .orElse(configured)));
   }
 
   private LifecycleAction evict(String reason, String message) {

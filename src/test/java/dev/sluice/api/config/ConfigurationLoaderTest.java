@@ -285,6 +285,7 @@ class ConfigurationLoaderTest {
             waitForPodsReady:
               timeout: 4m
               recoveryTimeout: 0s
+              maxTimeoutOnWorkload: 2h
               requeuingStrategy: {timestamp: Creation, backoffLimitCount: 3, backoffMaxSeconds: 90}
             objectRetentionPolicies: {workloads: {afterFinished: 1h}}
             resources:
@@ -296,7 +297,7 @@ class ConfigurationLoaderTest {
               usageHalfLifeTime: 168h
               usageSamplingInterval: 1m30s
               resourceWeights: {cpu: 2.5, memory: 0}
-            featureGates: {LocalQueueMetrics: false, QuotaCheckStrategy: false}
+            featureGates: {LocalQueueMetrics: false, QuotaCheckStrategy: false, WorkloadLevelWaitForPodsReady: true}
             """);
 
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
@@ -419,6 +420,10 @@ class ConfigurationLoaderTest {
             + " internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
         "waitForPodsReady: {blockAdmission: 'yes'} | waitForPodsReady.blockAdmission | \"yes\" is"
             + " not allowed",
+        "waitForPodsReady: {maxTimeoutOnWorkload: 1h} | waitForPodsReady.maxTimeoutOnWorkload |"
+            + " needs the feature gate WorkloadLevelWaitForPodsReady, which is off",
+        "waitForPodsReady: {maxTimeoutOnWorkload: 0s} | waitForPodsReady.maxTimeoutOnWorkload |"
+            + " must be more than 0s",
         "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
         "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of"
             + " version config.kueue.x-k8s.io/v1beta1",

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.GivenWorkload;
@@ -55,6 +56,18 @@ class JobPolicyTest {
       CreateWorkload create = only(CreateWorkload.class, decide(job()));
       assertThat(create.workload().path("metadata").path("name").asText())
           .isEqualTo(GivenWorkload.NAME);
+    }
+
+    /** docs/workload-lifecycle.md#time-outs-of-a-single-workload. */
+    @Test
+    void aWorkloadGetsTheTimesOfItsPodsWhereTheGateIsOn() {
+      GivenJob timed = job().annotation(KueueConstants.WAIT_FOR_PODS_READY, "{}");
+      String key = "/metadata/annotations/kueue.x-k8s.io~1wait-for-pods-ready";
+      assertThat(only(CreateWorkload.class, decide(timed)).workload().at(key).isMissingNode())
+          .isTrue();
+      rules = rules.with(FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY, true);
+      assertThat(only(CreateWorkload.class, decide(timed)).workload().at(key).asText())
+          .isEqualTo("{}");
     }
 
     @Test

@@ -252,6 +252,27 @@ class PodWebhookTest {
                 + "\"value\":\"3\"}");
   }
 
+  /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady. */
+  @Test
+  void theNumberOfPodsThatNeedNotBeReadyIsANumber() {
+    JsonNode pod =
+        edited(
+            QUEUED,
+            set(
+                "/metadata/annotations",
+                "{kueue.x-k8s.io/pod-group-name: g, kueue.x-k8s.io/pod-group-total-count: '2',"
+                    + " kueue.x-k8s.io/pod-group-max-not-ready-count: '-1'}"));
+    PodWebhook gated = rules(Reviews.Cluster.EMPTY, "WaitForPodsReadyMaxNotReady");
+
+    assertThat(messages(gated::validate, create(pod)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "metadata.annotations[kueue.x-k8s.io/pod-group-max-not-ready-count]: Invalid value:"
+                + " \"-1\": must be an integer greater than or equal to 0");
+    assertThat(messages(rules::validate, create(pod))).isEmpty();
+  }
+
   @Test
   void disabledPodsAreAllowedAsTheyAre() {
     WebhookSettings on = settings();

@@ -162,6 +162,24 @@ class WorkloadWebhookTest {
     assertThat(messages(rules::validate, create(workload))).isEmpty();
   }
 
+  /**
+   * docs/workload-lifecycle.md#time-outs-of-a-single-workload: gate WorkloadLevelWaitForPodsReady.
+   */
+  @Test
+  void theTimesOfItsPodsAreValidatedWhereTheyCount() {
+    JsonNode workload =
+        edited(PENDING, set("/metadata/annotations", "{kueue.x-k8s.io/wait-for-pods-ready: 5m}"));
+    WorkloadWebhook gated = new WorkloadWebhook(settings("WorkloadLevelWaitForPodsReady"));
+
+    assertThat(messages(gated::validate, create(workload)))
+        .singleElement()
+        .asString()
+        .startsWith(
+            "metadata.annotations[kueue.x-k8s.io/wait-for-pods-ready]: Invalid value: \"5m\":"
+                + " must be a JSON object");
+    assertThat(messages(rules::validate, create(workload))).isEmpty();
+  }
+
   @Test
   void checksBehindAGateAreLeftOutWithoutIt() {
     JsonNode negative =

@@ -101,10 +101,11 @@ final class GivenWorkload {
   }
 
   GivenWorkload gatedBy(String controllers) {
-    object
-        .withObjectProperty("metadata")
-        .withObjectProperty("annotations")
-        .put("kueue.x-k8s.io/admission-gated-by", controllers);
+    return annotation("kueue.x-k8s.io/admission-gated-by", controllers);
+  }
+
+  GivenWorkload annotation(String key, String value) {
+    object.withObjectProperty("metadata").withObjectProperty("annotations").put(key, value);
     return this;
   }
 

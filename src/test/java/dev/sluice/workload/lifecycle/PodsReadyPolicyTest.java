@@ -1,5 +1,6 @@
 package dev.sluice.workload.lifecycle;
 
+import static dev.sluice.api.KueueConstants.WAIT_FOR_PODS_READY;
 import static dev.sluice.workload.lifecycle.GivenWorkload.SINCE;
 import static dev.sluice.workload.lifecycle.GivenWorkload.workload;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -28,6 +29,31 @@ class PodsReadyPolicyTest {
   private Optional<Integer> limit = Optional.empty();
 
   private QueueLookup queues = OPEN;
+  private Optional<WaitForPodsReady.WorkloadLevel> workloadLevel = Optional.empty();
+
+  /**
+   * docs/workload-lifecycle.md#time-outs-of-a-single-workload: gate WorkloadLevelWaitForPodsReady.
+   */
+  @Test
+  void haveTheTimeThatTheirWorkloadSaysUpToTheLongest() {
+    String times = "{\"timeoutSeconds\": 90, \"recoveryTimeoutSeconds\": 0}";
+    GivenWorkload starts = notReady("WaitForStart").annotation(WAIT_FOR_PODS_READY, times);
+    GivenWorkload recovers = notReady("WaitForRecovery").annotation(WAIT_FOR_PODS_READY, times);
+    assertThat(at(1, starts).reconcileAt()).contains(SINCE.plusSeconds(60));
+    assertThat(at(1, recovers).reconcileAt()).contains(SINCE.plusSeconds(20));
+
+    workloadLevel = Optional.of(new WaitForPodsReady.WorkloadLevel(Optional.empty()));
+    assertThat(at(1, starts).reconcileAt()).contains(SINCE.plusSeconds(90));
+    assertThat(at(6000, recovers)).isEqualTo(LifecycleAction.NOTHING);
+    assertThat(at(1, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(60));
+    assertThat(at(1, notReady("WaitForStart").annotation(WAIT_FOR_PODS_READY, "5m")).reconcileAt())
+        .contains(SINCE.plusSeconds(60));
+
+    workloadLevel =
+        Optional.of(new WaitForPodsReady.WorkloadLevel(Optional.of(Duration.ofSeconds(70))));
+    assertThat(at(1, starts).reconcileAt()).contains(SINCE.plusSeconds(70));
+    assertThat(at(1, recovers).reconcileAt()).contains(SINCE.plusSeconds(70));
+  }
 
   @Test
   void haveTheTimeOfTheirQueueInsteadAndTheSameBackoffEachTimeWithoutLimit() {
@@ -66,7 +92,8 @@ class PodsReadyPolicyTest {
                     true,
                     limit,
                     Duration.ofSeconds(10),
-                    Duration.ofSeconds(35))),
+                    Duration.ofSeconds(35),
+                    workloadLevel)),
             Optional.of(Duration.ofMinutes(5)),
             true,
             false);

@@ -49,7 +49,8 @@ public final class CachedPodParser {
     return value.equals(annotations.get(key));
   }
 
-  private static int count(String text) {
+  /** The number of an annotation; 0 if it is none, or negative. */
+  static int count(String text) {
     try {
       return Math.max(0, Integer.parseInt(text));
     } catch (NumberFormatException notACount) {

@@ -1,6 +1,7 @@
 package dev.sluice.jobs.kinds.pod;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.kind.JobState;
 import dev.sluice.jobs.policy.CachedJob;
@@ -24,6 +25,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -235,15 +237,26 @@ final class PodGroupPolicy {
     if (!options.podsReady(workload)) {
       return List.of();
     }
-    int removed =
-        situation.group().serving() ? known.values().stream().mapToInt(count -> count).sum() : 0;
-    boolean ready =
-        situation
-            .group()
-            .isReady(
-                removed, options.on(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY));
+    int missing = mostNotReady(situation.group());
+    if (situation.group().serving()) {
+      missing += known.values().stream().mapToInt(count -> count).sum();
+    }
+    boolean countSucceeded = options.on(FeatureGate.POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY);
+    boolean ready = situation.group().isReady(missing, countSucceeded);
     ObjectNode status = WorkloadStatuses.podsReady(workload, ready, situation.now());
     return status.isEmpty() ? List.of() : status(job, workload, status, "podsReady=" + ready);
+  }
+
+  /** How many pods needn't be ready, as the oldest pod says that says it. */
+  private int mostNotReady(PodGroup group) {
+    return options.on(FeatureGate.WAIT_FOR_PODS_READY_MAX_NOT_READY)
+        ? group.pods().stream()
+            .map(pod -> pod.job().annotations().get(KueueConstants.POD_GROUP_MAX_NOT_READY_COUNT))
+            .filter(Objects::nonNull)
+            .mapToInt(CachedPodParser::count)
+            .findFirst()
+            .orElse(0)
+        : 0;
   }
 
   private static List<PodGroupAction> status(

@@ -532,6 +532,32 @@ class PodGroupPolicyTest {
       assertThat(condition(status, "PodsReady")).isEqualTo("False WaitForRecovery");
     }
 
+    /** docs/pods.md#groups: gate WaitForPodsReadyMaxNotReady. */
+    @Test
+    void isReadyWithoutThePodsThatNeedNotBeReady() {
+      GivenPod[] pods = {
+        member("a", 3).running().annotation(KueueConstants.POD_GROUP_MAX_NOT_READY_COUNT, "1"),
+        member("b", 3).running(),
+        member("c", 3).started().phase("Running")
+      };
+      GivenGroupWorkload workload =
+          workload("worker", 3)
+              .ownedBy(pods)
+              .admitted("spot")
+              .condition(
+                  "PodsReady",
+                  "False",
+                  "WaitForStart",
+                  "Not all pods have been ready or succeeded yet");
+      rules = rules(true);
+      assertThat(given(workload, pods)).isEmpty();
+      rules = rules.with(FeatureGate.WAIT_FOR_PODS_READY_MAX_NOT_READY, true);
+      assertThat(condition(only(PatchStatus.class, given(workload, pods)), "PodsReady"))
+          .isEqualTo("True Started");
+      pods[1] = member("b", 3).started();
+      assertThat(given(workload, pods)).as("two aren't ready").isEmpty();
+    }
+
     /** As for a job: a group that is not admitted has no pods that could be ready. */
     @Test
     void isNotReadyWhileItIsNotAdmitted() {
