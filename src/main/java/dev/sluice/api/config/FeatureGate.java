@@ -22,7 +22,7 @@ public enum FeatureGate {
   ADMISSION_FAIR_SHARING("AdmissionFairSharing", true, BETA, EITHER),
   ADMISSION_FAIR_SHARING_ANCHOR_AT_QUOTA_RESERVATION(
       "AdmissionFairSharingAnchorAtQuotaReservation", true, BETA, EITHER, "AdmissionFairSharing"),
-  ADMISSION_GATED_BY("AdmissionGatedBy", true, BETA, ON),
+  ADMISSION_GATED_BY("AdmissionGatedBy", true, BETA, EITHER),
   ASSIGN_QUEUE_LABELS_FOR_PODS("AssignQueueLabelsForPods", true, BETA, EITHER),
   CLASSICAL_PREEMPTION_CANDIDATE_ORDER_CACHE(
       "ClassicalPreemptionCandidateOrderCache", false, ALPHA, EITHER),
@@ -115,7 +115,7 @@ public enum FeatureGate {
   POD_GROUP_SCHEDULING_SHAPE_ORDERING("PodGroupSchedulingShapeOrdering", true, BETA, EITHER),
   POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY(
       "PodIntegrationCountSucceededPodsAsReady", true, BETA, EITHER),
-  POD_INTEGRATION_VALIDATE_GROUP_OWNER("PodIntegrationValidateGroupOwner", true, BETA, ON),
+  POD_INTEGRATION_VALIDATE_GROUP_OWNER("PodIntegrationValidateGroupOwner", true, BETA, EITHER),
   PRIORITIZE_PREEMPTOR_WORKLOADS("PrioritizePreemptorWorkloads", false, ALPHA, EITHER),
   PRIORITY_BOOST("PriorityBoost", false, ALPHA, EITHER),
   PRIORITY_SORTING_WITHIN_COHORT("PrioritySortingWithinCohort", true, BETA, EITHER),

@@ -102,11 +102,12 @@ public record OptionsMapper(Configuration configuration) {
   /** How Workloads live. */
   LifecycleOptions lifecycle() {
     return new LifecycleOptions(
-        configuration.waitForPodsReady(),
-        configuration.objectRetention().afterFinished(),
-        on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
-        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
-        configuration.featureGates().preemptionGates());
+            configuration.waitForPodsReady(),
+            configuration.objectRetention().afterFinished(),
+            on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
+            on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
+            configuration.featureGates().preemptionGates())
+        .withAdmissionGates(on(FeatureGate.ADMISSION_GATED_BY));
   }
 
   /** What quota counts of a pod. */

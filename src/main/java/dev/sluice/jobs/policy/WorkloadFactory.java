@@ -23,10 +23,15 @@ import java.util.Set;
 public final class WorkloadFactory {
 
   private static final List<String> COPIED_ANNOTATIONS =
-      List.of(
-          KueueConstants.ELASTIC_JOB,
+      List.of(KueueConstants.ELASTIC_JOB, LocalClusterAnnotations.MAY_RUN_HERE);
+
+  /** Annotations that a Workload takes from its job while a feature gate is on. */
+  private static final Map<String, FeatureGate> COPIED_BY_GATE =
+      Map.of(
           KueueConstants.ADMISSION_GATED_BY,
-          LocalClusterAnnotations.MAY_RUN_HERE);
+          FeatureGate.ADMISSION_GATED_BY,
+          KueueConstants.WAIT_FOR_PODS_READY,
+          FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY);
 
   private final JobOptions options;
 
@@ -185,14 +190,18 @@ public final class WorkloadFactory {
     }
   }
 
+  private boolean isCopiedByGate(String key) {
+    FeatureGate gate = COPIED_BY_GATE.get(key);
+    return gate != null && options.on(gate);
+  }
+
   private void annotations(CachedJob job, ObjectNode metadata) {
     for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
       String key = annotation.getKey();
       if (key.startsWith(KueueConstants.PROVISIONING_REQUEST_PREFIX)
           || COPIED_ANNOTATIONS.contains(key)
           || PlacementLimits.KEYS.contains(key)
-          || (key.equals(KueueConstants.WAIT_FOR_PODS_READY)
-              && options.on(FeatureGate.WORKLOAD_LEVEL_WAIT_FOR_PODS_READY))) {
+          || isCopiedByGate(key)) {
         metadata.withObjectProperty("annotations").put(key, annotation.getValue());
       }
     }

@@ -28,7 +28,6 @@ public record WebhookSettings(
   /** Gates whose format rules apply even while the feature is not supported. */
   private static final Set<FeatureGate> FORMAT_ONLY =
       Set.of(
-          FeatureGate.ADMISSION_GATED_BY,
           FeatureGate.TOPOLOGY_AWARE_SCHEDULING,
           FeatureGate.TAS_MULTI_LAYER_TOPOLOGY,
           FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE);

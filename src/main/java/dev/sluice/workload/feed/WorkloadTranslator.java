@@ -182,17 +182,22 @@ public final class WorkloadTranslator {
     return new SchedulerEvent.WorkloadReleased(workload.id(), workload.version());
   }
 
-  private static boolean mayQueue(CachedWorkload workload) {
+  private boolean mayQueue(CachedWorkload workload) {
     return !workload.deleting()
         && workload.spec().active()
         && !workload.spec().queueName().isEmpty()
-        && workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").isBlank()
+        && !isGated(workload)
         && !workload.status().isTrue("WaitingForReplacementPods")
         && workload
             .status()
             .condition("QuotaReserved")
             .filter(condition -> KEEPS_OUT.contains(condition.reason()))
             .isEmpty();
+  }
+
+  private boolean isGated(CachedWorkload workload) {
+    return options.on(FeatureGate.ADMISSION_GATED_BY)
+        && !workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").isBlank();
   }
 
   private PendingWorkload pending(CachedWorkload workload) {

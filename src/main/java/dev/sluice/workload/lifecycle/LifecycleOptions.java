@@ -17,6 +17,8 @@ import java.util.function.Predicate;
  *     before the first evaluation (gate UnadmittedWorkloadsExplicitStatus)
  * @param preemptionGates whether preemption gates exist (gates MultiKueueOrchestratedPreemption and
  *     ConcurrentAdmission)
+ * @param admissionGates whether the annotation admission-gated-by keeps Workloads out of the queue
+ *     (gate AdmissionGatedBy)
  * @param evictable whether somebody stops the pods of a Workload when it is evicted; no eviction of
  *     another Workload that runs is started, because nobody would finish it
  * @param ownerlessSlices whether a slice of an elastic job belongs to no integration, which would
@@ -28,6 +30,7 @@ public record LifecycleOptions(
     boolean finishOrphans,
     boolean explicitStatus,
     boolean preemptionGates,
+    boolean admissionGates,
     Predicate<CachedWorkload> evictable,
     Predicate<CachedWorkload> ownerlessSlices) {
 
@@ -44,6 +47,7 @@ public record LifecycleOptions(
         finishOrphans,
         explicitStatus,
         preemptionGates,
+        true,
         workload -> true,
         workload -> false);
   }
@@ -65,6 +69,7 @@ public record LifecycleOptions(
         finishOrphans,
         explicitStatus,
         preemptionGates,
+        admissionGates,
         workloads,
         ownerlessSlices);
   }
@@ -77,8 +82,22 @@ public record LifecycleOptions(
         finishOrphans,
         explicitStatus,
         preemptionGates,
+        admissionGates,
         evictable,
         slices);
+  }
+
+  /** The same options, with admission gates or without. */
+  public LifecycleOptions withAdmissionGates(boolean enabled) {
+    return new LifecycleOptions(
+        podsReady,
+        afterFinished,
+        finishOrphans,
+        explicitStatus,
+        preemptionGates,
+        enabled,
+        evictable,
+        ownerlessSlices);
   }
 
   /** What may be done to a Workload that has to go. */

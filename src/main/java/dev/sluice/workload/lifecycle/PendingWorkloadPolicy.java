@@ -167,7 +167,9 @@ final class PendingWorkloadPolicy {
   }
 
   private String gates() {
-    return workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
+    return options.admissionGates()
+        ? workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip()
+        : "";
   }
 
   /** Whether an admission gate is set; the admission checks are not changed meanwhile. */

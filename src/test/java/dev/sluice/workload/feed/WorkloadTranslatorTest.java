@@ -139,6 +139,17 @@ class WorkloadTranslatorTest {
     assertThat(facts.of(workload(changed))).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
   }
 
+  /** docs/workload-lifecycle.md: gate AdmissionGatedBy. */
+  @Test
+  void aGateKeepsNothingOutWithoutTheFeatureGate() {
+    WorkloadTranslator ungated =
+        new WorkloadTranslator(
+            context, TranslationOptions.DEFAULT.with(FeatureGate.ADMISSION_GATED_BY, false));
+    String gated =
+        PENDING.replace("priority-boost: \"5\"", "admission-gated-by: \"example.com/a\"");
+    assertThat(ungated.of(workload(gated))).isInstanceOf(SchedulerEvent.WorkloadPending.class);
+  }
+
   @Test
   void aGateWithoutItemsIsNone() {
     assertThat(pending(PENDING.replace("priority-boost: \"5\"", "admission-gated-by: \"\"")).held())

@@ -475,6 +475,21 @@ class LifecyclePolicyTest {
   @Nested
   class Gates {
 
+    /** docs/workload-lifecycle.md: gate AdmissionGatedBy. */
+    @Test
+    void keepNothingOutWithoutTheFeatureGate() {
+      GivenWorkload gated = workload().gatedBy("example.com/a");
+      LifecycleOptions without = LifecycleOptions.WITHOUT_LIMITS.withAdmissionGates(false);
+      assertThat(LifecyclePolicy.decide(gated.get(), OPEN, without, NOW))
+          .isEqualTo(LifecycleAction.NOTHING);
+      GivenWorkload keptOut = gated.condition("QuotaReserved", "False", "AdmissionGated", "");
+      assertThat(
+              condition(
+                  patch(LifecyclePolicy.decide(keptOut.get(), OPEN, without, NOW)).status(),
+                  "QuotaReserved"))
+          .startsWith("False PendingEvaluation: ");
+    }
+
     @Test
     void keepAWorkloadOut() {
       LifecycleAction lifecycleAction = decide(workload().gatedBy("example.com/a,example.com/b"));

@@ -53,7 +53,9 @@ final class PodGroupWorkloadBuilder {
   /** Whether the Workload of a group's name is the group's. */
   boolean isOf(PodGroup group, CachedWorkload workload) {
     return workload.owner().isEmpty()
-        && (group.prebuilt() || PodWorkloadFinalizer.isOfGroup(workload));
+        && (group.prebuilt()
+            || PodWorkloadFinalizer.isOfGroup(workload)
+            || !options.on(FeatureGate.POD_INTEGRATION_VALIDATE_GROUP_OWNER));
   }
 
   /** The Workload, once enough pods are there. */

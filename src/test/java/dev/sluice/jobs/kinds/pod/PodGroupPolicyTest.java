@@ -219,6 +219,16 @@ class PodGroupPolicyTest {
       assertThat(warn.reason()).isEqualTo("WorkloadNameConflict");
     }
 
+    /** docs/pods.md#groups: gate PodIntegrationValidateGroupOwner. */
+    @Test
+    void takesItWithoutTheGateUnlessSomethingControlsIt() {
+      rules = rules.with(FeatureGate.POD_INTEGRATION_VALIDATE_GROUP_OWNER, false);
+      only(AddOwners.class, given(workload("worker", 1).ofSomethingElse(), member("a", 1)));
+      only(
+          Warn.class,
+          given(workload("worker", 1).ofSomethingElse().controlledBy("Job"), member("a", 1)));
+    }
+
     @Test
     void takesOneThatIsPrebuilt() {
       GivenPod pod = member("a", 1).label(KueueConstants.PREBUILT_WORKLOAD_NAME, "sample");
