@@ -94,7 +94,8 @@ class ArchitectureTest {
           Map.entry(
               "workload",
               rows("workload", "record", "status reading", "feed", "writing", "lifecycle")),
-          Map.entry("forecast", rows("forecast", "runtimes", "play trace", "starts", "feed")),
+          Map.entry(
+              "forecast", rows("forecast", "runtimes", "play trace", "starts", "simulate", "feed")),
           Map.entry("queues", rows("queues", "mapping", "cache status", "")),
           Map.entry(
               "jobs",

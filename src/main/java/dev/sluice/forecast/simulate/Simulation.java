@@ -1,0 +1,232 @@
+package dev.sluice.forecast.simulate;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.engine.EngineState.LocalQueueExport;
+import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.waiting.WaitingExport.TreeRoot;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.forecast.starts.StartForecast;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Adds a Workload to a copy of the engine, and tells what the engine decides on it. The same input
+ * leads to the same result.
+ */
+public final class Simulation {
+
+  /**
+   * How long each run lasts when the question is whether a Workload ever starts: what runs ends
+   * before backoffs do, or afterwards.
+   */
+  private static final List<RunTimeEstimate> ANY_RUNS =
+      List.of(each(Duration.ofMillis(1)), each(Duration.ofHours(1)));
+
+  /** A play of runs that all end: enough for many thousands of them, one after the other. */
+  private static final StartForecast.Options TO_THE_END =
+      new StartForecast.Options(1, Duration.ofDays(36_500), Duration.ofSeconds(30), 1);
+
+  /** Reasons that no end of a run changes. */
+  private static final Set<PendingReason> LASTING =
+      EnumSet.of(
+          PendingReason.EXCEEDS_MAX_QUOTA,
+          PendingReason.NO_MATCHING_FLAVOR,
+          PendingReason.SUSPENDED,
+          PendingReason.MISCONFIGURED);
+
+  /** A bound for cycles in which the Workload's turn doesn't come. */
+  private static final int MOST_ROUNDS = 1_000;
+
+  /** A resourceVersion that no Workload reaches. */
+  private static final long FIRST_VERSION = 1L << 62;
+
+  private final EngineState state;
+  private final PendingWorkload askedWorkload;
+  private final StartForecast.Knowledge knowledge;
+  private final StartForecast.Options options;
+  private final BooleanSupplier goesOn;
+  private final Optional<LocalQueueSpec> localQueue;
+  private final List<Decision> decisions = new ArrayList<>();
+  private long version = FIRST_VERSION;
+  private Optional<Decision.Admit> admission = Optional.empty();
+  private List<Decision.Target> targets = List.of();
+
+  private Simulation(
+      EngineState wholeState,
+      PendingWorkload askedWorkload,
+      StartForecast.Knowledge knowledge,
+      StartForecast.Options options,
+      BooleanSupplier goesOn) {
+    this.askedWorkload = askedWorkload;
+    this.knowledge = knowledge;
+    this.options = options;
+    this.goesOn = goesOn;
+    localQueue =
+        wholeState.localQueues().stream()
+            .filter(queue -> queue.id().equals(askedWorkload.localQueue()))
+            .findFirst()
+            .flatMap(LocalQueueExport::spec);
+    String root =
+        localQueue
+            .map(LocalQueueSpec::clusterQueue)
+            .flatMap(queue -> Optional.ofNullable(wholeState.roots().get(queue)))
+            .map(TreeRoot::name)
+            .orElse("");
+    // before the trees are rebuilt, a part of them doesn't know which cohorts form a circle
+    state = wholeState.specs().rebuildDue() ? wholeState : wholeState.ofTree(root);
+  }
+
+  private static RunTimeEstimate each(Duration runTime) {
+    return RunTimeEstimate.of(Optional.of(runTime), Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * What the engine would decide on a Workload.
+   *
+   * @param state the state that the Workload is added to
+   * @param askedWorkload the Workload; the engine has none of its UID
+   * @param knowledge how long runs last, that of the Workload included
+   * @param options how the start is estimated
+   * @param goesOn asked all the time: false ends the computation, and the result is what is known
+   */
+  public static SimulationResult of(
+      EngineState state,
+      PendingWorkload askedWorkload,
+      StartForecast.Knowledge knowledge,
+      StartForecast.Options options,
+      BooleanSupplier goesOn) {
+    return new Simulation(state, askedWorkload, knowledge, options, goesOn).result();
+  }
+
+  /** A copy of the engine that has the Workload, and has not decided on it. */
+  private InlineScheduler copy() {
+    InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
+    // the engine of a replica that doesn't lead only listens
+    scheduler.apply(new SchedulerEvent.DecidingEnabled(true));
+    // the part of a tree has no LocalQueue whose ClusterQueue doesn't exist
+    localQueue.ifPresent(spec -> scheduler.apply(new SchedulerEvent.LocalQueueChanged(spec)));
+    scheduler.apply(new SchedulerEvent.WorkloadPending(askedWorkload));
+    return scheduler;
+  }
+
+  private SimulationResult result() {
+    InlineScheduler scheduler = copy();
+    PendingReport arrived = report(scheduler);
+    decide(scheduler);
+    if (admission.isPresent()) {
+      return result(Feasibility.NOW, arrived, Optional.empty());
+    }
+    PendingReport now = report(scheduler);
+    PendingReport pendingReport =
+        new PendingReport(
+            arrived.position(),
+            now.clusterQueue(),
+            now.explanation(),
+            now.holders(),
+            now.earlierLocalQueues());
+    if (!targets.isEmpty()) {
+      return result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty());
+    }
+    EngineState before = copy().export();
+    if (isNever(before, now)) {
+      return result(Feasibility.NEVER, pendingReport, Optional.empty());
+    }
+    return result(Feasibility.LATER, pendingReport, start(before, knowledge, options));
+  }
+
+  private SimulationResult result(
+      Feasibility feasibility, PendingReport pendingReport, Optional<StartEstimate> start) {
+    return new SimulationResult(
+        feasibility,
+        pendingReport,
+        admission,
+        admission.flatMap(admit -> Lender.of(state, admit)),
+        targets,
+        start,
+        state.now());
+  }
+
+  private PendingReport report(InlineScheduler scheduler) {
+    return scheduler.pendingReason(askedWorkload.id()).orElseThrow();
+  }
+
+  /**
+   * Runs cycles until nothing changes, or the Workload gets quota or preempts. Admissions are
+   * written at once; who is preempted keeps the quota.
+   */
+  private void decide(InlineScheduler scheduler) {
+    for (int round = 0; round < MOST_ROUNDS && goesOn.getAsBoolean(); round++) {
+      int cycles = scheduler.decide();
+      List<Decision> made = List.copyOf(decisions);
+      decisions.clear();
+      made.forEach(decision -> carryOut(scheduler, decision));
+      if (admission.isPresent() || !targets.isEmpty()) {
+        return;
+      }
+      if (made.isEmpty() && (cycles == 0 || report(scheduler).explanation().isPresent())) {
+        return;
+      }
+    }
+  }
+
+  private void carryOut(InlineScheduler scheduler, Decision decision) {
+    switch (decision) {
+      case Decision.Admit admit -> {
+        if (isAsked(admit.id())) {
+          admission = Optional.of(admit);
+        }
+        scheduler.apply(new SchedulerEvent.AdmissionWritten(admit.id(), version++));
+      }
+      case Decision.Preempt preempt -> {
+        if (isAsked(preempt.id())) {
+          targets = preempt.targets();
+        }
+      }
+      case PlacementDecision _ -> {}
+    }
+  }
+
+  private boolean isAsked(WorkloadId id) {
+    return id.equals(askedWorkload.id());
+  }
+
+  /**
+   * Whether it doesn't start even if all runs end. If there is no time to find out, a reason that
+   * lasts is enough.
+   */
+  private boolean isNever(EngineState before, PendingReport now) {
+    boolean known = true;
+    for (RunTimeEstimate runTime : ANY_RUNS) {
+      Basis basis =
+          start(before, _ -> runTime, TO_THE_END).map(StartEstimate::basis).orElse(Basis.UNKNOWN);
+      if (basis != Basis.NEVER && basis != Basis.UNKNOWN) {
+        return false;
+      }
+      known &= basis == Basis.NEVER;
+    }
+    return known || now.explanation().filter(why -> LASTING.contains(why.reason())).isPresent();
+  }
+
+  private Optional<StartEstimate> start(
+      EngineState before, StartForecast.Knowledge known, StartForecast.Options playOptions) {
+    return Optional.ofNullable(
+        StartForecast.of(
+                before, known, playOptions, new StartForecast.Wanted(this::isAsked, goesOn))
+            .get(askedWorkload.id()));
+  }
+}

@@ -1,0 +1,40 @@
+package dev.sluice.forecast.simulate;
+
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.Decision;
+import dev.sluice.forecast.starts.StartEstimate;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Whether a Workload that doesn't exist yet would get quota (docs/simulate.md).
+ *
+ * @param pendingReport its situation: the position that it would have before it has had its turn;
+ *     with the explanation of the last evaluation, and who holds what is missing, unless it would
+ *     be admitted
+ * @param admission the quota and the places that it would get; only with {@link Feasibility#NOW}
+ * @param lender the cohort whose quota it would borrow; empty if it would borrow none
+ * @param targets whom it would preempt; only with {@link Feasibility#AFTER_PREEMPTION}
+ * @param start when it would start; only with {@link Feasibility#LATER}
+ * @param computedAt the time of the state that it was computed from
+ */
+public record SimulationResult(
+    Feasibility feasibility,
+    PendingReport pendingReport,
+    Optional<Decision.Admit> admission,
+    Optional<String> lender,
+    List<Decision.Target> targets,
+    Optional<StartEstimate> start,
+    Instant computedAt) {
+
+  public SimulationResult {
+    targets = List.copyOf(targets);
+  }
+
+  /** The same with another estimate of the start. */
+  public SimulationResult withStart(StartEstimate estimate) {
+    return new SimulationResult(
+        feasibility, pendingReport, admission, lender, targets, Optional.of(estimate), computedAt);
+  }
+}

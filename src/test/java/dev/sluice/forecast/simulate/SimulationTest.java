@@ -1,0 +1,208 @@
+package dev.sluice.forecast.simulate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.play.OneQueue;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.forecast.starts.StartForecast;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+class SimulationTest {
+
+  private static final PreemptionPolicies LOWER_PRIORITY =
+      new PreemptionPolicies(
+          WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
+
+  private final Map<String, Duration> runTimes = new HashMap<>();
+  private Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+  private Instant now = OneQueue.BEGIN;
+
+  private void arrives(String name, int cpus, long priority) {
+    now = now.plusSeconds(60);
+    source.scheduler().apply(new SchedulerEvent.TimePassed(now));
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.WorkloadPending(OneQueue.workload(name, cpus, priority, now)));
+    source.scheduler().decide();
+    for (Decision decision : source.decisions()) {
+      source.scheduler().apply(new SchedulerEvent.AdmissionWritten(decision.id(), 1));
+    }
+    source.decisions().clear();
+  }
+
+  private RunTimeEstimate runTime(WorkloadId id) {
+    return RunTimeEstimate.of(
+        Optional.ofNullable(runTimes.get(id.name())), Optional.empty(), Optional.empty());
+  }
+
+  private SimulationResult ask(PendingWorkload asked) {
+    EngineState state = source.scheduler().export();
+    SimulationResult result =
+        Simulation.of(state, asked, this::runTime, StartForecast.Options.DEFAULT, () -> true);
+    assertThat(source.scheduler().export()).isEqualTo(state);
+    return result;
+  }
+
+  private SimulationResult ask(int cpus, long priority) {
+    return ask(OneQueue.workload("asked", cpus, priority, now.plusSeconds(1)));
+  }
+
+  @Test
+  void whatFitsStartsNow() {
+    arrives("first", 2, 0);
+
+    SimulationResult result = ask(2, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.NOW);
+    assertThat(result.admission().orElseThrow().podSets().getFirst().flavors())
+        .containsEntry("cpu", "any");
+    assertThat(result.pendingReport().clusterQueue()).isEqualTo("cq");
+    assertThat(result.pendingReport().position().inClusterQueue()).isZero();
+    assertThat(result.lender()).isEmpty();
+    assertThat(result.start()).isEmpty();
+    assertThat(result.computedAt()).isEqualTo(now);
+  }
+
+  @Test
+  void whatDoesNotFitStartsLaterAndTheEstimateSaysWhen() {
+    runTimes.put("first", Duration.ofMinutes(30));
+    arrives("first", 3, 0);
+
+    SimulationResult result = ask(2, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.LATER);
+    StartEstimate start = result.start().orElseThrow();
+    assertThat(start.basis()).isEqualTo(Basis.DECLARED);
+    assertThat(start.range().orElseThrow().expected()).isEqualTo(now.plusSeconds(1_800));
+    assertThat(result.pendingReport().explanation().orElseThrow().reason())
+        .isEqualTo(PendingReason.WAITING_FOR_QUOTA);
+    assertThat(result.pendingReport().holders()).hasSize(1);
+  }
+
+  @Test
+  void withoutRunTimesItStillStartsLaterWithoutADate() {
+    arrives("first", 3, 0);
+
+    SimulationResult result = ask(2, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(result.start().orElseThrow().basis()).isEqualTo(Basis.UNKNOWN);
+    assertThat(result.start().orElseThrow().range()).isEmpty();
+  }
+
+  @Test
+  void largerThanTheQuotaItNeverStarts() {
+    runTimes.put("first", Duration.ofMinutes(30));
+    arrives("first", 3, 0);
+
+    SimulationResult result = ask(5, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.NEVER);
+    assertThat(result.pendingReport().explanation().orElseThrow().reason())
+        .isEqualTo(PendingReason.EXCEEDS_MAX_QUOTA);
+    assertThat(result.start()).isEmpty();
+  }
+
+  @Test
+  void higherPriorityPreempts() {
+    source = OneQueue.source(LOWER_PRIORITY);
+    arrives("first", 2, 0);
+    arrives("second", 2, 0);
+
+    SimulationResult result = ask(2, 5);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.AFTER_PREEMPTION);
+    assertThat(result.targets()).extracting(target -> target.id().name()).containsExactly("second");
+    assertThat(result.admission()).isEmpty();
+  }
+
+  @Test
+  void thoseAheadHaveTheirTurnFirst() {
+    arrives("holder", 3, 0);
+    // pending, and not decided on yet
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.WorkloadPending(OneQueue.workload("ahead", 1, 0, now)));
+
+    SimulationResult result = ask(1, 0);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(result.pendingReport().position().inClusterQueue()).isEqualTo(1);
+    assertThat(ask(1, 7).feasibility()).isEqualTo(Feasibility.NOW);
+  }
+
+  @Test
+  void queueThatDoesNotExistNeverAdmits() {
+    PendingWorkload asked =
+        new PendingWorkload(
+            new WorkloadId("uid-asked", "team", "asked"),
+            1,
+            "missing",
+            OneQueue.workload("asked", 1, 0, now).shape(),
+            0,
+            now,
+            now,
+            Optional.empty(),
+            false,
+            Optional.empty());
+
+    SimulationResult result = ask(asked);
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.NEVER);
+    assertThat(result.pendingReport().explanation().orElseThrow().detail())
+        .isEqualTo("LocalQueue missing doesn't exist");
+  }
+
+  @Test
+  void engineThatOnlyListensAnswersTheSame() {
+    source.scheduler().apply(new SchedulerEvent.DecidingEnabled(false));
+
+    assertThat(ask(2, 0).feasibility()).isEqualTo(Feasibility.NOW);
+  }
+
+  @Test
+  void withoutTimeItIsLaterUnlessTheReasonLasts() {
+    arrives("first", 3, 0);
+    EngineState state = source.scheduler().export();
+    int[] left = {2};
+
+    SimulationResult waits =
+        Simulation.of(
+            state,
+            OneQueue.workload("asked", 2, 0, now),
+            this::runTime,
+            StartForecast.Options.DEFAULT,
+            () -> left[0]-- > 0);
+    assertThat(waits.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(waits.start().orElseThrow().assumptions())
+        .containsExactly("it takes too long to compute");
+
+    left[0] = 2;
+    SimulationResult never =
+        Simulation.of(
+            state,
+            OneQueue.workload("asked", 5, 0, now),
+            this::runTime,
+            StartForecast.Options.DEFAULT,
+            () -> left[0]-- > 0);
+    assertThat(never.feasibility()).isEqualTo(Feasibility.NEVER);
+  }
+}
