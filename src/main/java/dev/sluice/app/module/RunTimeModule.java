@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
+import dev.sluice.forecast.feed.SharedEngineState;
 import dev.sluice.forecast.feed.StartEstimator;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.metrics.RunTimeMetrics;
@@ -43,6 +44,7 @@ public final class RunTimeModule implements OperatorModule {
   private final ExecutorService forecasts =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
+  private final SharedEngineState states;
   private final StartEstimator starts;
   private final RunTimeMetrics metrics;
 
@@ -71,9 +73,10 @@ public final class RunTimeModule implements OperatorModule {
             workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
+    states = new SharedEngineState(scheduler.engine()::state, context.clock());
     starts =
         new StartEstimator(
-            scheduler.engine()::state,
+            states,
             id -> workloads.cache().get(id),
             estimator::of,
             clusterQueues,
@@ -91,6 +94,11 @@ public final class RunTimeModule implements OperatorModule {
   /** Says when Workloads start. */
   StartEstimator starts() {
     return starts;
+  }
+
+  /** The engine's state for all who compute from it. */
+  SharedEngineState states() {
+    return states;
   }
 
   private void recorded(FinishedRun.End end) {

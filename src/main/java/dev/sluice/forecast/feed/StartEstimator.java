@@ -49,9 +49,6 @@ public final class StartEstimator implements WorkloadListener {
 
   private static final int LEAST_PLAYS = 11;
 
-  /** Questions within so long are answered from one state. */
-  private static final Duration SHARED = Duration.ofSeconds(1);
-
   /** So many computations may wait; whoever asks beyond that gets no answer. */
   private static final int MOST_WAITING = 4;
 
@@ -66,8 +63,6 @@ public final class StartEstimator implements WorkloadListener {
   private final Function<CachedWorkload, String> clusterQueues;
   private final InstantSource clock;
   private final Executor oneByOne;
-  private Instant exported = Instant.EPOCH;
-  private CompletableFuture<EngineState> latest = new CompletableFuture<>();
   private final Semaphore mayWait = new Semaphore(MOST_WAITING);
 
   /** The latest answers; guarded by itself. */
@@ -140,7 +135,8 @@ public final class StartEstimator implements WorkloadListener {
       return Optional.empty();
     }
     CompletableFuture<Optional<StartEstimate>> answer =
-        state(now)
+        states
+            .get()
             .thenApplyAsync(state -> compute(workload, state), oneByOne)
             .whenComplete((_, _) -> mayWait.release());
     try {
@@ -154,15 +150,6 @@ public final class StartEstimator implements WorkloadListener {
       LOG.warn("workload={} expectedStart=unknown", workload.id(), e.getCause());
       return Optional.empty();
     }
-  }
-
-  /** The engine's state, which is asked for once a second at most. */
-  private synchronized CompletableFuture<EngineState> state(Instant now) {
-    if (!now.isBefore(exported.plus(SHARED)) || latest.isCompletedExceptionally()) {
-      exported = now;
-      latest = states.get();
-    }
-    return latest;
   }
 
   private Optional<StartEstimate> compute(CachedWorkload workload, EngineState state) {
@@ -193,6 +180,13 @@ public final class StartEstimator implements WorkloadListener {
       answers.put(id, told);
     }
     return Optional.of(told);
+  }
+
+  /** What is told of the plays of a Workload that isn't queued: nobody waits for its start. */
+  StartEstimate corrected(StartEstimate played, String clusterQueue, CachedWorkload workload) {
+    synchronized (waits) {
+      return told(played, clusterQueue, workload, played.computedAt());
+    }
   }
 
   private StartEstimate told(

@@ -30,10 +30,12 @@ class StartEstimatorTest {
 
   private final StartEstimator estimator =
       new StartEstimator(
-          () -> {
-            asked++;
-            return CompletableFuture.completedFuture(state());
-          },
+          new SharedEngineState(
+              () -> {
+                asked++;
+                return CompletableFuture.completedFuture(state());
+              },
+              () -> now),
           id -> Optional.ofNullable(workloads.get(id.uid())),
           new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now)::of,
           _ -> "cq",

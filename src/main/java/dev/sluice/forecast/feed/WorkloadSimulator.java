@@ -1,0 +1,150 @@
+package dev.sluice.forecast.feed;
+
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.runtimes.RunTimeEstimate;
+import dev.sluice.forecast.simulate.Simulation;
+import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.forecast.starts.StartForecast;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Says what would become of a Workload that doesn't exist, when somebody asks
+ * (docs/simulate.md#bounds). Computes on a thread of its own, from a copy of the engine's state.
+ * Thread-safe.
+ */
+public final class WorkloadSimulator {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadSimulator.class);
+
+  /** So many questions may wait; whoever asks beyond that gets no answer. */
+  private static final int MOST_WAITING = 4;
+
+  /** A computation is ended after so long; what is known then is told. */
+  private static final Duration LONGEST = Duration.ofSeconds(2);
+
+  /** The quantiles of a start need no more plays. */
+  private static final int PLAYS = 11;
+
+  private final Supplier<CompletableFuture<EngineState>> states;
+  private final StartEstimator.WorkloadSource workloads;
+  private final Function<CachedWorkload, WorkloadRunTime> runTimes;
+  private final StartEstimator starts;
+  private final InstantSource clock;
+  private final Executor oneByOne;
+  private final Semaphore mayWait = new Semaphore(MOST_WAITING);
+
+  /**
+   * A simulator.
+   *
+   * @param states the engine's state, asked for when somebody asks
+   * @param runTimes how long Workloads run
+   * @param starts knows how wrong estimates were
+   * @param oneByOne runs the computations, one at a time
+   */
+  public WorkloadSimulator(
+      Supplier<CompletableFuture<EngineState>> states,
+      StartEstimator.WorkloadSource workloads,
+      Function<CachedWorkload, WorkloadRunTime> runTimes,
+      StartEstimator starts,
+      InstantSource clock,
+      Executor oneByOne) {
+    this.states = states;
+    this.workloads = workloads;
+    this.runTimes = runTimes;
+    this.starts = starts;
+    this.clock = clock;
+    this.oneByOne = oneByOne;
+  }
+
+  /**
+   * What would become of a Workload; empty if too many ask, or if there is no answer in time.
+   *
+   * @param workload the record, which says how long it runs
+   * @param pendingWorkload what the engine would be told
+   * @param patience how long the caller waits
+   */
+  public Optional<SimulationResult> of(
+      CachedWorkload workload, PendingWorkload pendingWorkload, Duration patience) {
+    if (!mayWait.tryAcquire()) {
+      return Optional.empty();
+    }
+    CompletableFuture<SimulationResult> answer =
+        states
+            .get()
+            .thenApplyAsync(state -> compute(workload, pendingWorkload, state), oneByOne)
+            .whenComplete((_, _) -> mayWait.release());
+    try {
+      return Optional.of(answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } catch (TimeoutException e) {
+      return Optional.empty();
+    } catch (ExecutionException e) {
+      LOG.warn("workload={} simulated=false", workload.id(), e.getCause());
+      return Optional.empty();
+    }
+  }
+
+  private SimulationResult compute(
+      CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state) {
+    Instant end = clock.instant().plus(LONGEST);
+    StartForecast.Options usual = StartForecast.Options.DEFAULT;
+    SimulationResult result =
+        Simulation.of(
+            state,
+            pendingWorkload,
+            new Knowledge(workload),
+            new StartForecast.Options(PLAYS, usual.horizon(), usual.stopping(), usual.seed()),
+            () -> clock.instant().isBefore(end));
+    return result
+        .start()
+        .map(
+            played ->
+                result.withStart(
+                    starts.corrected(played, result.pendingReport().clusterQueue(), workload)))
+        .orElse(result);
+  }
+
+  /** What is known of Workloads beside the engine's state; one of them doesn't exist. */
+  private final class Knowledge implements StartForecast.Knowledge {
+
+    private final CachedWorkload askedWorkload;
+
+    Knowledge(CachedWorkload askedWorkload) {
+      this.askedWorkload = askedWorkload;
+    }
+
+    @Override
+    public RunTimeEstimate runTime(WorkloadId id) {
+      return (id.equals(askedWorkload.id()) ? Optional.of(askedWorkload) : workloads.get(id))
+          .map(workload -> runTimes.apply(workload).estimate())
+          .orElseGet(
+              () -> RunTimeEstimate.of(Optional.empty(), Optional.empty(), Optional.empty()));
+    }
+
+    @Override
+    public Instant startedAt(WorkloadId id, Instant reservedAt) {
+      return workloads
+          .get(id)
+          .flatMap(workload -> WorkloadRuns.startedAt(workload, clock.instant()))
+          .orElse(reservedAt);
+    }
+  }
+}

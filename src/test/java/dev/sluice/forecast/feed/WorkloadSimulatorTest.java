@@ -1,0 +1,102 @@
+package dev.sluice.forecast.feed;
+
+import static dev.sluice.forecast.feed.RunWorkload.named;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.forecast.play.OneQueue;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.simulate.Feasibility;
+import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.forecast.starts.StartEstimate.Basis;
+import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.Test;
+
+class WorkloadSimulatorTest {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+  private final Map<String, CachedWorkload> workloads = new HashMap<>();
+  private final Instant now = OneQueue.BEGIN;
+  private CompletableFuture<EngineState> state = new CompletableFuture<>();
+
+  private WorkloadSimulator simulator(Executor executor) {
+    RunTimeEstimator runTimes =
+        new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now);
+    StartEstimator.WorkloadSource known = id -> Optional.ofNullable(workloads.get(id.uid()));
+    return new WorkloadSimulator(
+        () -> state,
+        known,
+        runTimes::of,
+        new StartEstimator(() -> state, known, runTimes::of, _ -> "cq", () -> now, executor),
+        () -> now,
+        executor);
+  }
+
+  private static CachedWorkload declared(String name) {
+    return named(name).annotated(RunTimeAnnotations.EXPECTED, "10m").build();
+  }
+
+  private Optional<SimulationResult> ask(WorkloadSimulator simulator, Duration patience) {
+    return simulator.of(declared("asked"), OneQueue.workload("asked", 4, 0, now), patience);
+  }
+
+  @Test
+  void startIsWhenTheOneBeforeEnds() {
+    CachedWorkload holder = declared("holder");
+    workloads.put(holder.id().uid(), holder);
+    source
+        .scheduler()
+        .apply(new SchedulerEvent.WorkloadPending(OneQueue.workload("holder", 4, 0, now)));
+    source.scheduler().decide();
+    source.scheduler().apply(new SchedulerEvent.AdmissionWritten(holder.id(), 1));
+    state.complete(source.scheduler().export());
+
+    SimulationResult result = ask(simulator(Runnable::run), PATIENCE).orElseThrow();
+
+    assertThat(result.feasibility()).isEqualTo(Feasibility.LATER);
+    assertThat(result.start().orElseThrow().basis()).isEqualTo(Basis.DECLARED);
+    assertThat(result.start().orElseThrow().range().orElseThrow().expected())
+        .isEqualTo(now.plusSeconds(600));
+  }
+
+  @Test
+  void whoComesFifthGetsNoAnswerUntilAnotherIsAnswered() {
+    List<Runnable> waiting = new ArrayList<>();
+    WorkloadSimulator simulator = simulator(waiting::add);
+    state.complete(source.scheduler().export());
+    for (int i = 0; i < 4; i++) {
+      assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+    }
+    assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+    assertThat(waiting).hasSize(4);
+
+    waiting.removeFirst().run();
+    assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+    assertThat(waiting).hasSize(4);
+  }
+
+  @Test
+  void withoutAStateThereIsNoAnswer() {
+    state = CompletableFuture.failedFuture(new IllegalStateException("stopped"));
+    WorkloadSimulator simulator = simulator(Runnable::run);
+    for (int i = 0; i < 9; i++) {
+      assertThat(ask(simulator, PATIENCE)).isEmpty();
+    }
+    state = CompletableFuture.completedFuture(source.scheduler().export());
+    assertThat(ask(simulator, PATIENCE)).as("nobody waits any more").isPresent();
+  }
+}
