@@ -25,6 +25,7 @@ import dev.sluice.app.module.ReconcilerFrameworkModule;
 import dev.sluice.app.module.RunTimeModule;
 import dev.sluice.app.module.SchedulerModule;
 import dev.sluice.app.module.ServerModule;
+import dev.sluice.app.module.SimulationModule;
 import dev.sluice.app.module.TopologyModule;
 import dev.sluice.app.module.WorkloadLifecycleModule;
 import dev.sluice.app.module.WorkloadModule;
@@ -136,13 +137,16 @@ public final class OperatorApplication implements AutoCloseable {
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
     RunTimeModule runTimes = new RunTimeModule(context, informers, workloads, scheduler);
+    SimulationModule simulations =
+        new SimulationModule(context, workloads, scheduler, jobs, runTimes);
     ServerModule servers =
         new ServerModule(
             context,
             new SyncedClusterLookup(jobs.clusterLookup(), context.listed()),
             workloads.cache(),
             scheduler.clientQueries(),
-            runTimes);
+            runTimes,
+            simulations);
     DashboardModule dashboard =
         new DashboardModule(
             context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
@@ -170,6 +174,7 @@ public final class OperatorApplication implements AutoCloseable {
         accounting,
         new FailureRecoveryModule(context),
         runTimes,
+        simulations,
         workloads,
         new QueueDump(scheduler.engine().views(), scheduler.engine()),
         new KubeQueueModule(context, informers, workloads, scheduler.engine()));

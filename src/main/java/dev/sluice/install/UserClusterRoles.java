@@ -131,6 +131,11 @@ public final class UserClusterRoles {
           .withApiGroups(VisibilityApi.GROUP)
           .withResources(kind.plural() + "/" + VisibilityApi.EXPLANATION)
           .withVerbs("get")
+          .endRule()
+          .addNewRule()
+          .withApiGroups(VisibilityApi.GROUP)
+          .withResources(VisibilityApi.SIMULATIONS)
+          .withVerbs("create")
           .endRule();
     }
     if (kind.hasStatus()) {

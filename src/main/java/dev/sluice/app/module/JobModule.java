@@ -15,6 +15,7 @@ import dev.sluice.jobs.controller.KubernetesJobClient;
 import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.controller.OwnerlessWorkloads;
 import dev.sluice.jobs.controller.RemoteExecutionLookup;
+import dev.sluice.jobs.controller.WorkloadPreview;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
@@ -75,6 +76,7 @@ public final class JobModule implements OperatorModule {
   private final CachedClusterLookup clusterLookup;
   private final ServedDefinitions definitions;
   private final JobControllers controllers;
+  private final WorkloadPreview preview;
   private final OwnerlessWorkloads ownerless;
   private final Optional<QueueUnitMirror> mirror;
   private final Optional<ForeignUnitSteering> steering;
@@ -139,6 +141,7 @@ public final class JobModule implements OperatorModule {
             new AttendedKinds(context)::isExternal);
     controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
     definitions.observe(controllers::definitionChanged);
+    preview = new WorkloadPreview(controllerContext);
     RunTimeLimitObserver.connect(informers.caches(), workloads.cache(), this::enqueueJob);
     mirror = mirror(registry, workloads);
     mirror.ifPresent(workloads.reflector()::listen);
@@ -282,6 +285,11 @@ public final class JobModule implements OperatorModule {
   /** What webhooks know of the cluster, as far as it is listed. */
   public ClusterLookup clusterLookup() {
     return clusterLookup;
+  }
+
+  /** What Workload a job would get. */
+  WorkloadPreview preview() {
+    return preview;
   }
 
   /** Which kinds the API server serves; started by whoever first needs to know. */

@@ -59,6 +59,7 @@ public final class SchedulerModule implements OperatorModule {
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
   private final Optional<JournalWriter> journal;
+  private final WorkloadTranslator translator;
   private volatile FirstNomination nomination = FirstNomination.NONE;
   private volatile boolean running;
 
@@ -86,7 +87,7 @@ public final class SchedulerModule implements OperatorModule {
         metrics.pending(
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
-    WorkloadTranslator translator =
+    translator =
         new WorkloadTranslator(
             informers.resources(),
             context.options().translation(),
@@ -108,7 +109,7 @@ public final class SchedulerModule implements OperatorModule {
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
     workloads.reflector().listen(newerVersions);
-    pendingReasons = pendingReasons(translator);
+    pendingReasons = pendingReasons();
     engine.listen(pendingReasons);
     watchdog = new EngineWatchdog(engine, System::nanoTime);
     executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
@@ -153,7 +154,7 @@ public final class SchedulerModule implements OperatorModule {
     return StartRules.of(queue.getMetadata().getAnnotations());
   }
 
-  private PendingReasonReporter pendingReasons(WorkloadTranslator translator) {
+  private PendingReasonReporter pendingReasons() {
     return new PendingReasonReporter(
         engine,
         workloads.cache(),
@@ -184,6 +185,11 @@ public final class SchedulerModule implements OperatorModule {
   /** From now on Workloads are nominated so for worker clusters when they get quota. */
   void nominateBy(FirstNomination firstNomination) {
     nomination = firstNomination;
+  }
+
+  /** Makes of a Workload what the engine is told of it. */
+  WorkloadTranslator translator() {
+    return translator;
   }
 
   /** The thread of the engine, which takes events and publishes views. */

@@ -20,12 +20,15 @@ import dev.sluice.server.endpoints.HealthEndpoint;
 import dev.sluice.server.endpoints.JavaProfiles;
 import dev.sluice.server.endpoints.MetricsEndpoint;
 import dev.sluice.server.endpoints.ProfileEndpoint;
+import dev.sluice.server.endpoints.SimulationEndpoint;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.server.endpoints.WebhookEndpoint;
 import dev.sluice.server.http.HttpService;
 import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;
+import dev.sluice.webhooks.kinds.ManifestReview;
 import dev.sluice.webhooks.kinds.Webhooks;
+import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.WebhookRouter;
 import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.WebhookSettings;
@@ -36,6 +39,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** What the operator serves: webhooks, health, metrics, the visibility API, and explanations. */
@@ -47,10 +51,11 @@ public final class ServerModule implements OperatorModule {
 
   private final OperatorContext context;
   private final Configuration configuration;
-  private final ClusterLookup clusterLookup;
   private final WorkloadLister workloads;
   private final SchedulerQueries queries;
   private final RunTimeModule runTimes;
+  private final SimulationModule simulations;
+  private final Map<String, AdmissionFunction> reviews;
   private final ReviewMetrics reviewMetrics;
   private final ServerKeys keys;
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -65,13 +70,15 @@ public final class ServerModule implements OperatorModule {
    * @param workloads the Workloads that are explained
    * @param queries asks the engine about them
    * @param runTimes says how long they run
+   * @param simulations says what would become of jobs that don't exist
    */
   public ServerModule(
       OperatorContext context,
       ClusterLookup clusterLookup,
       WorkloadLister workloads,
       SchedulerQueries queries,
-      RunTimeModule runTimes) {
+      RunTimeModule runTimes,
+      SimulationModule simulations) {
     this.context = context;
     this.configuration = context.configuration();
     this.reviewMetrics = new ReviewMetrics(context.metrics().registry(), context::role);
@@ -79,10 +86,11 @@ public final class ServerModule implements OperatorModule {
         configuration.internalCertManagement().enable()
             ? ServerKeys.shared()
             : ServerKeys.separate();
-    this.clusterLookup = clusterLookup;
     this.workloads = workloads;
     this.queries = queries;
     this.runTimes = runTimes;
+    this.simulations = simulations;
+    this.reviews = Webhooks.functions(WebhookSettings.of(configuration), clusterLookup);
   }
 
   /** Adds a check of liveness; to be called before the start. */
@@ -141,8 +149,7 @@ public final class ServerModule implements OperatorModule {
                 : keys.webhooks().context(),
             tls,
             new WebhookEndpoint(
-                new WebhookRouter(
-                    Webhooks.functions(WebhookSettings.of(configuration), clusterLookup)),
+                new WebhookRouter(reviews),
                 new ConversionWebhook(new HubConverter()),
                 clientAuthority.isPresent(),
                 reviewMetrics::givenUp),
@@ -180,7 +187,13 @@ public final class ServerModule implements OperatorModule {
             keys.visibility().context(new UnverifiedClients()),
             tls,
             configuration.featureGates().enabled(FeatureGate.VISIBILITY_ON_DEMAND)
-                ? new VisibilityEndpoint(users, access, workloads, queries, explanations)
+                ? new SimulationEndpoint(
+                    users,
+                    access,
+                    new ManifestReview(reviews),
+                    simulations.jobSimulator(),
+                    simulations.requestBudget(),
+                    new VisibilityEndpoint(users, access, workloads, queries, explanations))
                 : explanations,
             GRACE));
   }

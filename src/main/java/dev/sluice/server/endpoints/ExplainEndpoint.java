@@ -7,6 +7,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.forecast.feed.WorkloadRunTime;
@@ -63,6 +64,8 @@ public final class ExplainEndpoint implements HttpHandler {
               + VisibilityApi.EXPLANATION);
   private static final Pattern TOPOLOGY_PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/topologies/([^/]+)");
+
+  private static final Pattern WAITS_BEHIND = Pattern.compile("waits behind ([^/]+)/[^ ,]+(,.*)");
 
   /** Explanations for one user. */
   private static final int PER_SECOND = 5;
@@ -220,18 +223,34 @@ public final class ExplainEndpoint implements HttpHandler {
     }
   }
 
-  private static PendingReport shown(PendingReport all, Predicate<String> visible) {
+  /**
+   * What of a report may be shown.
+   *
+   * @param visible whether the Workloads of a namespace may be named
+   */
+  static PendingReport shown(PendingReport all, Predicate<String> visible) {
     return new PendingReport(
         all.position(),
         all.clusterQueue(),
-        all.explanation(),
+        all.explanation().map(explanation -> shown(explanation, visible)),
         all.holders().stream().filter(holder -> visible.test(holder.id().namespace())).toList(),
         all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())));
   }
 
+  /** A Workload that others wait behind is named in the detail alone. */
+  private static Explanation shown(Explanation explanation, Predicate<String> visible) {
+    Matcher behind = WAITS_BEHIND.matcher(explanation.detail());
+    return !behind.matches() || visible.test(behind.group(1))
+        ? explanation
+        : new Explanation(
+            explanation.reason(),
+            explanation.attempts(),
+            "waits behind a Workload of another namespace" + behind.group(2),
+            explanation.gated());
+  }
+
   /** How many holders are not named. */
-  private static void hidden(
-      ObjectNode body, Optional<PendingReport> waiting, Predicate<String> visible) {
+  static void hidden(ObjectNode body, Optional<PendingReport> waiting, Predicate<String> visible) {
     long others =
         waiting.stream()
             .flatMap(all -> all.holders().stream())
@@ -322,7 +341,7 @@ public final class ExplainEndpoint implements HttpHandler {
     return body;
   }
 
-  private static void describe(ObjectNode body, PendingReport waiting) {
+  static void describe(ObjectNode body, PendingReport waiting) {
     body.put("clusterQueue", waiting.clusterQueue())
         .put("localQueue", waiting.position().queueName())
         .put("priority", waiting.position().priority())
@@ -357,7 +376,7 @@ public final class ExplainEndpoint implements HttpHandler {
     ExplanationText.lines(waiting).forEach(body.withArray("text")::add);
   }
 
-  private static void describe(ObjectNode body, StartEstimate estimate) {
+  static void describe(ObjectNode body, StartEstimate estimate) {
     ObjectNode node = body.putObject("expectedStart").put("basis", estimate.basis().apiName());
     estimate
         .range()

@@ -271,7 +271,8 @@ public final class VisibilityEndpoint implements HttpHandler {
     return failure(503, "ServiceUnavailable", message);
   }
 
-  private static Response failure(int code, String reason, String message) {
+  /** An error, as API servers answer it. */
+  static Response failure(int code, String reason, String message) {
     ObjectNode status =
         JsonMappers.JSON.createObjectNode().put("kind", "Status").put("apiVersion", "v1");
     status.putObject("metadata");
@@ -279,7 +280,8 @@ public final class VisibilityEndpoint implements HttpHandler {
     return json(code, status);
   }
 
-  private static Response json(int status, ObjectNode body) {
+  /** A document. */
+  static Response json(int status, ObjectNode body) {
     try {
       return new Response(status, "application/json", JsonMappers.JSON.writeValueAsBytes(body));
     } catch (JsonProcessingException e) {

@@ -26,6 +26,12 @@ public final class VisibilityApi {
    */
   public static final String EXPLANATION = "explanation";
 
+  /**
+   * The resource that says what would become of a job that doesn't exist. It is not of the API and
+   * not discovered.
+   */
+  public static final String SIMULATIONS = "simulations";
+
   private static final String SUMMARY = "PendingWorkloadsSummary";
   private static final String STRING = "string";
   private static final String INTEGER = "integer";

@@ -1,0 +1,116 @@
+package dev.sluice.app.module;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.forecast.feed.WorkloadSimulator;
+import dev.sluice.jobs.controller.JobSimulator;
+import dev.sluice.jobs.controller.JobSimulator.Answer;
+import dev.sluice.jobs.controller.PreviewSimulator;
+import dev.sluice.server.auth.RequestBudget;
+import dev.sluice.server.endpoints.SimulationDocument;
+import dev.sluice.server.endpoints.SimulationEndpoint;
+import dev.sluice.server.http.OverBudgetException;
+import dev.sluice.webhooks.review.AdmissionRequest;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What would become of jobs that don't exist (docs/simulate.md), on a thread of its own. */
+public final class SimulationModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SimulationModule.class);
+
+  private static final String BEGIN = "simulation: ";
+
+  /** How long a dry run waits: reviews have four seconds. */
+  private static final Duration DRY_RUN = Duration.ofSeconds(1);
+
+  /** Dry runs that wait at the same time: half of the fewest threads that reviews have. */
+  private static final int DRY_RUNS = 2;
+
+  private final ExecutorService oneByOne =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().name("simulations").daemon().priority(Thread.MIN_PRIORITY).factory());
+  private final JobSimulator jobSimulator;
+  private final RequestBudget requestBudget;
+  private final Semaphore dryRuns = new Semaphore(DRY_RUNS);
+
+  /** Connected to the engine and to the rules of jobs; nothing is computed until it is asked. */
+  public SimulationModule(
+      OperatorContext context,
+      WorkloadModule workloads,
+      SchedulerModule scheduler,
+      JobModule jobs,
+      RunTimeModule runTimes) {
+    jobSimulator =
+        new PreviewSimulator(
+            jobs.preview(),
+            scheduler.translator()::of,
+            new WorkloadSimulator(
+                runTimes.states(),
+                id -> workloads.cache().get(id),
+                runTimes.estimator()::of,
+                runTimes.starts(),
+                context.clock(),
+                oneByOne),
+            context.clock());
+    requestBudget = SimulationEndpoint.budget(context.clock());
+  }
+
+  /** Says what would become of a job. */
+  JobSimulator jobSimulator() {
+    return jobSimulator;
+  }
+
+  /** What one user may ask for, in whatever way. */
+  RequestBudget requestBudget() {
+    return requestBudget;
+  }
+
+  /**
+   * What somebody is told who only tries to create a job: lines that name no Workload. Never fails.
+   */
+  List<String> lines(AdmissionRequest request) {
+    if (!(request.object() instanceof ObjectNode job)
+        || jobSimulator
+            .kind(job.path("apiVersion").asText(), job.path("kind").asText())
+            .isEmpty()) {
+      return List.of();
+    }
+    if (!dryRuns.tryAcquire()) {
+      return busy();
+    }
+    try {
+      requestBudget.take(request.user());
+      ObjectNode copy = job.deepCopy();
+      copy.withObjectProperty("metadata").put("namespace", request.namespace());
+      return switch (jobSimulator.of(copy, DRY_RUN)) {
+        case Answer.Busy() -> busy();
+        case Answer.NotQueued _ -> List.of();
+        case Answer.Simulated(var result) ->
+            SimulationDocument.text(SimulationDocument.of(result, namespace -> false)).stream()
+                .map(line -> BEGIN + line)
+                .toList();
+      };
+    } catch (OverBudgetException e) {
+      return busy();
+    } catch (RuntimeException e) {
+      LOG.warn("job={}/{} simulated=false", request.namespace(), request.name(), e);
+      return List.of();
+    } finally {
+      dryRuns.release();
+    }
+  }
+
+  private static List<String> busy() {
+    return List.of(BEGIN + "there was no answer in time; try again");
+  }
+
+  @Override
+  public void close() {
+    oneByOne.shutdownNow();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.sluice.jobs.controller;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.forecast.feed.WorkloadSimulator;
+import dev.sluice.jobs.controller.WorkloadPreview.Preview;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadParser;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.function.Function;
+
+/** Adds the Workload that a job would get to a copy of the engine. */
+public final class PreviewSimulator implements JobSimulator {
+
+  private final WorkloadPreview preview;
+  private final Function<CachedWorkload, SchedulerEvent> translator;
+  private final WorkloadSimulator workloadSimulator;
+  private final InstantSource clock;
+  private final WorkloadParser parser = new WorkloadParser();
+
+  /**
+   * A simulator.
+   *
+   * @param translator makes of a Workload what the engine is told of it
+   */
+  public PreviewSimulator(
+      WorkloadPreview preview,
+      Function<CachedWorkload, SchedulerEvent> translator,
+      WorkloadSimulator workloadSimulator,
+      InstantSource clock) {
+    this.preview = preview;
+    this.translator = translator;
+    this.workloadSimulator = workloadSimulator;
+    this.clock = clock;
+  }
+
+  @Override
+  public Optional<JobKind> kind(String apiVersion, String kind) {
+    return preview.kind(apiVersion, kind);
+  }
+
+  @Override
+  public Answer of(ObjectNode job, Duration patience) {
+    return switch (preview.of(job)) {
+      case Preview.None(var why) -> new Answer.NotQueued(why);
+      case Preview.Composed(var workload) -> of(record(workload), patience);
+    };
+  }
+
+  private Answer of(CachedWorkload workload, Duration patience) {
+    return translator.apply(workload) instanceof SchedulerEvent.WorkloadPending(var pending)
+        ? workloadSimulator
+            .of(workload, pending, patience)
+            .<Answer>map(Answer.Simulated::new)
+            .orElseGet(Answer.Busy::new)
+        : new Answer.NotQueued("it is not queued: it is held by an admission gate");
+  }
+
+  /** The record of a Workload that is created now. */
+  private CachedWorkload record(ObjectNode workload) {
+    workload
+        .withObjectProperty("metadata")
+        .put("uid", UUID.randomUUID().toString())
+        .put("resourceVersion", "1")
+        .put("creationTimestamp", clock.instant().toString());
+    try {
+      return parser.parse(JsonMappers.JSON.writeValueAsBytes(workload));
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("a tree can be written", e);
+    } catch (IOException e) {
+      throw new IllegalStateException("a Workload of ours can be read", e);
+    }
+  }
+}

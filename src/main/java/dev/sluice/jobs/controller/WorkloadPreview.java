@@ -1,0 +1,132 @@
+package dev.sluice.jobs.controller;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.kind.JobIntegration;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.policy.CachedJob;
+import dev.sluice.jobs.policy.JobAction;
+import dev.sluice.jobs.policy.JobAction.CreateWorkload;
+import dev.sluice.jobs.policy.JobAction.Warn;
+import dev.sluice.jobs.policy.JobPolicy;
+import dev.sluice.jobs.policy.ManagementStatus;
+import dev.sluice.jobs.policy.ReconcileContext;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The Workload that a job would get, by the rules of the job's controller; nothing is written
+ * (docs/simulate.md#kinds). Thread-safe.
+ */
+public final class WorkloadPreview {
+
+  private final JobControllerContext context;
+
+  /** With the kinds, rules and caches of the controllers. */
+  public WorkloadPreview(JobControllerContext context) {
+    this.context = context;
+  }
+
+  /** What a job would get. */
+  public sealed interface Preview {
+
+    /** This Workload, as it would be sent to the API server. */
+    record Composed(ObjectNode workload) implements Preview {}
+
+    /** No Workload of its own; {@code why} is for people. */
+    record None(String why) implements Preview {}
+  }
+
+  /** The kind of an object, if jobs of that kind are queued; a version of it must be served. */
+  public Optional<JobKind> kind(String apiVersion, String kind) {
+    return context.registry().enabled().stream()
+        .map(Integration::kind)
+        .filter(known -> known.is(apiVersion, kind))
+        .findFirst();
+  }
+
+  /**
+   * What a job would get that is created now.
+   *
+   * @param job the object, with the defaults of its webhook; it is changed: what the API server
+   *     gives to a new object is added
+   */
+  public Preview of(ObjectNode job) {
+    String kind = job.path("kind").asText();
+    Optional<JobIntegration> found =
+        context.registry().enabled().stream()
+            .filter(entry -> entry.kind().is(job.path("apiVersion").asText(), kind))
+            .map(Integration::description)
+            .filter(JobIntegration.class::isInstance)
+            .map(JobIntegration.class::cast)
+            .findFirst();
+    if (found.isEmpty()) {
+      return new Preview.None("the jobs of kind " + kind + " are not made of one Workload");
+    }
+    JobIntegration integration = found.get();
+    if (integration.reference(job).isPresent()) {
+      return new Preview.None("its pods are described by another object: it can't be simulated");
+    }
+    identify(job);
+    CachedJob cachedJob = CachedJobParser.of(integration, job);
+    if (cachedJob.labels().containsKey(KueueConstants.POD_GROUP_NAME)
+        || cachedJob.annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT)) {
+      return new Preview.None("it is one of several pods that share a Workload");
+    }
+    if (!cachedJob.prebuiltWorkload().isEmpty()) {
+      return new Preview.None("it names a Workload that was made for it");
+    }
+    ManagementStatus status = context.ownerChainResolver().status(cachedJob);
+    if (!(status instanceof ManagementStatus.Own)) {
+      return new Preview.None(
+          status instanceof ManagementStatus.Unmanaged
+              ? "it is not queued: it names no queue, or its namespace is not managed"
+              : "it is part of another job, which is queued for it");
+    }
+    return preview(decide(integration, cachedJob, status));
+  }
+
+  private List<JobAction> decide(
+      JobIntegration integration, CachedJob cachedJob, ManagementStatus status) {
+    JobReconciler.Dependencies dependencies = context.dependencies();
+    return new JobPolicy(integration, context.options(), context.managedByCheck())
+        .decide(
+            new ReconcileContext(
+                cachedJob,
+                status,
+                List.of(),
+                Optional.empty(),
+                dependencies.flavors(),
+                dependencies.priorities(),
+                dependencies.clock().instant()));
+  }
+
+  private Preview preview(List<JobAction> actions) {
+    for (JobAction action : actions) {
+      switch (action) {
+        case CreateWorkload(var workload) -> {
+          List<String> errors = context.dependencies().validation().errors(workload);
+          return errors.isEmpty()
+              ? new Preview.Composed(workload)
+              : new Preview.None("its Workload would be refused: " + String.join("; ", errors));
+        }
+        case Warn(var _, var note) -> {
+          return new Preview.None(note);
+        }
+        default -> {}
+      }
+    }
+    return new Preview.None("it would get no Workload");
+  }
+
+  /** Gives the job what the API server gives to a new object, but for the time. */
+  private static void identify(ObjectNode job) {
+    ObjectNode metadata = job.withObjectProperty("metadata");
+    if (metadata.path("name").asText().isEmpty()) {
+      metadata.put("name", metadata.path("generateName").asText() + "simulated");
+    }
+    metadata.put("uid", UUID.randomUUID().toString()).put("generation", 1);
+    metadata.remove("creationTimestamp");
+  }
+}

@@ -1,0 +1,183 @@
+package dev.sluice.server.endpoints;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.visibility.ExplanationText;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * What would become of a job, as the document of docs/simulate.md#what-is-answered. Names no
+ * Workload of a namespace that may not be seen.
+ */
+public final class SimulationDocument {
+
+  /** Domains of a pod set that are told. */
+  private static final int MOST_DOMAINS = 8;
+
+  private SimulationDocument() {}
+
+  /**
+   * The document.
+   *
+   * @param visible whether the Workloads of a namespace may be named
+   */
+  public static ObjectNode of(SimulationResult result, Predicate<String> visible) {
+    ObjectNode body = JsonMappers.JSON.createObjectNode();
+    body.put("feasible", result.feasibility().apiName())
+        .put("computedAt", result.computedAt().toString());
+    body.putArray("text").add(headline(result));
+    result
+        .admission()
+        .ifPresentOrElse(
+            admit -> admitted(body, result, admit),
+            () -> {
+              PendingReport report = result.pendingReport();
+              ExplainEndpoint.describe(body, ExplainEndpoint.shown(report, visible));
+              attempts(body, report.explanation().map(Explanation::attempts).orElse(List.of()));
+              ExplainEndpoint.hidden(body, Optional.of(report), visible);
+            });
+    targets(body, result, visible);
+    result.start().ifPresent(estimate -> ExplainEndpoint.describe(body, estimate));
+    return body;
+  }
+
+  /** The lines for people. */
+  public static List<String> text(ObjectNode document) {
+    List<String> lines = new ArrayList<>();
+    document.path("text").forEach(line -> lines.add(line.asText()));
+    return lines;
+  }
+
+  private static String headline(SimulationResult result) {
+    String queue = result.pendingReport().clusterQueue();
+    return switch (result.feasibility()) {
+      case NOW -> "Now: it would get quota in ClusterQueue " + queue;
+      case AFTER_PREEMPTION -> "AfterPreemption: it would preempt others in ClusterQueue " + queue;
+      case LATER -> "Later: it would wait in ClusterQueue " + queue;
+      case NEVER -> "Never: it would not get quota, as things are";
+    };
+  }
+
+  private static void admitted(ObjectNode body, SimulationResult result, Decision.Admit admit) {
+    PendingPosition position = result.pendingReport().position();
+    body.put("clusterQueue", admit.clusterQueue())
+        .put("localQueue", position.queueName())
+        .put("priority", position.priority())
+        .put("positionInClusterQueue", position.inClusterQueue())
+        .put("positionInLocalQueue", position.inLocalQueue());
+    ArrayNode podSets = body.putArray("podSets");
+    ArrayNode text = body.withArray("text");
+    for (PodSetAssignment assignment : admit.podSets()) {
+      ObjectNode podSet =
+          podSets.addObject().put("name", assignment.name()).put("count", assignment.count());
+      assignment.flavors().forEach(podSet.putObject("flavors")::put);
+      assignment.topology().assignment().ifPresent(places -> places(podSet, places));
+      text.add(line(assignment));
+    }
+    result
+        .lender()
+        .ifPresent(
+            cohort -> {
+              body.put("borrowsFrom", cohort);
+              text.add("it would borrow quota from cohort " + cohort);
+            });
+    attempts(body, admit.considered());
+  }
+
+  private static void places(ObjectNode podSet, TopologyAssignment assignment) {
+    ObjectNode topology = podSet.putObject("topology");
+    assignment.levels().forEach(topology.putArray("levels")::add);
+    ArrayNode domains = topology.putArray("domains");
+    for (TopologyAssignment.Domain domain : assignment.domains()) {
+      ObjectNode each = domains.addObject().put("count", domain.count());
+      domain.values().forEach(each.putArray("values")::add);
+    }
+  }
+
+  private static String line(PodSetAssignment assignment) {
+    String flavors =
+        assignment.flavors().entrySet().stream()
+            .collect(
+                Collectors.groupingBy(
+                    Map.Entry::getValue,
+                    TreeMap::new,
+                    Collectors.mapping(Map.Entry::getKey, Collectors.joining(", "))))
+            .entrySet()
+            .stream()
+            .map(flavor -> flavor.getValue() + " of flavor " + flavor.getKey())
+            .collect(Collectors.joining("; "));
+    return "pod set "
+        + assignment.name()
+        + ": "
+        + assignment.count()
+        + (assignment.count() == 1 ? " pod" : " pods")
+        + (flavors.isEmpty() ? "" : ", " + flavors)
+        + assignment.topology().assignment().map(SimulationDocument::line).orElse("");
+  }
+
+  private static String line(TopologyAssignment assignment) {
+    int domains = assignment.domains().size();
+    String first =
+        assignment.domains().stream()
+            .limit(MOST_DOMAINS)
+            .map(domain -> String.join("/", domain.values()) + " (" + domain.count() + ")")
+            .collect(Collectors.joining(", "));
+    return " in "
+        + first
+        + (domains > MOST_DOMAINS ? " and " + (domains - MOST_DOMAINS) + " more" : "");
+  }
+
+  private static void attempts(ObjectNode body, List<FlavorAttempt> attempts) {
+    for (FlavorAttempt attempt : attempts) {
+      ObjectNode node =
+          body.withArray("attempts")
+              .addObject()
+              .put("podSet", attempt.podSet())
+              .put("flavor", attempt.flavor())
+              .put("mode", attempt.mode().name());
+      ArrayNode rejections = node.putArray("rejections");
+      attempt.flavorRejections().stream().map(ExplanationText::obstacle).forEach(rejections::add);
+    }
+  }
+
+  private static void targets(ObjectNode body, SimulationResult result, Predicate<String> visible) {
+    int hidden = 0;
+    for (Decision.Target target : result.targets()) {
+      if (!visible.test(target.id().namespace())) {
+        hidden++;
+        continue;
+      }
+      body.withArray("preempts")
+          .addObject()
+          .put("namespace", target.id().namespace())
+          .put("name", target.id().name())
+          .put("reason", target.reason().apiReason());
+      body.withArray("text")
+          .add("it would preempt " + target.id() + " (" + target.reason().apiReason() + ")");
+    }
+    if (hidden > 0) {
+      body.put("hiddenTargets", hidden);
+      body.withArray("text")
+          .add(
+              "it would preempt "
+                  + hidden
+                  + (hidden == 1 ? " Workload" : " Workloads")
+                  + " of namespaces that you may not read");
+    }
+  }
+}

@@ -1,0 +1,273 @@
+package dev.sluice.server.endpoints;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MappingIterator;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.jobs.controller.JobSimulator;
+import dev.sluice.jobs.controller.JobSimulator.Answer;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestBudget;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.UserAction;
+import dev.sluice.server.http.HttpHandler;
+import dev.sluice.server.http.OverBudgetException;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.Response;
+import dev.sluice.visibility.api.VisibilityApi;
+import dev.sluice.webhooks.kinds.ManifestReview;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code POST …/namespaces/NAMESPACE/simulations} below the visibility API: what would become of
+ * the job that the body is the manifest of, JSON or YAML (docs/simulate.md). For who may create
+ * objects of its kind there; everything else is answered by another handler. Errors are {@code
+ * Status} objects.
+ */
+public final class SimulationEndpoint implements HttpHandler {
+
+  private static final Pattern PATH =
+      Pattern.compile(
+          "/apis/"
+              + Pattern.quote(VisibilityApi.GROUP)
+              + "/v[a-z0-9]+/namespaces/([^/]+)/"
+              + VisibilityApi.SIMULATIONS);
+
+  /** The longest manifest. */
+  private static final int MAX_BODY = 1024 * 1024;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(3);
+  private static final int BAD_REQUEST = 400;
+  private static final int FORBIDDEN = 403;
+  private static final int INVALID = 422;
+  private static final int TOO_MANY_REQUESTS = 429;
+  private static final int UNAVAILABLE = 503;
+
+  private final RequestUsers users;
+  private final AccessReviews access;
+  private final ManifestReview manifestReview;
+  private final JobSimulator jobSimulator;
+  private final RequestBudget requestBudget;
+  private final HttpHandler others;
+
+  /**
+   * Creates the endpoint.
+   *
+   * @param manifestReview sets the defaults of webhooks
+   * @param requestBudget what one user may ask for, by his name
+   * @param others answers other paths
+   */
+  public SimulationEndpoint(
+      RequestUsers users,
+      AccessReviews access,
+      ManifestReview manifestReview,
+      JobSimulator jobSimulator,
+      RequestBudget requestBudget,
+      HttpHandler others) {
+    this.users = users;
+    this.access = access;
+    this.manifestReview = manifestReview;
+    this.jobSimulator = jobSimulator;
+    this.requestBudget = requestBudget;
+    this.others = others;
+  }
+
+  /** What one user may ask for: two in a second, ten after a quiet time. */
+  public static RequestBudget budget(InstantSource clock) {
+    return new RequestBudget("simulations", 2, 10, 0, clock);
+  }
+
+  private static boolean serves(String path) {
+    return PATH.matcher(path).matches();
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return serves(path) ? MAX_BODY : others.maxBody(path);
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return others.asksForCertificates();
+  }
+
+  @Override
+  public Optional<Response> answerAtOnce(Head head) {
+    return serves(head.path()) ? Optional.empty() : others.answerAtOnce(head);
+  }
+
+  @Override
+  public Response refusal(String path, InputStream body, Response usualResponse) {
+    return serves(path) ? usualResponse : others.refusal(path, body, usualResponse);
+  }
+
+  @Override
+  public long cost(Request request) {
+    // a tree, and the Workload that is made of it
+    return serves(request.path()) ? 16L * request.requestBody().length() : others.cost(request);
+  }
+
+  @Override
+  public boolean bounds(String path) {
+    return !serves(path) && others.bounds(path);
+  }
+
+  @Override
+  public boolean isStreamed(String path) {
+    return !serves(path) && others.isStreamed(path);
+  }
+
+  @Override
+  public Optional<Duration> streamTime(String path) {
+    return serves(path) ? Optional.empty() : others.streamTime(path);
+  }
+
+  @Override
+  public Response answer(Request request) {
+    Matcher path = PATH.matcher(request.path());
+    if (!path.matches()) {
+      return others.answer(request);
+    }
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return VisibilityEndpoint.failure(401, "Unauthorized", "Unauthorized");
+      }
+      if (!request.method().equals("POST")) {
+        return VisibilityEndpoint.failure(
+            405, "MethodNotAllowed", "method " + request.method() + " is not allowed, use POST");
+      }
+      requestBudget.take(user.get().getUsername());
+      return simulated(request, user.get(), path.group(1));
+    } catch (OverBudgetException e) {
+      return VisibilityEndpoint.failure(
+              TOO_MANY_REQUESTS, "TooManyRequests", String.valueOf(e.getMessage()))
+          .with(e.response().headers());
+    } catch (KubernetesClientException e) {
+      return unavailable("who may ask this can't be found out: " + ApiErrorText.of(e));
+    } catch (IOException e) {
+      return VisibilityEndpoint.failure(
+          BAD_REQUEST, "BadRequest", "the body is no manifest: " + message(e));
+    }
+  }
+
+  private static String message(IOException e) {
+    return e instanceof JsonProcessingException wrong
+        ? wrong.getOriginalMessage()
+        : String.valueOf(e.getMessage());
+  }
+
+  private Response simulated(Request request, UserInfo user, String namespace) throws IOException {
+    ObjectNode manifest = manifest(request);
+    String kindName = manifest.path("kind").asText();
+    Optional<JobKind> kind = jobSimulator.kind(manifest.path("apiVersion").asText(), kindName);
+    if (kind.isEmpty()) {
+      return invalid("jobs of kind \"" + kindName + "\" are not queued here");
+    }
+    if (!access.isAllowed(user, on("create", kind.get(), namespace))) {
+      return VisibilityEndpoint.failure(
+          FORBIDDEN,
+          "Forbidden",
+          "simulations.%s is forbidden: User \"%s\" cannot create resource \"%s\" in API group \"%s\" in the namespace \"%s\""
+              .formatted(
+                  VisibilityApi.GROUP,
+                  user.getUsername(),
+                  kind.get().plural(),
+                  kind.get().group(),
+                  namespace));
+    }
+    ObjectNode metadata = manifest.withObjectProperty("metadata");
+    String named = metadata.path("namespace").asText();
+    if (!named.isEmpty() && !named.equals(namespace)) {
+      return VisibilityEndpoint.failure(
+          BAD_REQUEST,
+          "BadRequest",
+          "metadata.namespace: \"" + named + "\" is not the namespace of the path, " + namespace);
+    }
+    metadata.put("namespace", namespace);
+    parameter(request.query(), "queue")
+        .ifPresent(
+            queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
+    ManifestReview.Reviewed reviewed = manifestReview.of(kind.get(), manifest, user.getUsername());
+    return reviewed.errors().isEmpty()
+        ? answered(request, user, reviewed.object())
+        : invalid("it would be refused: " + String.join("; ", reviewed.errors()));
+  }
+
+  private Response answered(Request request, UserInfo user, ObjectNode job) {
+    return switch (jobSimulator.of(job, PATIENCE)) {
+      case Answer.Busy() -> unavailable("too many simulations are asked for; try again");
+      case Answer.NotQueued(var why) -> invalid(why);
+      case Answer.Simulated(var result) -> {
+        ObjectNode document =
+            SimulationDocument.of(
+                result,
+                other ->
+                    access.isAllowed(
+                        user,
+                        new UserAction.OnResource(
+                            "get", KueueConstants.GROUP, "v1beta2", "workloads", "", other, "")));
+        yield parameter(request.query(), "output").filter("text"::equals).isPresent()
+            ? Response.text(200, String.join("\n", SimulationDocument.text(document)))
+            : VisibilityEndpoint.json(200, document);
+      }
+    };
+  }
+
+  private static UserAction on(String verb, JobKind kind, String namespace) {
+    return new UserAction.OnResource(
+        verb, kind.group(), kind.version(), kind.plural(), "", namespace, "");
+  }
+
+  /** The only document of the body. */
+  private static ObjectNode manifest(Request request) throws IOException {
+    try (InputStream body = request.requestBody().open();
+        MappingIterator<JsonNode> documents =
+            JsonMappers.YAML.readerFor(JsonNode.class).readValues(body)) {
+      JsonNode first = documents.hasNextValue() ? documents.nextValue() : null;
+      if (!(first instanceof ObjectNode manifest)) {
+        throw new IOException("it is no object");
+      }
+      if (documents.hasNextValue()) {
+        throw new IOException("it has more than one object");
+      }
+      return manifest;
+    }
+  }
+
+  private static Optional<String> parameter(String query, String name) {
+    for (String part : query.split("&")) {
+      if (part.startsWith(name + "=")) {
+        try {
+          return Optional.of(
+              URLDecoder.decode(part.substring(name.length() + 1), StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException notEncoded) {
+          return Optional.empty();
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Response invalid(String message) {
+    return VisibilityEndpoint.failure(INVALID, "Invalid", message);
+  }
+
+  private static Response unavailable(String message) {
+    return VisibilityEndpoint.failure(UNAVAILABLE, "ServiceUnavailable", message);
+  }
+}

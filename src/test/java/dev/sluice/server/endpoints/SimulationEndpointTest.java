@@ -1,0 +1,224 @@
+package dev.sluice.server.endpoints;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries.Holder;
+import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.simulate.Feasibility;
+import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.jobs.controller.JobSimulator;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.server.FakeReviews;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.RequestBody;
+import dev.sluice.server.http.Response;
+import dev.sluice.webhooks.kinds.ManifestReview;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Who may ask what would become of a job, and what they are told. */
+@EnableKubernetesMockClient
+class SimulationEndpointTest {
+
+  private static final String PATH =
+      "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/simulations";
+  private static final String JOB = "{apiVersion: batch/v1, kind: Job, metadata: {name: a}}";
+  private static final Instant NOW = Instant.parse("2026-01-01T00:00:00Z");
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesMockServer server;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  private final List<ObjectNode> asked = new ArrayList<>();
+
+  /** Waits behind another, and would preempt two; Workloads of two namespaces are in the way. */
+  private final class Simulator implements JobSimulator {
+
+    @Override
+    public Optional<JobKind> kind(String apiVersion, String kind) {
+      return Optional.of(JobKind.of("batch", "v1", "Job"))
+          .filter(known -> known.is(apiVersion, kind));
+    }
+
+    @Override
+    public Answer of(ObjectNode job, Duration patience) {
+      asked.add(job);
+      return switch (job.at("/metadata/name").asText()) {
+        case "busy" -> new Answer.Busy();
+        case "alone" -> new Answer.NotQueued("it is not queued");
+        default ->
+            new Answer.Simulated(
+                new SimulationResult(
+                    Feasibility.AFTER_PREEMPTION,
+                    new PendingReport(
+                        new PendingPosition(id("team", "a"), "lq", 5, NOW, 3, 1, false),
+                        "cq",
+                        Optional.of(
+                            new Explanation(
+                                PendingReason.PENDING_EVALUATION,
+                                List.of(),
+                                "waits behind secret/head, which doesn't fit, in a StrictFIFO"
+                                    + " queue")),
+                        List.of(holder("team"), holder("secret"))),
+                    Optional.empty(),
+                    Optional.empty(),
+                    List.of(target("team"), target("secret")),
+                    Optional.empty(),
+                    NOW));
+      };
+    }
+  }
+
+  private static WorkloadId id(String namespace, String name) {
+    return new WorkloadId("uid-" + name, namespace, name);
+  }
+
+  private static Holder holder(String namespace) {
+    return new Holder(id(namespace, "holds"), "cq", new FlavorResource("spot", "cpu"), 2_000);
+  }
+
+  private static Decision.Target target(String namespace) {
+    return new Decision.Target(
+        id(namespace, "victim"), 1, List.of("cq"), 0, PreemptionReason.IN_CLUSTER_QUEUE);
+  }
+
+  private SimulationEndpoint endpoint() {
+    FakeReviews reviews = new FakeReviews(server);
+    return new SimulationEndpoint(
+        reviews.users(client),
+        reviews.access(client),
+        new ManifestReview(Map.of()),
+        new Simulator(),
+        SimulationEndpoint.budget(() -> NOW),
+        request -> Response.text(200, "another"));
+  }
+
+  private static Request request(
+      String token, String method, String path, String query, String body) {
+    return new Request(
+        method,
+        path,
+        query,
+        Map.of("authorization", List.of("Bearer " + token)),
+        RequestBody.of(body.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static JsonNode json(Response response) throws IOException {
+    return new ObjectMapper().readTree(response.body());
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "bad  | POST | {apiVersion: batch/v1, kind: Job} | 401 | Unauthorized",
+        "poor | POST | {apiVersion: batch/v1, kind: Job} | 403 | cannot create resource \"jobs\"",
+        "tenant | POST | {apiVersion: batch/v1, kind: Job} | 403 | cannot create resource",
+        "good | GET  | {apiVersion: batch/v1, kind: Job} | 405 | use POST",
+        "good | POST | {apiVersion: v1, kind: Secret}    | 422 | are not queued here",
+        "good | POST | [1]                               | 400 | it is no object",
+        "good | POST | {a: 1, b                          | 400 | the body is no manifest",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {namespace: x}} | 400 | not the"
+            + " namespace of the path",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: alone}} | 422 | it is not"
+            + " queued",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: busy}} | 503 | try again"
+      })
+  void whatIsNotAnswered(String token, String method, String body, int status, String message)
+      throws IOException {
+    Response response = endpoint().answer(request(token, method, PATH, "", body));
+
+    assertThat(response.status()).isEqualTo(status);
+    assertThat(json(response).path("message").asText()).contains(message);
+    assertThat(asked).hasSizeLessThanOrEqualTo(status == 503 || body.contains("alone") ? 1 : 0);
+  }
+
+  @Test
+  void moreThanOneObjectIsRefused() throws IOException {
+    Response response =
+        endpoint().answer(request("good", "POST", PATH, "", "---\n" + JOB + "\n---\n" + JOB));
+
+    assertThat(response.status()).isEqualTo(400);
+    assertThat(json(response).path("message").asText()).contains("more than one object");
+  }
+
+  @Test
+  void theQueueOfTheQueryCountsAndTheNamespaceOfThePath() throws IOException {
+    Response response = endpoint().answer(request("good", "POST", PATH, "queue=other", JOB));
+
+    assertThat(response.status()).isEqualTo(200);
+    assertThat(asked.getFirst().at("/metadata/labels/kueue.x-k8s.io~1queue-name").asText())
+        .isEqualTo("other");
+    assertThat(asked.getFirst().at("/metadata/namespace").asText()).isEqualTo("team");
+    JsonNode body = json(response);
+    assertThat(body.path("feasible").asText()).isEqualTo("AfterPreemption");
+    assertThat(body.path("positionInClusterQueue").asInt()).isEqualTo(3);
+    assertThat(body.path("preempts")).hasSize(2);
+    assertThat(body.path("holders")).hasSize(2);
+    assertThat(body.toString()).contains("waits behind secret/head");
+  }
+
+  @Test
+  void namesAreForWhoMayReadThem() {
+    SimulationResult result =
+        ((JobSimulator.Answer.Simulated)
+                new Simulator().of(new ObjectMapper().createObjectNode(), Duration.ZERO))
+            .result();
+
+    ObjectNode document = SimulationDocument.of(result, "team"::equals);
+
+    assertThat(document.toString()).doesNotContain("secret");
+    assertThat(document.path("hiddenTargets").asInt()).isEqualTo(1);
+    assertThat(document.path("hiddenHolders").asInt()).isEqualTo(1);
+    assertThat(SimulationDocument.text(document))
+        .contains(
+            "waits behind a Workload of another namespace, which doesn't fit, in a StrictFIFO queue",
+            "it would preempt team/victim (InClusterQueue)",
+            "it would preempt 1 Workload of namespaces that you may not read");
+    assertThat(SimulationDocument.of(result, namespace -> false).toString())
+        .doesNotContain("secret", "holds\"", "victim");
+  }
+
+  @Test
+  void oneUserGetsSoManyAnswers() {
+    SimulationEndpoint endpoint = endpoint();
+    for (int i = 0; i < 10; i++) {
+      assertThat(endpoint.answer(request("good", "POST", PATH, "", JOB)).status()).isEqualTo(200);
+    }
+    Response last = endpoint.answer(request("good", "POST", PATH, "", JOB));
+    assertThat(last.status()).isEqualTo(429);
+    assertThat(last.headers()).containsKey("Retry-After");
+    assertThat(endpoint.answer(request("poor", "POST", PATH, "", JOB)).status()).isEqualTo(403);
+  }
+
+  @Test
+  void otherPathsAreForOthers() {
+    assertThat(endpoint().answer(request("good", "GET", "/apis", "", "")).body())
+        .isEqualTo("another\n".getBytes(StandardCharsets.UTF_8));
+    assertThat(endpoint().maxBody(PATH)).isEqualTo(1024 * 1024);
+  }
+}
