@@ -26,6 +26,7 @@ import dev.sluice.server.endpoints.WebhookEndpoint;
 import dev.sluice.server.http.HttpService;
 import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;
+import dev.sluice.webhooks.kinds.DryRunAnswers;
 import dev.sluice.webhooks.kinds.ManifestReview;
 import dev.sluice.webhooks.kinds.Webhooks;
 import dev.sluice.webhooks.review.AdmissionFunction;
@@ -149,7 +150,7 @@ public final class ServerModule implements OperatorModule {
                 : keys.webhooks().context(),
             tls,
             new WebhookEndpoint(
-                new WebhookRouter(reviews),
+                new WebhookRouter(DryRunAnswers.around(reviews, simulations::lines)),
                 new ConversionWebhook(new HubConverter()),
                 clientAuthority.isPresent(),
                 reviewMetrics::givenUp),
