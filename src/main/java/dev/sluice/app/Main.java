@@ -12,6 +12,7 @@ import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
+import dev.sluice.visibility.explain.SimulateCommand;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -53,6 +54,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       UninstallCommand.class,
       ImporterCommand.class,
       ExplainCommand.class,
+      SimulateCommand.class,
       JournalCommand.class,
       ReplayCommand.class,
       AutoComplete.GenerateCompletion.class,

@@ -108,7 +108,7 @@ class ArchitectureTest {
                   "kinds.appwrapper kinds.batch kinds.spark kinds.statefulset kinds.trainer",
                   "kinds.leaderworkerset",
                   "kinds importer")),
-          Map.entry("visibility", rows("visibility", "", "api explain")),
+          Map.entry("visibility", rows("visibility", "", "api", "explain")),
           Map.entry(
               "checks",
               rows(
