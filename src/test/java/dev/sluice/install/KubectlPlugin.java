@@ -39,6 +39,17 @@ final class KubectlPlugin {
   String run(String... arguments) throws IOException, InterruptedException {
     List<String> command = new ArrayList<>(List.of("sh", SCRIPT.toString()));
     command.addAll(List.of(arguments));
+    return output(command);
+  }
+
+  /** The same of kubectl itself. */
+  String kubectl(String... arguments) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("kubectl"));
+    command.addAll(List.of(arguments));
+    return output(command);
+  }
+
+  private String output(List<String> command) throws IOException, InterruptedException {
     Path output = Files.createTempFile("kubectl-sluice", ".out");
     try {
       ProcessBuilder builder =

@@ -1,0 +1,253 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.app.Main;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** People ask what would become of a job, in each of the ways, with the rights that they have. */
+@ControlPlaneTest(
+    exclusive = true,
+    controllers = false,
+    apiServerArguments = "--enable-aggregator-routing=true")
+class SimulationIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private Path directory;
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private KubectlPlugin plugin;
+
+  @Test
+  void everyWayGivesTheAnswerToWhoMayCreateTheJob(TestCluster cluster) throws Exception {
+    plugin = new KubectlPlugin(cluster.kubeconfig());
+    String others = cluster.createNamespace("others");
+    try (ShippedOperator operator = new ShippedOperator(cluster, directory)) {
+      operator.start();
+      given(cluster, others);
+
+      asksBySimulate(cluster, others);
+      asksByDryRun(cluster, others);
+      mayNotAsk(cluster, others);
+
+      assertThat(cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).list())
+          .as("nothing was created")
+          .satisfies(jobs -> assertThat(jobs.getItems()).isEmpty());
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
+  /** Four CPUs, two of which a job of another namespace has. */
+  private void given(TestCluster cluster, String others) {
+    await("the webhooks")
+        .atMost(LIMIT)
+        .ignoreExceptions()
+        .untilAsserted(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: ResourceFlavor
+                    metadata: {name: spot}
+                    ---
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: WorkloadPriorityClass
+                    metadata: {name: urgent}
+                    value: 100
+                    ---
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: ClusterQueue
+                    metadata: {name: pool}
+                    spec:
+                      namespaceSelector: {}
+                      preemption: {withinClusterQueue: LowerPriority}
+                      resourceGroups:
+                      - coveredResources: [cpu]
+                        flavors:
+                        - {name: spot, resources: [{name: cpu, nominalQuota: "4"}]}
+                    ---
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: LocalQueue
+                    metadata: {name: main, namespace: "${namespace}"}
+                    spec: {clusterQueue: pool}
+                    ---
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: LocalQueue
+                    metadata: {name: main, namespace: "%s"}
+                    spec: {clusterQueue: pool}
+                    """
+                        .formatted(others)));
+    for (String[] binding :
+        new String[][] {
+          {"tina", "kueue-job-editor-role"},
+          {"tina", "kueue-workload-viewer-role"},
+          {"tom", "kueue-workload-viewer-role"}
+        }) {
+      cluster.applyText(
+          """
+          apiVersion: rbac.authorization.k8s.io/v1
+          kind: RoleBinding
+          metadata: {name: "%1$s-%2$s", namespace: "${namespace}"}
+          roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: %2$s}
+          subjects: [{kind: User, name: %1$s, apiGroup: rbac.authorization.k8s.io}]
+          """
+              .formatted(binding[0], binding[1]));
+    }
+    cluster.applyText(job("holder", 2, "").replace("${namespace}", others));
+    await("quota of the holder")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        cluster
+                            .client()
+                            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+                            .inNamespace(others)
+                            .list()
+                            .getItems())
+                    .singleElement()
+                    .asString()
+                    .contains("type=Admitted"));
+  }
+
+  private static String job(String name, int cpus, String labels) {
+    return """
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: %s
+      namespace: "${namespace}"
+      labels: {kueue.x-k8s.io/queue-name: main%s}
+    spec:
+      template:
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
+    """
+        .formatted(name, labels, cpus);
+  }
+
+  private Path file(TestCluster cluster, int cpus, String labels) throws IOException {
+    return Files.writeString(
+        directory.resolve("job.yaml"),
+        job("asked", cpus, labels).replace("${namespace}", cluster.namespace()));
+  }
+
+  private String simulate(Path job, String... more) throws Exception {
+    String[] arguments = new String[more.length + 3];
+    arguments[0] = "simulate";
+    arguments[1] = "-f";
+    arguments[2] = job.toString();
+    System.arraycopy(more, 0, arguments, 3, more.length);
+    return plugin.run(arguments);
+  }
+
+  private void asksBySimulate(TestCluster cluster, String others) throws Exception {
+    await("the answer through the API server")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(simulate(file(cluster, 2, ""), "--as=tina"))
+                    .contains(
+                        "Now: it would get quota in ClusterQueue pool",
+                        "pod set main: 1 pod, cpu of flavor spot")
+                    .endsWith("exit 0"));
+    assertThat(simulate(file(cluster, 3, ""), "--as=tina"))
+        .contains(
+            "Later: it would wait in ClusterQueue pool",
+            "cpu: 3 requested, 2 available of 4, 1 missing",
+            "1 Workload of namespaces that you may not read holds what is missing")
+        .doesNotContain("holder", others)
+        .endsWith("exit 0");
+    assertThat(simulate(file(cluster, 3, "")))
+        .contains(others + "/job-holder", " holds 2 cpu of flavor spot")
+        .endsWith("exit 0");
+    String urgent = ", kueue.x-k8s.io/priority-class: urgent";
+    assertThat(simulate(file(cluster, 3, urgent), "--as=tina"))
+        .contains(
+            "AfterPreemption: it would preempt others",
+            "it would preempt 1 Workload of namespaces that you may not read")
+        .doesNotContain("holder", others)
+        .endsWith("exit 0");
+    assertThat(simulate(file(cluster, 3, urgent), "--output=json"))
+        .contains("\"feasible\":\"AfterPreemption\"", "\"reason\":\"InClusterQueue\"", "job-holder")
+        .endsWith("exit 0");
+    assertThat(simulate(file(cluster, 5, ""), "--as=tina"))
+        .contains("Never: ", "cpu: 5 requested, more than the maximum of 4")
+        .endsWith("exit 0");
+    assertThat(simulate(file(cluster, 1, ""), "--as=tina", "--queue", "none"))
+        .contains("Never: ", "LocalQueue none doesn't exist")
+        .endsWith("exit 0");
+
+    StringWriter out = new StringWriter();
+    int code =
+        new CommandLine(new Main())
+            .setOut(new PrintWriter(out))
+            .setCaseInsensitiveEnumValuesAllowed(true)
+            .execute(
+                "simulate",
+                "-f",
+                file(cluster, 2, "").toString(),
+                "--output",
+                "json",
+                "--kubeconfig",
+                cluster.kubeconfig().toString());
+    assertThat(code).as(out.toString()).isZero();
+    assertThat(out.toString()).contains("\"feasible\":\"Now\"", "\"clusterQueue\":\"pool\"");
+  }
+
+  private void asksByDryRun(TestCluster cluster, String others) throws Exception {
+    String[] dryRun = {"create", "--dry-run=server", "--as=tina", "-f", ""};
+    dryRun[4] = file(cluster, 2, "").toString();
+    assertThat(plugin.kubectl(dryRun))
+        .contains(
+            "Warning: simulation: Now: it would get quota in ClusterQueue pool",
+            "job.batch/asked created (server dry run)")
+        .endsWith("exit 0");
+    dryRun[4] = file(cluster, 3, "").toString();
+    assertThat(plugin.kubectl(dryRun))
+        .contains("Warning: simulation: Later: ", "1 missing", "job.batch/asked created")
+        .doesNotContain("holder", others)
+        .endsWith("exit 0");
+    dryRun[4] =
+        Files.writeString(
+                directory.resolve("unqueued.yaml"),
+                job("asked", 1, "")
+                    .replace("${namespace}", cluster.namespace())
+                    .replace("kueue.x-k8s.io/queue-name", "team"))
+            .toString();
+    assertThat(plugin.kubectl(dryRun)).doesNotContain("simulation").endsWith("exit 0");
+  }
+
+  private void mayNotAsk(TestCluster cluster, String others) throws Exception {
+    assertThat(simulate(file(cluster, 3, ""), "--as=tom"))
+        .as("who may not create jobs")
+        .contains(
+            "User \"tom\" cannot create resource \"jobs\" in API group \"batch\" in the namespace")
+        .doesNotContain("pool", "holder", others)
+        .endsWith("exit 1");
+    assertThat(simulate(file(cluster, 3, ""), "--as=tim"))
+        .as("who has no rights")
+        .containsIgnoringCase("forbidden")
+        .doesNotContain("pool", "holder", others)
+        .endsWith("exit 1");
+    assertThat(simulate(file(cluster, 3, ""), "--as=tina", "-n", others))
+        .as("who may create jobs elsewhere")
+        .containsIgnoringCase("forbidden")
+        .endsWith("exit 1");
+  }
+}
