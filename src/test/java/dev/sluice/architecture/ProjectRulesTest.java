@@ -118,7 +118,6 @@ class ProjectRulesTest {
       record QuotaDeclaration 9
       record ReservingWorkload 15
       record TerminatingPod 9
-      record TopologyOptions 10
       record TopologyPod 12
       record WebhookRegistration 9
       """

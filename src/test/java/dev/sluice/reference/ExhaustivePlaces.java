@@ -19,13 +19,19 @@ final class ExhaustivePlaces {
   private final List<String> leaves = new ArrayList<>();
   private final List<List<ClusterNode>> nodes = new ArrayList<>();
   private final List<Toleration> tolerations;
+  private final boolean eachNode;
   private int fewest;
 
+  /**
+   * @param eachNode whether the nodes of a leaf that is no node are judged one by one
+   */
   ExhaustivePlaces(
       List<String> levels,
       List<ClusterNode> members,
       List<Toleration> tolerations,
-      TopologyRequest asked) {
+      TopologyRequest asked,
+      boolean eachNode) {
+    this.eachNode = eachNode && !levels.getLast().equals("kubernetes.io/hostname");
     this.levels = levels;
     this.asked = asked;
     this.tolerations = tolerations;
@@ -82,8 +88,36 @@ final class ExhaustivePlaces {
 
   private long capacity(
       int leaf, ReferenceTopology.Pods pods, ReferenceTopology.@Nullable Pods before) {
+    if (!eachNode) {
+      return capacity(nodes.get(leaf), pods, before);
+    }
+    if (before == null) {
+      return nodes.get(leaf).stream().mapToLong(node -> capacity(node, pods, null)).sum();
+    }
+    return nodes.get(leaf).stream()
+        .filter(host -> capacity(host, before, null) > 0)
+        .mapToLong(
+            host ->
+                nodes.get(leaf).stream()
+                    .mapToLong(node -> capacity(node, pods, node == host ? before : null))
+                    .sum())
+        .max()
+        .orElse(0);
+  }
+
+  private long capacity(
+      ClusterNode node, ReferenceTopology.Pods pods, ReferenceTopology.@Nullable Pods before) {
+    return ReferenceTopology.mayRun(pods.constraints(), node, tolerations)
+        ? capacity(List.of(node), pods, before)
+        : 0;
+  }
+
+  private long capacity(
+      List<ClusterNode> members,
+      ReferenceTopology.Pods pods,
+      ReferenceTopology.@Nullable Pods before) {
     Map<String, Long> free = new HashMap<>();
-    for (ClusterNode node : nodes.get(leaf)) {
+    for (ClusterNode node : members) {
       node.allocatable().forEach((resource, amount) -> free.merge(resource, amount, Long::sum));
     }
     if (before != null) {
@@ -91,7 +125,7 @@ final class ExhaustivePlaces {
       free.merge("pods", -1L, Long::sum);
     }
     if (levels.getLast().equals("kubernetes.io/hostname")) {
-      for (ClusterNode node : nodes.get(leaf)) {
+      for (ClusterNode node : members) {
         if (!ReferenceTopology.mayRun(pods.constraints(), node, tolerations)) {
           return 0;
         }

@@ -330,7 +330,10 @@ final class ReferenceCycle {
 
   private boolean fitsNodes(ReferenceNominated nominated, ReferenceSnapshot snapshot) {
     ReferenceNodes nodes = rules.nodes();
-    return nodes.fit(uses(nominated), snapshot.allUses(nodes));
+    List<ReferenceNodes.Use> wanted = uses(nominated);
+    List<ReferenceNodes.Use> others = snapshot.allUses(nodes);
+    return nodes.fit(wanted, others)
+        && nominated.limit().filter(limit -> !nodes.isAsFree(wanted, limit, others)).isEmpty();
   }
 
   /** What a head uses of nodes beyond what the slice uses that it replaces. */

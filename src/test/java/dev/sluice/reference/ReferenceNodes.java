@@ -122,6 +122,13 @@ final class ReferenceNodes {
     return members;
   }
 
+  /** What pods that nobody placed use of each node. */
+  Map<String, SortedMap<String, Long>> others() {
+    Map<String, SortedMap<String, Long>> byNode = new HashMap<>();
+    nodes.values().forEach(node -> byNode.put(node.name(), usedByOthers(node)));
+    return byNode;
+  }
+
   /** What is used of each leaf of a flavor, by path. */
   Map<String, SortedMap<String, Long>> used(String name, Collection<Use> uses) {
     Flavor flavor = flavors.get(name);
@@ -232,6 +239,24 @@ final class ReferenceNodes {
     List<String> domain = new ArrayList<>(use.values());
     domain.add(use.ofNode() && options.sharedHosts() ? "node" : "of " + use.flavor());
     return domain;
+  }
+
+  /** Whether no more is used of the domains of some uses than there was before. */
+  boolean isAsFree(Collection<Use> wanted, Collection<Use> before, Collection<Use> now) {
+    for (Use use : wanted) {
+      Map<String, SortedMap<String, Long>> was = used(use.flavor(), before);
+      Map<String, SortedMap<String, Long>> is = used(use.flavor(), now);
+      String path = "/" + String.join("/", use.values());
+      for (String resource : use.amounts().keySet()) {
+        boolean more =
+            is.getOrDefault(path, new TreeMap<>()).getOrDefault(resource, 0L)
+                > was.getOrDefault(path, new TreeMap<>()).getOrDefault(resource, 0L);
+        if (use.amounts().get(resource) > 0 && more) {
+          return false;
+        }
+      }
+    }
+    return true;
   }
 
   /** Whether there is room for some uses on top of others. */

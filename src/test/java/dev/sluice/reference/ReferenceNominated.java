@@ -5,15 +5,24 @@ import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Victim;
 import java.util.List;
+import java.util.Optional;
 
-/** A head, and what came out for it when it was looked at. */
+/**
+ * A head, and what came out for it when it was looked at.
+ *
+ * @param limit what may be used of nodes besides, if its places are sure only then
+ */
 record ReferenceNominated(
-    ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {
+    ReferenceEntry entry,
+    ClusterQueueSpec queue,
+    Result result,
+    List<Victim> victims,
+    Optional<List<ReferenceNodes.Use>> limit) {
 
   /** It fits only when it does so with the fewest pods. */
   ReferenceNominated notEven(Result least) {
     return new ReferenceNominated(
-        entry, queue, result.asFarAs(least.lacks(), least.competing()), victims);
+        entry, queue, result.asFarAs(least.lacks(), least.competing()), victims, limit);
   }
 
   /** Whether it doesn't fit, not even if others went. */

@@ -72,7 +72,9 @@ final class ReferenceNominator {
         victims.isEmpty()
             ? result
             : placer.places(after, shape, found).map(result::with).orElse(result),
-        victims);
+        victims,
+        Optional.of(after.allUses(rules.nodes()))
+            .filter(uses -> placer.isRestricted(after, shape, found)));
   }
 
   private static List<Victim> victims(

@@ -89,7 +89,7 @@ final class ReferencePlacer {
     List<TopologyRequest.Slice> slices = podSet.topology().slices();
     return slices.isEmpty()
         || podSet.count() % slices.getFirst().size() == 0
-        || (nodes.options.partialSlices() && slices.size() == 1);
+        || (nodes.options.placement().partialSlices() && slices.size() == 1);
   }
 
   /** Whether a topology has the levels of a request, in order, with sizes that divide. */
@@ -192,6 +192,13 @@ final class ReferencePlacer {
     return now.failed.isEmpty() ? Optional.of(now.podSets()) : Optional.empty();
   }
 
+  /**
+   * Whether the places that are found are sure only as long as nobody uses more of their domains.
+   */
+  boolean isRestricted(ReferenceSnapshot snapshot, RequestShape shape, Result found) {
+    return found.mode() != Mode.NO_FIT && new Attempt(shape, found, uses(snapshot)).restricted;
+  }
+
   /** What the slice has that one of this shape replaces. */
   private static List<PodSetAssignment> replaced(RequestShape shape) {
     return shape.replaced().map(ReplacedSlice::podSets).orElse(List.of());
@@ -252,6 +259,9 @@ final class ReferencePlacer {
     private final RequestShape shape;
     private final PodSetAssignment[] result;
     private final List<Use> uses;
+
+    /** Whether some node is closed to some of the pods, where nodes are judged one by one. */
+    private boolean restricted;
 
     /** The pod sets of the group that has no room. */
     private List<Integer> failed = List.of();
@@ -316,15 +326,10 @@ final class ReferencePlacer {
       TopologySpec spec = nodes.topologyOf(flavor).orElseThrow();
       Flavor known = Objects.requireNonNull(flavors.get(flavor));
       PodSetRequest podSet = shape.podSets().get(index);
-      ReferenceTopology topology =
-          new ReferenceTopology(
-              spec.levels(),
-              nodes.options.mixedProfile(),
-              nodes.options.balanced(),
-              nodes.members(known),
-              nodes.used(flavor, uses),
-              known.tolerations(),
-              nodes.flaw);
+      ReferenceTopology topology = topology(spec, known);
+      restricted |=
+          topology.isRestrictedFor(pods(index))
+              || (leader >= 0 && topology.isRestrictedFor(pods(leader)));
       Optional<TopologyAssignment> running =
           running(shape, podSet)
               .filter(each -> nodes.flaw != TopologyFlaw.SLICES_ARE_PLACED_ANEW)
@@ -347,6 +352,21 @@ final class ReferencePlacer {
             new ReferenceTopology.Places(new TreeMap<>(Map.of(host, 1)), null, ""));
       }
       return true;
+    }
+
+    private ReferenceTopology topology(TopologySpec spec, Flavor flavor) {
+      ReferenceTopology topology =
+          new ReferenceTopology(
+              spec.levels(),
+              nodes.options.placement().mixedProfile(),
+              nodes.options.placement().balanced(),
+              nodes.members(flavor),
+              nodes.used(flavor.name(), uses),
+              flavor.tolerations(),
+              nodes.flaw);
+      return nodes.options.placement().eachNode() && nodes.flaw != TopologyFlaw.NODES_ARE_ONE
+          ? topology.judgingNodes(nodes.others())
+          : topology;
     }
 
     /** Pods that run stay; only those beyond them are placed. */

@@ -79,6 +79,10 @@ final class ReferenceTopology {
   private final List<Toleration> tolerations;
   private final Map<String, Integer> sizes = new LinkedHashMap<>();
   private boolean prefersNodes;
+
+  /** What pods that nobody placed use of each node; nothing if nodes aren't judged one by one. */
+  private Optional<Map<String, SortedMap<String, Long>>> usedByOthers = Optional.empty();
+
   private TopologyRequest request = TopologyRequest.NONE;
   private Pods pods = new Pods(0, new TreeMap<>(), NodeConstraints.ANYWHERE);
   private @Nullable Pods leader;
@@ -128,6 +132,27 @@ final class ReferenceTopology {
   ReferenceTopology preferringNodes(boolean prefers) {
     prefersNodes = prefers;
     return this;
+  }
+
+  /**
+   * Judges the nodes of a leaf that is no node one by one.
+   *
+   * @param byNode what pods that nobody placed use of each node
+   */
+  ReferenceTopology judgingNodes(Map<String, SortedMap<String, Long>> byNode) {
+    if (!levels.getLast().equals("kubernetes.io/hostname")) {
+      usedByOthers = Optional.of(byNode);
+    }
+    return this;
+  }
+
+  /** Whether some node is closed to pods where nodes are judged one by one. */
+  boolean isRestrictedFor(Pods each) {
+    return usedByOthers.isPresent()
+        && nodes.stream()
+            .filter(ClusterNode::usable)
+            .filter(node -> path(levels, node).isPresent())
+            .anyMatch(node -> !mayRun(each.constraints(), node, tolerations));
   }
 
   /** The path of a node's leaf; empty if it has no label for a level. */
@@ -280,6 +305,11 @@ final class ReferenceTopology {
         free.merge("pods", -1L, Long::sum);
       }
       domain.podsWithLeader = fits(pods, domain, free);
+      if (usedByOthers.isPresent()) {
+        domain.pods = fitsInNodes(pods, domain, null);
+        domain.leaders = first != null && fitsInNodes(first, domain, null) > 0 ? 1 : 0;
+        domain.podsWithLeader = domain.leaders > 0 ? fitsInNodes(pods, domain, first) : domain.pods;
+      }
     } else {
       long podLoss = Long.MAX_VALUE;
       long sliceLoss = Long.MAX_VALUE;
@@ -343,6 +373,10 @@ final class ReferenceTopology {
         }
       }
     }
+    return fits(each, free);
+  }
+
+  private static long fits(Pods each, Map<String, Long> free) {
     long fits = Math.max(0, free.getOrDefault("pods", 0L));
     for (Map.Entry<String, Long> want : each.perPod().entrySet()) {
       if (want.getValue() > 0) {
@@ -351,6 +385,62 @@ final class ReferenceTopology {
       }
     }
     return fits;
+  }
+
+  /** The pods that fit into the nodes of a leaf that are open to them, beside another pod. */
+  private long fitsInNodes(Pods each, Domain leaf, @Nullable Pods beside) {
+    TreeMap<String, Long> left = free(leaf);
+    for (ClusterNode node : leaf.nodes) {
+      if (!mayRun(broken(each.constraints()), node, broken(node))) {
+        unused(node).forEach((resource, amount) -> left.merge(resource, -amount, Long::sum));
+      }
+    }
+    List<ClusterNode> hosts =
+        beside == null
+            ? List.of()
+            : leaf.nodes.stream()
+                .filter(node -> mayRun(broken(beside.constraints()), node, broken(node)))
+                .filter(node -> fits(beside, unused(node)) > 0)
+                .toList();
+    boolean apart =
+        hosts.stream().anyMatch(host -> !mayRun(broken(each.constraints()), host, broken(host)));
+    if (beside != null && !apart) {
+      take(beside, left);
+    }
+    long best = beside == null ? sum(each, leaf, null, null) : 0;
+    for (ClusterNode host : hosts) {
+      best = Math.max(best, sum(each, leaf, host, beside));
+    }
+    return Math.min(best, fits(each, left));
+  }
+
+  private long sum(Pods each, Domain leaf, @Nullable ClusterNode host, @Nullable Pods beside) {
+    long sum = 0;
+    for (ClusterNode node : leaf.nodes) {
+      if (mayRun(broken(each.constraints()), node, broken(node))) {
+        TreeMap<String, Long> room = unused(node);
+        if (node == host && beside != null) {
+          take(beside, room);
+        }
+        sum += fits(each, room);
+      }
+    }
+    return sum;
+  }
+
+  private static void take(Pods one, TreeMap<String, Long> room) {
+    one.perPod().forEach((resource, each) -> room.merge(resource, -each, Long::sum));
+    room.merge("pods", -1L, Long::sum);
+  }
+
+  /** What Workloads can use of a node. */
+  private TreeMap<String, Long> unused(ClusterNode node) {
+    TreeMap<String, Long> unused = new TreeMap<>(node.allocatable());
+    usedByOthers
+        .orElseThrow()
+        .getOrDefault(node.name(), new TreeMap<>())
+        .forEach((resource, amount) -> unused.merge(resource, -amount, Long::sum));
+    return unused;
   }
 
   private NodeConstraints broken(NodeConstraints constraints) {

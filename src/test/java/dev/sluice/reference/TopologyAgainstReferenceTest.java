@@ -10,6 +10,7 @@ import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.topology.Placement;
@@ -52,6 +53,9 @@ class TopologyAgainstReferenceTest {
     /** Whether domains of preferred nodes come first. */
     final boolean prefers;
 
+    /** Whether the nodes of a leaf that is no node are judged one by one. */
+    final boolean eachNode;
+
     final TopologyCache cache;
     final Map<String, SortedMap<String, Long>> used = new HashMap<>();
     final Set<String> busy = new HashSet<>();
@@ -67,10 +71,17 @@ class TopologyAgainstReferenceTest {
       mixed = dice.chance(70);
       balanced = dice.chance(evenly);
       prefers = evenly > 0 && !balanced && dice.chance(40);
+      eachNode = dice.chance(75);
       cache =
           new TopologyCache(
               new TopologyOptions(
-                  true, mixed, balanced, prefers, true, true, true, true, false, true));
+                  true,
+                  new PlacementRules(mixed, balanced, prefers, true, eachNode),
+                  true,
+                  true,
+                  true,
+                  true,
+                  false));
       if (dice.chanceOfHalf()) {
         declare();
         random.nodes.forEach(cache::set);
@@ -149,15 +160,19 @@ class TopologyAgainstReferenceTest {
 
     ReferenceTopology reference() {
       Flavor flavor = random.flavor;
-      return new ReferenceTopology(
-              random.spec.levels(),
-              mixed,
-              balanced,
-              random.members(),
-              used,
-              flavor.tolerations(),
-              TopologyFlaw.NONE)
-          .preferringNodes(prefers);
+      Map<String, SortedMap<String, Long>> others = new HashMap<>();
+      busy.forEach(node -> others.put(node, new TreeMap<>(Map.of("cpu", 1L, "pods", 1L))));
+      ReferenceTopology reference =
+          new ReferenceTopology(
+                  random.spec.levels(),
+                  mixed,
+                  balanced,
+                  random.members(),
+                  used,
+                  flavor.tolerations(),
+                  TopologyFlaw.NONE)
+              .preferringNodes(prefers);
+      return eachNode ? reference.judgingNodes(others) : reference;
     }
 
     /** Constraints of pods; with preferences only where these count. */

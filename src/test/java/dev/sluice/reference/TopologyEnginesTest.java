@@ -7,6 +7,7 @@ import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
@@ -99,14 +100,12 @@ class TopologyEnginesTest {
   static TopologyOptions topology(Dice dice) {
     return new TopologyOptions(
         true,
-        dice.chance(70),
-        dice.chance(50),
-        false,
+        new PlacementRules(
+            dice.chance(70), dice.chance(50), false, dice.chance(70), dice.chance(80)),
         dice.chance(80),
         dice.chance(80),
         true,
         true,
-        dice.chance(80),
-        dice.chance(70));
+        dice.chance(80));
   }
 }

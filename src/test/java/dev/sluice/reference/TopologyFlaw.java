@@ -37,6 +37,8 @@ enum TopologyFlaw {
   TAINTS_ARE_IGNORED,
   /** What the flavor tolerates doesn't matter. */
   TOLERATIONS_OF_THE_FLAVOR_ARE_IGNORED,
+  /** The nodes of a domain that is no node are judged as one. */
+  NODES_ARE_ONE,
   /** The node selector doesn't matter. */
   SELECTORS_ARE_IGNORED,
   /** The required node affinity doesn't matter. */

@@ -46,7 +46,8 @@ class TopologyOptimumTest {
                   world.random.spec.levels(),
                   world.random.members(),
                   world.random.flavor.tolerations(),
-                  asked)
+                  asked,
+                  world.eachNode)
               .fewestLeaves(pods, leader);
       String what = "seed " + seed + ": " + asked + " " + pods + " " + leader + " " + real;
       assertThat(real instanceof Placement.Placed).as(what).isEqualTo(fewest > 0);

@@ -475,7 +475,8 @@ final class TopologyWorld {
     String flavor = flavor(job.queue);
     ReferenceTopology reference =
         new ReferenceTopology(
-            topology(flavor).levels(), true, members(flavor), used(flavor, gone), List.of());
+                topology(flavor).levels(), true, members(flavor), used(flavor, gone), List.of())
+            .judgingNodes(others);
     List<PodSetRequest> podSets = job.shape.podSets();
     PodSetRequest last = podSets.getLast();
     return reference.place(

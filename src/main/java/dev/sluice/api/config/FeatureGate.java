@@ -162,7 +162,7 @@ public enum FeatureGate {
       "TASLeaderPodSetFeasibility", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_NODE_FEASIBILITY_FOR_ALL_LEVELS(
-      "TASNodeFeasibilityForAllLevels", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASNodeFeasibilityForAllLevels", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_PARTIAL_SLICES("TASPartialSlices", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_PROFILE_MIXED("TASProfileMixed", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE(

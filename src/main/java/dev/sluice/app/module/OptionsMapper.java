@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JournalSettings;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.forecast.runtimes.RunTimeOptions;
 import dev.sluice.jobs.policy.JobOptions;
@@ -80,15 +81,17 @@ public record OptionsMapper(Configuration configuration) {
   TopologyOptions topology() {
     return new TopologyOptions(
         on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-        on(FeatureGate.TAS_PROFILE_MIXED),
-        on(FeatureGate.TAS_BALANCED_PLACEMENT),
-        on(FeatureGate.TAS_RESPECT_NODE_AFFINITY_PREFERRED),
+        new PlacementRules(
+            on(FeatureGate.TAS_PROFILE_MIXED),
+            on(FeatureGate.TAS_BALANCED_PLACEMENT),
+            on(FeatureGate.TAS_RESPECT_NODE_AFFINITY_PREFERRED),
+            on(FeatureGate.TAS_PARTIAL_SLICES),
+            on(FeatureGate.TAS_NODE_FEASIBILITY_FOR_ALL_LEVELS)),
         on(FeatureGate.TAS_HANDLE_OVERLAPPING_FLAVORS),
         on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST),
-        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
-        on(FeatureGate.TAS_PARTIAL_SLICES));
+        on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES));
   }
 
   /** What is learned of run times. */

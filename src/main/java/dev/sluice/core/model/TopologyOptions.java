@@ -4,12 +4,7 @@ package dev.sluice.core.model;
  * How topologies are used, from the feature gates of the configuration.
  *
  * @param enabled whether pods are placed by topology (TopologyAwareScheduling)
- * @param mixedProfile whether pods that may be anywhere fill the domains with least free capacity
- *     first (TASProfileMixed)
- * @param balanced whether pods with a preferred level are spread evenly over domains
- *     (TASBalancedPlacement)
- * @param preferredAffinity whether domains of nodes with preferred node affinity come first
- *     (TASRespectNodeAffinityPreferred)
+ * @param placement how places are chosen
  * @param sharedHosts whether flavors with the same nodes count what each other's Workloads use
  *     (TASHandleOverlappingFlavors)
  * @param recomputes whether a placement that was taken by an earlier head of the cycle is computed
@@ -19,22 +14,42 @@ package dev.sluice.core.model;
  *     (TASFailedNodeReplacementFailFast)
  * @param grows whether a running elastic job may grow where pods are placed by topology
  *     (ElasticJobsViaWorkloadSlices)
- * @param partialSlices whether the size of slices may be one that doesn't divide the number of pods
- *     (TASPartialSlices)
  */
 public record TopologyOptions(
     boolean enabled,
-    boolean mixedProfile,
-    boolean balanced,
-    boolean preferredAffinity,
+    PlacementRules placement,
     boolean sharedHosts,
     boolean recomputes,
     boolean replacesNodes,
     boolean failsFast,
-    boolean grows,
-    boolean partialSlices) {
+    boolean grows) {
 
   /** The defaults of the gates. */
   public static final TopologyOptions DEFAULT =
-      new TopologyOptions(true, true, false, false, true, true, true, true, false, true);
+      new TopologyOptions(true, PlacementRules.DEFAULT, true, true, true, true, false);
+
+  /**
+   * How places are chosen.
+   *
+   * @param mixedProfile whether pods that may be anywhere fill the domains with least free capacity
+   *     first (TASProfileMixed)
+   * @param balanced whether pods with a preferred level are spread evenly over domains
+   *     (TASBalancedPlacement)
+   * @param preferredAffinity whether domains of nodes with preferred node affinity come first
+   *     (TASRespectNodeAffinityPreferred)
+   * @param partialSlices whether the size of slices may be one that doesn't divide the number of
+   *     pods (TASPartialSlices)
+   * @param eachNode whether the nodes of a domain that is no node are judged one by one
+   *     (TASNodeFeasibilityForAllLevels)
+   */
+  public record PlacementRules(
+      boolean mixedProfile,
+      boolean balanced,
+      boolean preferredAffinity,
+      boolean partialSlices,
+      boolean eachNode) {
+
+    /** The defaults of the gates. */
+    public static final PlacementRules DEFAULT = new PlacementRules(true, false, false, true, true);
+  }
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 final class Capacity {
 
   /** Stands for pods of which any number fits. */
-  private static final long MANY = 1L << 40;
+  static final long MANY = 1L << 40;
 
   private final TopologyTree tree;
 
@@ -239,19 +239,22 @@ final class Capacity {
       boolean empty,
       @Nullable Pods before,
       long[] result) {
+    if (tree.judgesNodes()) {
+      new NodeRoom(tree, resources, empty).count(each, before, result);
+      return;
+    }
     Arrays.fill(result, MANY);
     for (var request : each.perPod().entrySet()) {
       boolean isPods = request.getKey().equals("pods");
       if (!isPods) {
         limit(
             result,
-            resources.applyAsInt(request.getKey()),
+            available(resources.applyAsInt(request.getKey()), empty),
             request.getValue(),
-            empty,
             amount(before, request.getKey()));
       }
     }
-    limit(result, resources.applyAsInt("pods"), 1, empty, before == null ? 0 : 1);
+    limit(result, available(resources.applyAsInt("pods"), empty), 1, before == null ? 0 : 1);
     if (!tree.spec().endsAtNodes()) {
       return;
     }
@@ -263,15 +266,25 @@ final class Capacity {
     }
   }
 
-  private static long amount(@Nullable Pods pods, String resource) {
+  private long @Nullable [] available(int resource, boolean empty) {
+    return empty ? tree.capacity(resource) : tree.free(resource);
+  }
+
+  static long amount(@Nullable Pods pods, String resource) {
     return pods == null ? 0 : Math.max(0, pods.perPod().getOrDefault(resource, 0L));
   }
 
-  private void limit(long[] result, int resource, long each, boolean empty, long taken) {
+  /**
+   * Lowers numbers of pods to those for which there is enough of a resource.
+   *
+   * @param free what there is, by the same numbers; null if there is nothing
+   * @param each what a pod requests
+   * @param taken what isn't there for the pods
+   */
+  static void limit(long[] result, long @Nullable [] free, long each, long taken) {
     if (each <= 0) {
       return;
     }
-    long[] free = empty ? tree.capacity(resource) : tree.free(resource);
     if (free == null) {
       Arrays.fill(result, 0);
       return;
@@ -312,10 +325,10 @@ final class Capacity {
     return result;
   }
 
-  /** The number of leaves that the pods can't run on. */
+  /** The number of nodes that the pods can't run on. */
   int excluded(Pods pods) {
     int count = 0;
-    if (tree.spec().endsAtNodes()) {
+    if (tree.spec().endsAtNodes() || tree.judgesNodes()) {
       for (boolean each : tree.filter().excluded(pods.constraints())) {
         count += each ? 1 : 0;
       }

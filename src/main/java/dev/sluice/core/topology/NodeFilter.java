@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The leaves that pods can't run on, because of taints, node selector or required node affinity.
+ * The nodes that pods can't run on, because of taints, node selector or required node affinity.
  * Results are remembered, because many pods have the same constraints. Confined to the scheduler
  * thread.
  */
@@ -22,7 +22,7 @@ final class NodeFilter {
   /** The field of nodes that node affinity can require. */
   private static final String NAME = "metadata.name";
 
-  /** The result for leaves none of which is excluded. */
+  /** The result if nothing is excluded. */
   static final boolean[] NONE = {};
 
   private final List<List<ClusterNode>> nodes;
@@ -37,7 +37,7 @@ final class NodeFilter {
       };
 
   /**
-   * @param nodes the nodes of each leaf
+   * @param nodes what is judged as one: single nodes, or the nodes of each leaf
    * @param tolerations tolerations that all pods get
    */
   NodeFilter(List<List<ClusterNode>> nodes, List<Toleration> tolerations) {
@@ -49,7 +49,7 @@ final class NodeFilter {
             .anyMatch(node -> node.taints().stream().anyMatch(Taint::keepsPodsOff));
   }
 
-  /** Whether each leaf is excluded; {@link #NONE} if none is. */
+  /** Whether each of what is judged as one is excluded; {@link #NONE} if none is. */
   boolean[] excluded(NodeConstraints constraints) {
     if (!tainted && constraints.nodeSelector().isEmpty() && constraints.affinityTerms().isEmpty()) {
       return NONE;

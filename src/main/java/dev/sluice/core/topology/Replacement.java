@@ -1,7 +1,7 @@
 package dev.sluice.core.topology;
 
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.topology.PlacementRequest.Pods;
@@ -48,7 +48,7 @@ final class Replacement {
    */
   static @Nullable Placement replace(
       TopologyTree tree,
-      TopologyOptions options,
+      PlacementRules rules,
       ToIntFunction<String> resources,
       Pods pods,
       TopologyRequest request,
@@ -76,7 +76,7 @@ final class Replacement {
       return new Placement.Placed(current, null);
     }
     int anchor = replacement.anchor(together);
-    Placement placement = replacement.place(options, resources, pods, request, missing, anchor);
+    Placement placement = replacement.place(rules, resources, pods, request, missing, anchor);
     return placement instanceof Placement.Placed(var found, var leader)
         ? new Placement.Placed(replacement.merged(current, found, request), leader)
         : placement;
@@ -99,7 +99,7 @@ final class Replacement {
   }
 
   private Placement place(
-      TopologyOptions options,
+      PlacementRules rules,
       ToIntFunction<String> resources,
       Pods pods,
       TopologyRequest request,
@@ -135,7 +135,7 @@ final class Replacement {
             : new TopologyRequest(Mode.REQUIRED, tree.spec().levels().get(level), layers);
     Pods lostPods = new Pods(missing, pods.perPod(), pods.constraints());
     return TopologyPlacer.place(
-        tree, options, resources, new PlacementRequest(lostPods, null, rest), false, closed);
+        tree, rules, resources, new PlacementRequest(lostPods, null, rest), false, closed);
   }
 
   /**

@@ -90,6 +90,15 @@ final class Slot {
     return -1;
   }
 
+  /** The least that any of the leaves has free; 0 if the domain is gone. */
+  long free(int resource) {
+    long free = trees.length == 0 ? 0 : Long.MAX_VALUE;
+    for (int i = 0; i < trees.length; i++) {
+      free = Math.min(free, trees[i].free(leaves[i], resource));
+    }
+    return free;
+  }
+
   /** Whether every leaf has so much free; false if the domain is gone. */
   boolean hasRoom(int resource, long amount) {
     for (int i = 0; i < trees.length; i++) {

@@ -200,7 +200,7 @@ public final class TopologyCache {
         int leaf = tree.leafOf(node);
         inTree |= leaf >= 0;
         if (leaf >= 0 && each.getValue() != 0) {
-          tree.addCapacity(leaf, resource(each.getKey()), -each.getValue());
+          tree.addCapacity(node, resource(each.getKey()), -each.getValue());
         }
       }
     }
@@ -298,15 +298,16 @@ public final class TopologyCache {
         members.add(node);
       }
     }
-    TopologyTree tree = new TopologyTree(spec, flavor.tolerations(), members);
+    TopologyTree tree =
+        new TopologyTree(spec, flavor.tolerations(), members, options.placement().eachNode());
     for (int leaf = 0; leaf < tree.leaves(); leaf++) {
       for (ClusterNode node : tree.nodesOf(leaf)) {
         for (Map.Entry<String, Long> each : node.allocatable().entrySet()) {
-          tree.addCapacity(leaf, resource(each.getKey()), each.getValue());
+          tree.addCapacity(node.name(), resource(each.getKey()), each.getValue());
         }
         for (Map.Entry<String, Long> each :
             usedByOthers.getOrDefault(node.name(), new TreeMap<>()).entrySet()) {
-          tree.addCapacity(leaf, resource(each.getKey()), -each.getValue());
+          tree.addCapacity(node.name(), resource(each.getKey()), -each.getValue());
         }
       }
       slot(flavor.name(), spec.endsAtNodes(), tree.idOf(leaf)).attach(tree, leaf);
@@ -410,7 +411,16 @@ public final class TopologyCache {
    * @throws IllegalArgumentException when the tree lacks a level of the request
    */
   public Placement place(TopologyTree tree, PlacementRequest request, boolean empty) {
-    return TopologyPlacer.place(tree, options, this::resource, request, empty);
+    return TopologyPlacer.place(tree, options.placement(), this::resource, request, empty);
+  }
+
+  /**
+   * Whether pods can't run on some nodes of a tree in which nodes are judged one by one. What
+   * Workloads use is known of domains alone, so their places are safe only as long as at least as
+   * much is free there as when they were found.
+   */
+  public boolean isRestricted(TopologyTree tree, PlacementRequest.Pods pods) {
+    return tree.judgesNodes() && tree.filter().excluded(pods.constraints()).length > 0;
   }
 
   /**
@@ -430,6 +440,6 @@ public final class TopologyCache {
       @Nullable TopologyAssignment together,
       Set<String> lost) {
     return Replacement.replace(
-        tree, options, this::resource, pods, request, current, together, lost);
+        tree, options.placement(), this::resource, pods, request, current, together, lost);
   }
 }

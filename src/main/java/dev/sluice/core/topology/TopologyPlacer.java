@@ -2,7 +2,7 @@ package dev.sluice.core.topology;
 
 import dev.sluice.core.model.FlavorRejection.TopologyShortage;
 import dev.sluice.core.model.TopologyAssignment;
-import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Mode;
 import dev.sluice.core.model.TopologySpec;
@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class TopologyPlacer {
 
   private final TopologyTree tree;
-  private final TopologyOptions options;
+  private final PlacementRules rules;
   private final ToIntFunction<String> resources;
   private final PlacementRequest request;
   private final Levels levels;
@@ -38,18 +38,17 @@ final class TopologyPlacer {
 
   private TopologyPlacer(
       TopologyTree tree,
-      TopologyOptions options,
+      PlacementRules rules,
       ToIntFunction<String> resources,
       PlacementRequest request,
       Levels levels) {
     this.tree = tree;
-    this.options = options;
+    this.rules = rules;
     this.resources = resources;
     this.request = request;
     this.levels = levels;
     this.capacity = tree.scratch();
-    this.selector =
-        new DomainSelector(capacity, levels, isUnconstrained() && options.mixedProfile());
+    this.selector = new DomainSelector(capacity, levels, isUnconstrained() && rules.mixedProfile());
     this.leader = request.leader() != null;
     this.partial = request.pods().count() % levels.sliceSize();
     long whole = request.pods().count() / levels.sliceSize();
@@ -69,11 +68,11 @@ final class TopologyPlacer {
    */
   static Placement place(
       TopologyTree tree,
-      TopologyOptions options,
+      PlacementRules rules,
       ToIntFunction<String> resources,
       PlacementRequest request,
       boolean empty) {
-    return place(tree, options, resources, request, empty, NodeFilter.NONE);
+    return place(tree, rules, resources, request, empty, NodeFilter.NONE);
   }
 
   /**
@@ -83,7 +82,7 @@ final class TopologyPlacer {
    */
   static Placement place(
       TopologyTree tree,
-      TopologyOptions options,
+      PlacementRules rules,
       ToIntFunction<String> resources,
       PlacementRequest request,
       boolean empty,
@@ -92,7 +91,7 @@ final class TopologyPlacer {
     if (levels == null) {
       throw new IllegalArgumentException("levels of " + request.topology() + " don't exist");
     }
-    return new TopologyPlacer(tree, options, resources, request, levels).place(empty, closed);
+    return new TopologyPlacer(tree, rules, resources, request, levels).place(empty, closed);
   }
 
   private boolean isUnconstrained() {
@@ -102,16 +101,16 @@ final class TopologyPlacer {
 
   private Placement place(boolean empty, boolean[] closed) {
     boolean scored =
-        options.preferredAffinity()
+        rules.preferredAffinity()
             && tree.spec().endsAtNodes()
             && !request.pods().constraints().preferred().isEmpty();
     capacity.count(request, levels, resources, empty, scored, closed);
-    if (!request.topology().cuts(request.pods().count(), options.partialSlices())) {
+    if (!request.topology().cuts(request.pods().count(), rules.partialSlices())) {
       return failed();
     }
     int level = levels.level();
     List<Selected> selected = null;
-    if (options.balanced() && request.topology().mode() == Mode.PREFERRED && closed.length == 0) {
+    if (rules.balanced() && request.topology().mode() == Mode.PREFERRED && closed.length == 0) {
       BalancedSelector.Balanced balanced =
           new BalancedSelector(tree, capacity, levels, selector).select(level, all(level), need);
       if (balanced != null) {

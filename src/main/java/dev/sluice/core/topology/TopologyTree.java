@@ -33,6 +33,12 @@ public final class TopologyTree {
   private final Map<String, Integer> leafOfNode = new HashMap<>();
   private final Map<String, Integer> leafOfHost = new HashMap<>();
   private final NodeFilter filter;
+
+  /** The number of the first node of each leaf; empty unless nodes are judged one by one. */
+  private final int[] firstNodes;
+
+  private final Map<String, Integer> numberOfNode = new HashMap<>();
+  private long[][] nodeCapacity = {};
   private long[][] capacity = {};
   private long[][] free = {};
   private @Nullable Capacity scratch;
@@ -45,8 +51,13 @@ public final class TopologyTree {
    *
    * @param members the nodes; those without a value for each level are left out
    * @param tolerations the tolerations that the flavor adds to pods
+   * @param eachNode whether the nodes of a leaf that is no node are judged one by one
    */
-  TopologyTree(TopologySpec spec, List<Toleration> tolerations, Collection<ClusterNode> members) {
+  TopologyTree(
+      TopologySpec spec,
+      List<Toleration> tolerations,
+      Collection<ClusterNode> members,
+      boolean eachNode) {
     this.spec = spec;
     this.tolerations = tolerations;
     List<Member> sorted = new ArrayList<>(members.size());
@@ -86,7 +97,21 @@ public final class TopologyTree {
       firstChildren[i] = Arrays.copyOf(firstChildren[i], sizes[i] + 1);
       firstChildren[i][sizes[i]] = i + 1 < levels ? sizes[i + 1] : 0;
     }
-    this.filter = new NodeFilter(nodes, tolerations);
+    this.firstNodes = eachNode && !spec.endsAtNodes() ? new int[leaves() + 1] : new int[0];
+    this.filter = new NodeFilter(judgesNodes() ? numberNodes() : nodes, tolerations);
+  }
+
+  /** Numbers the nodes of all leaves; returns each as a list of its own, in that order. */
+  private List<List<ClusterNode>> numberNodes() {
+    List<List<ClusterNode>> each = new ArrayList<>();
+    for (int leaf = 0; leaf < leaves(); leaf++) {
+      for (int i = 0; i < nodes.get(leaf).size(); i++) {
+        numberOfNode.put(nodes.get(leaf).get(i).name(), each.size());
+        each.add(nodes.get(leaf).subList(i, i + 1));
+      }
+      firstNodes[leaf + 1] = each.size();
+    }
+    return each;
   }
 
   private static String @Nullable [] path(TopologySpec spec, ClusterNode node) {
@@ -209,7 +234,13 @@ public final class TopologyTree {
     }
     int leaf = leafOf(before.name());
     if (leaf >= 0) {
-      nodes.get(leaf).replaceAll(node -> node.name().equals(after.name()) ? after : node);
+      List<ClusterNode> members = nodes.get(leaf);
+      for (int i = 0; i < members.size(); i++) {
+        if (members.get(i).name().equals(after.name())) {
+          // Not by replaceAll, which would end the views of single nodes that the filter has.
+          members.set(i, after);
+        }
+      }
       filter.forget();
     }
     return true;
@@ -217,6 +248,26 @@ public final class TopologyTree {
 
   NodeFilter filter() {
     return filter;
+  }
+
+  /** Whether the nodes of a leaf are judged one by one: leaves are no nodes. */
+  boolean judgesNodes() {
+    return firstNodes.length > 0;
+  }
+
+  /**
+   * The number of the first node of a leaf; the nodes end before the first one of the next leaf.
+   */
+  int firstNode(int leaf) {
+    return firstNodes[leaf];
+  }
+
+  /**
+   * What Workloads can use of a resource of each node, by number of the node; null if no node ever
+   * had any.
+   */
+  long @Nullable [] nodeCapacity(int resource) {
+    return resource < nodeCapacity.length ? nodeCapacity[resource] : null;
   }
 
   /** The tolerations that the flavor adds to pods. */
@@ -241,24 +292,33 @@ public final class TopologyTree {
 
   /** Counts usage of a Workload. */
   void use(int leaf, int resource, long amount) {
-    free = grown(free, resource);
+    free = grown(free, resource, leaves());
     free[resource][leaf] -= amount;
   }
 
-  /** Changes what Workloads can use. */
+  /** Changes what Workloads can use of a node, and of its leaf. */
+  void addCapacity(String node, int resource, long amount) {
+    if (judgesNodes()) {
+      nodeCapacity = grown(nodeCapacity, resource, numberOfNode.size());
+      nodeCapacity[resource][numberOfNode.getOrDefault(node, -1)] += amount;
+    }
+    addCapacity(leafOf(node), resource, amount);
+  }
+
+  /** Changes what Workloads can use of a leaf. */
   void addCapacity(int leaf, int resource, long amount) {
-    capacity = grown(capacity, resource);
+    capacity = grown(capacity, resource, leaves());
     capacity[resource][leaf] += amount;
     use(leaf, resource, -amount);
   }
 
-  private long[][] grown(long[][] columns, int resource) {
+  private static long[][] grown(long[][] columns, int resource, int size) {
     if (resource < columns.length) {
       return columns;
     }
     long[][] more = Arrays.copyOf(columns, resource + 1);
     for (int i = columns.length; i < more.length; i++) {
-      more[i] = new long[leaves()];
+      more[i] = new long[size];
     }
     return more;
   }

@@ -16,8 +16,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TopologyUsage {
 
-  /** Usage of one resource in one domain. */
-  private record Amount(Slot slot, int resource, long amount) {}
+  /**
+   * Usage of one resource in one domain.
+   *
+   * @param spare what has to be free beside it, for the places to be sure; 0 where it is enough
+   *     that the amount is free
+   */
+  private record Amount(Slot slot, int resource, long amount, long spare) {
+
+    Amount(Slot slot, int resource, long amount) {
+      this(slot, resource, amount, 0);
+    }
+
+    boolean sameAs(Amount other) {
+      return slot == other.slot && resource == other.resource && amount == other.amount;
+    }
+  }
 
   private final List<Amount> amounts;
 
@@ -97,7 +111,7 @@ public final class TopologyUsage {
   /** Whether the domains have room for the usage, which doesn't count at the moment. */
   public boolean fits() {
     for (Amount each : amounts) {
-      if (!each.slot.hasRoom(each.resource, each.amount)) {
+      if (!each.slot.hasRoom(each.resource, ResourceAmounts.add(each.amount, each.spare))) {
         return false;
       }
     }
@@ -106,7 +120,27 @@ public final class TopologyUsage {
 
   /** Whether the other usage is of the same amounts in the same domains. */
   public boolean sameAs(TopologyUsage other) {
-    return amounts.equals(other.amounts);
+    boolean same = amounts.size() == other.amounts.size();
+    for (int i = 0; same && i < amounts.size(); i++) {
+      same = amounts.get(i).sameAs(other.amounts.get(i));
+    }
+    return same;
+  }
+
+  /**
+   * The same usage, which has room only as long as at least as much is free in its domains as now.
+   */
+  public TopologyUsage asFreeAsNow() {
+    return new TopologyUsage(
+        amounts.stream()
+            .map(
+                each ->
+                    new Amount(
+                        each.slot,
+                        each.resource,
+                        each.amount,
+                        Math.max(0, each.slot.free(each.resource) - each.amount)))
+            .toList());
   }
 
   /** Several usages as one; null if there are none. */

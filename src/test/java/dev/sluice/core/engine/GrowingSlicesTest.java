@@ -19,6 +19,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologySpec;
@@ -52,7 +53,7 @@ class GrowingSlicesTest {
 
   static SchedulerFixture withGrowth(boolean grows) {
     return SchedulerFixture.withTopology(
-        new TopologyOptions(true, true, false, false, true, true, true, true, grows, true));
+        new TopologyOptions(true, PlacementRules.DEFAULT, true, true, true, true, grows));
   }
 
   @BeforeEach

@@ -16,6 +16,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.core.model.TopologySpec;
@@ -218,7 +219,7 @@ class SecondPassTest {
 
   private static SchedulerFixture withOptions(boolean replaces, boolean failsFast) {
     return SchedulerFixture.withTopology(
-        new TopologyOptions(true, true, false, false, true, true, replaces, failsFast, true, true));
+        new TopologyOptions(true, PlacementRules.DEFAULT, true, true, replaces, failsFast, true));
   }
 
   @Test

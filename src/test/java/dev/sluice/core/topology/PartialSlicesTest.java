@@ -7,6 +7,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.Slice;
 import dev.sluice.core.model.TopologySpec;
@@ -33,7 +34,13 @@ class PartialSlicesTest {
     TopologyCache cache =
         new TopologyCache(
             new TopologyOptions(
-                true, true, balanced, false, true, true, true, true, false, partialSlices));
+                true,
+                new PlacementRules(true, balanced, false, partialSlices, true),
+                true,
+                true,
+                true,
+                true,
+                false));
     cache.set(new TopologySpec("t", List.of("block", "rack", HOST)));
     cache.set(new Flavor("f", Map.of(), List.of(), List.of(), "t"));
     return cache;

@@ -9,6 +9,7 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
 import java.util.HashMap;
@@ -102,7 +103,14 @@ class TopologyCacheTest {
   void preferredNodeAffinityDecidesBetweenDomainsIfItsGateIsOn(boolean gate) {
     TopologyCache affine =
         new TopologyCache(
-            new TopologyOptions(true, true, false, gate, true, true, true, true, false, true));
+            new TopologyOptions(
+                true,
+                new PlacementRules(true, false, gate, true, true),
+                true,
+                true,
+                true,
+                true,
+                false));
     affine.set(new TopologySpec("t", List.of("rack", HOST)));
     affine.set(new Flavor("a", Map.of("pool", "a"), List.of(), List.of(), "t"));
     affine.set(node("n1", Map.of("rack", "r1"), 2, List.of(), true));

@@ -50,6 +50,9 @@ public final class TopologyAssigner {
   private final List<TopologyUsage> assumed = new ArrayList<>();
   private final List<TopologyUsage> whole = new ArrayList<>();
 
+  /** Whether some nodes of the domains may be closed to pods of the Workload. */
+  private boolean restricted;
+
   /** What the slice that the Workload replaces uses; null if it replaces none. */
   private final @Nullable TopologyUsage held;
 
@@ -146,8 +149,9 @@ public final class TopologyAssigner {
     for (PodSetTopology each : result) {
       podSets.add(each == null ? PodSetTopology.NONE : each);
     }
+    TopologyUsage usage = TopologyUsage.beyond(TopologyUsage.together(whole), held);
     return new AssignedPlaces(
-        podSets, TopologyUsage.beyond(TopologyUsage.together(whole), held), List.of());
+        podSets, usage != null && restricted ? usage.asFreeAsNow() : usage, List.of());
   }
 
   /** Places all pod sets; returns the first that has no room, or null. */
@@ -186,6 +190,9 @@ public final class TopologyAssigner {
     PlacementRequest request =
         new PlacementRequest(
             Pods.of(podSet), leader == null ? null : Pods.of(leader), podSet.topology());
+    restricted |=
+        topologies.isRestricted(tree, request.pods())
+            || (request.leader() != null && topologies.isRestricted(tree, request.leader()));
     TopologyAssignment kept = KeptPlaces.of(demand.replaced(), podSet.name());
     return switch (KeptPlaces.place(topologies, tree, request, kept, empty)) {
       case Placement.Failed(var shortage) -> new Failure(group, shortage);

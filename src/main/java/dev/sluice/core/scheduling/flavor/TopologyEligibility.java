@@ -59,7 +59,7 @@ final class TopologyEligibility {
     }
     TopologyRequest request = podSet.topology();
     if (TopologyCache.hasLevels(request, spec)) {
-      return request.cuts(podSet.count(), topologies.options().partialSlices())
+      return request.cuts(podSet.count(), topologies.options().placement().partialSlices())
           ? Optional.empty()
           : Optional.of(
               new FlavorRejection.UnevenSlices(podSet.count(), request.slices().getFirst().size()));
