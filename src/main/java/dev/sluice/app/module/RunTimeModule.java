@@ -1,18 +1,25 @@
 package dev.sluice.app.module;
 
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.feed.QueueStartEstimates;
 import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
 import dev.sluice.forecast.feed.SharedEngineState;
 import dev.sluice.forecast.feed.StartEstimator;
 import dev.sluice.forecast.runtimes.FinishedRun;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.metrics.RunTimeMetrics;
 import dev.sluice.queues.cache.CachedRunTimeRules;
+import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -46,6 +53,7 @@ public final class RunTimeModule implements OperatorModule {
           Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
   private final SharedEngineState states;
   private final StartEstimator starts;
+  private final QueueStarts queueStarts;
   private final RunTimeMetrics metrics;
 
   /** Used by one task at a time. */
@@ -82,6 +90,14 @@ public final class RunTimeModule implements OperatorModule {
             clusterQueues,
             context.clock(),
             forecasts);
+    queueStarts =
+        new QueueStarts(
+            rules,
+            new QueueStartEstimates(
+                starts,
+                context.clock(),
+                forecasts,
+                ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime));
     workloads.reflector().listen(recorder);
     workloads.reflector().listen(starts);
   }
@@ -99,6 +115,26 @@ public final class RunTimeModule implements OperatorModule {
   /** The engine's state for all who compute from it. */
   SharedEngineState states() {
     return states;
+  }
+
+  /** Says when the Workloads of a queue start. */
+  QueueStarts queueStarts() {
+    return queueStarts;
+  }
+
+  /** Says when the Workloads of a queue start, to those who show lists. */
+  record QueueStarts(CachedRunTimeRules rules, QueueStartEstimates estimates)
+      implements VisibilityEndpoint.Starts {
+
+    @Override
+    public Map<WorkloadId, StartEstimate> ofClusterQueue(String name, Duration patience) {
+      return patience.isZero() ? estimates.known(name) : estimates.of(name, patience);
+    }
+
+    @Override
+    public Map<WorkloadId, StartEstimate> ofLocalQueue(LocalQueueId queue, Duration patience) {
+      return ofClusterQueue(rules.clusterQueue(queue.namespace(), queue.name()), patience);
+    }
   }
 
   private void recorded(FinishedRun.End end) {

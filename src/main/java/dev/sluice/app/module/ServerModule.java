@@ -194,7 +194,8 @@ public final class ServerModule implements OperatorModule {
                     new ManifestReview(reviews),
                     simulations.jobSimulator(),
                     simulations.requestBudget(),
-                    new VisibilityEndpoint(users, access, workloads, queries, explanations))
+                    new VisibilityEndpoint(
+                        users, access, workloads, queries, runTimes.queueStarts(), explanations))
                 : explanations,
             GRACE));
   }

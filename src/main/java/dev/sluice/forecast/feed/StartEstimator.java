@@ -25,6 +25,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -152,8 +153,28 @@ public final class StartEstimator implements WorkloadListener {
     }
   }
 
+  /** The engine's state, of a second ago at most. */
+  CompletableFuture<EngineState> state() {
+    return states.get();
+  }
+
   private Optional<StartEstimate> compute(CachedWorkload workload, EngineState state) {
     WorkloadId id = workload.id();
+    StartEstimate told = forecast(state, id::equals).get(id);
+    if (told == null) {
+      return Optional.empty();
+    }
+    synchronized (answers) {
+      answers.put(id, told);
+    }
+    return Optional.of(told);
+  }
+
+  /**
+   * Plays a state once for all Workloads that are wanted, within the bound of time of one question.
+   * Called on the thread of the forecasts.
+   */
+  Map<WorkloadId, StartEstimate> forecast(EngineState state, Predicate<WorkloadId> wanted) {
     Instant end = clock.instant().plus(LONGEST);
     int size = state.workloads().workloads().size();
     for (EngineState.ClusterQueueExport queue : state.clusterQueues()) {
@@ -161,25 +182,27 @@ public final class StartEstimator implements WorkloadListener {
     }
     StartForecast.Options usual = StartForecast.Options.DEFAULT;
     int plays = Math.clamp(WORK / Math.max(1, size), LEAST_PLAYS, usual.plays());
-    StartEstimate played =
+    Map<WorkloadId, StartEstimate> all =
         StartForecast.of(
-                state,
-                new Knowledge(),
-                new StartForecast.Options(plays, usual.horizon(), usual.stopping(), usual.seed()),
-                new StartForecast.Wanted(id::equals, () -> clock.instant().isBefore(end)))
-            .get(id);
-    if (played == null) {
-      return Optional.empty();
-    }
-    StartEstimate told;
+            state,
+            new Knowledge(),
+            new StartForecast.Options(plays, usual.horizon(), usual.stopping(), usual.seed()),
+            new StartForecast.Wanted(wanted, () -> clock.instant().isBefore(end)));
+    Map<WorkloadId, StartEstimate> told = new LinkedHashMap<>();
+    all.forEach(
+        (id, estimate) ->
+            workloads
+                .get(id)
+                .ifPresent(workload -> told.put(id, told(estimate, workload, state.now()))));
+    return told;
+  }
+
+  private StartEstimate told(StartEstimate played, CachedWorkload workload, Instant now) {
+    String clusterQueue = clusterQueues.apply(workload);
     synchronized (waits) {
-      this.played.putIfAbsent(id, played);
-      told = told(played, clusterQueues.apply(workload), workload, state.now());
+      this.played.putIfAbsent(workload.id(), played);
+      return told(played, clusterQueue, workload, now);
     }
-    synchronized (answers) {
-      answers.put(id, told);
-    }
-    return Optional.of(told);
   }
 
   /** What is told of the plays of a Workload that isn't queued: nobody waits for its start. */

@@ -6,6 +6,8 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
@@ -29,6 +31,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
@@ -49,6 +52,9 @@ public final class VisibilityEndpoint implements HttpHandler {
           "(?:/namespaces/([^/]+))?/([a-z]+)/([^/]+)/" + VisibilityApi.PENDING_WORKLOADS);
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(10);
 
+  /** A list that asks for estimates waits for so long, and then is shown without them. */
+  private static final Duration ESTIMATES_TIMEOUT = Duration.ofSeconds(1);
+
   private static final int TOO_MANY_REQUESTS = 429;
 
   /** Pages of one user: a program that watches 500 queues asks for each every ten seconds. */
@@ -63,14 +69,30 @@ public final class VisibilityEndpoint implements HttpHandler {
   private final AccessReviews access;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
+  private final Starts starts;
   private final HttpHandler others;
   private final RequestBudget pages;
+
+  /** Says when pending Workloads start; among the answers may be Workloads of other queues. */
+  public interface Starts {
+
+    /**
+     * What is known of Workloads of a ClusterQueue.
+     *
+     * @param patience how long to wait for a computation; none is begun if it is zero
+     */
+    Map<WorkloadId, StartEstimate> ofClusterQueue(String name, Duration patience);
+
+    /** The same of Workloads of a LocalQueue. */
+    Map<WorkloadId, StartEstimate> ofLocalQueue(LocalQueueId queue, Duration patience);
+  }
 
   /**
    * Creates the endpoint.
    *
    * @param engine answers for positions; {@link SharedPositions}, so that it isn't kept from
    *     deciding
+   * @param starts says when pending Workloads start
    * @param others answers paths that are none of this API's
    */
   public VisibilityEndpoint(
@@ -78,12 +100,14 @@ public final class VisibilityEndpoint implements HttpHandler {
       AccessReviews access,
       WorkloadLister workloads,
       SchedulerQueries engine,
+      Starts starts,
       HttpHandler others) {
     this.pages = new RequestBudget("pages", PER_SECOND, BURST, 0, InstantSource.system());
     this.users = users;
     this.access = access;
     this.workloads = workloads;
     this.engine = engine;
+    this.starts = starts;
     this.others = others;
   }
 
@@ -216,7 +240,9 @@ public final class VisibilityEndpoint implements HttpHandler {
       return found
           .map(
               positions ->
-                  summary(new PendingWorkloadsSummary(path.version(), positions, workloads)))
+                  summary(
+                      new PendingWorkloadsSummary(
+                          path.version(), positions, workloads, starts(path, page, positions))))
           .orElseGet(
               () ->
                   failure(
@@ -227,6 +253,17 @@ public final class VisibilityEndpoint implements HttpHandler {
     } catch (EngineAnswer.MissingException e) {
       return unavailable(e.text());
     }
+  }
+
+  private Map<WorkloadId, StartEstimate> starts(
+      PendingPath path, PageOptions page, List<PendingPosition> positions) {
+    if (positions.isEmpty()) {
+      return Map.of();
+    }
+    Duration patience = page.estimates() ? ESTIMATES_TIMEOUT : Duration.ZERO;
+    return path.queue() == Queue.CLUSTER_QUEUE
+        ? starts.ofClusterQueue(path.name(), patience)
+        : starts.ofLocalQueue(new LocalQueueId(path.namespace(), path.name()), patience);
   }
 
   private static Response summary(PendingWorkloadsSummary summary) {
@@ -294,8 +331,9 @@ public final class VisibilityEndpoint implements HttpHandler {
    *
    * @param offset how many Workloads are left out at the beginning
    * @param limit the most that are shown
+   * @param estimates whether expected starts are to be computed
    */
-  private record PageOptions(int offset, int limit) {
+  private record PageOptions(int offset, int limit, boolean estimates) {
 
     private static final int USUAL_LIMIT = 1_000;
     private static final int MAX_LIMIT = 100_000;
@@ -303,24 +341,31 @@ public final class VisibilityEndpoint implements HttpHandler {
     /**
      * Reads {@code offset} and {@code limit} of a query. Negative values count as 0, an absent
      * limit or one of 0 as 1,000, a greater one than 100,000 as that; what is not a number counts
-     * as absent.
+     * as absent. {@code estimates} counts if it is {@code true}.
      *
      * @param query the raw query, empty if absent
      */
     static PageOptions parse(String query) {
       int limit = number(query, "limit");
       return new PageOptions(
-          number(query, "offset"), limit == 0 ? USUAL_LIMIT : Math.min(limit, MAX_LIMIT));
+          number(query, "offset"),
+          limit == 0 ? USUAL_LIMIT : Math.min(limit, MAX_LIMIT),
+          value(query, VisibilityApi.ESTIMATES).equals("true"));
     }
 
     private static int number(String query, String name) {
+      return number(value(query, name));
+    }
+
+    /** The decoded value of a parameter; empty if it is absent. */
+    private static String value(String query, String name) {
       for (String part : query.split("&")) {
         int equals = part.indexOf('=');
         if (equals > 0 && decoded(part.substring(0, equals)).equals(name)) {
-          return number(decoded(part.substring(equals + 1)));
+          return decoded(part.substring(equals + 1));
         }
       }
-      return 0;
+      return "";
     }
 
     private static int number(String text) {

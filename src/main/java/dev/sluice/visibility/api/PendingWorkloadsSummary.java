@@ -3,11 +3,16 @@ package dev.sluice.visibility.api;
 import com.fasterxml.jackson.core.JsonGenerator;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -17,9 +22,14 @@ import java.util.Optional;
  * @param version the version of the API that was asked
  * @param positions a page of the queue, in its order
  * @param workloads where owners and base priorities are looked up
+ * @param starts when Workloads are expected to start, as far as that is known; those of other
+ *     queues may be among them
  */
 public record PendingWorkloadsSummary(
-    String version, List<PendingPosition> positions, WorkloadLister workloads) {
+    String version,
+    List<PendingPosition> positions,
+    WorkloadLister workloads,
+    Map<WorkloadId, StartEstimate> starts) {
 
   /**
    * Writes the object, one Workload after the other.
@@ -63,7 +73,27 @@ public record PendingWorkloadsSummary(
     json.writeStringField("localQueueName", position.queueName());
     json.writeNumberField("positionInClusterQueue", position.inClusterQueue());
     json.writeNumberField("positionInLocalQueue", position.inLocalQueue());
+    StartEstimate start = starts.get(position.id());
+    if (start != null) {
+      writeStart(json, start);
+    }
     json.writeEndObject();
+  }
+
+  private static void writeStart(JsonGenerator json, StartEstimate start) throws IOException {
+    if (start.range().isPresent()) {
+      StartEstimate.StartRange range = start.range().get();
+      json.writeStringField("estimatedStartTime", time(range.expected()));
+      if (range.latest().isPresent()) {
+        json.writeStringField("latestStartTime", time(range.latest().get()));
+      }
+    }
+    json.writeStringField("estimateBasis", start.basis().apiName());
+  }
+
+  /** A time as the API writes it. */
+  private static String time(Instant instant) {
+    return instant.truncatedTo(ChronoUnit.SECONDS).toString();
   }
 
   private static void writeOwners(JsonGenerator json, CachedWorkload workload) throws IOException {

@@ -32,9 +32,13 @@ public final class VisibilityApi {
    */
   public static final String SIMULATIONS = "simulations";
 
+  /** The parameter of a query that asks for expected starts. */
+  public static final String ESTIMATES = "estimates";
+
   private static final String SUMMARY = "PendingWorkloadsSummary";
   private static final String STRING = "string";
   private static final String INTEGER = "integer";
+  private static final String BOOLEAN = "boolean";
 
   private VisibilityApi() {}
 
@@ -135,6 +139,7 @@ public final class VisibilityApi {
         for (String name : List.of("limit", "offset")) {
           query(get, name).put("type", INTEGER);
         }
+        query(get, ESTIMATES).put("type", BOOLEAN);
         ObjectNode found = get.putObject("responses").putObject("200").put("description", "OK");
         found.putObject("schema").put("$ref", "#/definitions/" + prefix + SUMMARY);
       }
@@ -165,6 +170,7 @@ public final class VisibilityApi {
       for (String name : List.of("limit", "offset")) {
         query(get, name).putObject("schema").put("type", INTEGER);
       }
+      query(get, ESTIMATES).putObject("schema").put("type", BOOLEAN);
       get.putObject("responses")
           .putObject("200")
           .put("description", "OK")
@@ -234,6 +240,9 @@ public final class VisibilityApi {
     property(workload, "localQueueName", STRING);
     property(workload, "positionInClusterQueue", INTEGER).put("format", "int32");
     property(workload, "positionInLocalQueue", INTEGER).put("format", "int32");
+    property(workload, "estimatedStartTime", STRING).put("format", "date-time");
+    property(workload, "latestStartTime", STRING).put("format", "date-time");
+    property(workload, "estimateBasis", STRING);
   }
 
   private static void addKind(ObjectNode summary, String version) {

@@ -209,6 +209,7 @@ class VisibilityAtScaleTest {
         reviews.access(client),
         new KnownWorkloads(Map.of()),
         replica,
+        new KnownStarts(),
         request -> Response.text(404, "another"));
   }
 

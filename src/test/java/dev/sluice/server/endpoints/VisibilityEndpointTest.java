@@ -10,6 +10,7 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.server.FakeReviews;
 import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
@@ -49,6 +50,7 @@ class VisibilityEndpointTest {
   KubernetesClient client;
 
   private final Queues queues = new Queues();
+  private final KnownStarts starts = new KnownStarts();
 
   private VisibilityEndpoint endpoint() {
     FakeReviews reviews = new FakeReviews(server);
@@ -57,6 +59,7 @@ class VisibilityEndpointTest {
         reviews.access(client),
         queues,
         queues,
+        starts,
         request -> Response.text(200, "another"));
   }
 
@@ -116,6 +119,50 @@ class VisibilityEndpointTest {
                         "positionInClusterQueue": 1, "positionInLocalQueue": 1}]}
                     """
                         .formatted(version)));
+  }
+
+  @Test
+  void expectedStartsAreBesideThePositions() throws Exception {
+    Instant start = Instant.parse("2026-01-02T04:00:00.900Z");
+    starts.estimates.put(
+        new WorkloadId("1", "team", "a"),
+        new StartEstimate(
+            StartEstimate.Basis.LEARNED,
+            Optional.of(
+                new StartEstimate.StartRange(
+                    start.minusSeconds(60), start, Optional.of(start.plusSeconds(60)))),
+            CREATED,
+            List.of()));
+    starts.estimates.put(
+        new WorkloadId("2", "team", "gone"),
+        new StartEstimate(StartEstimate.Basis.NEVER, Optional.empty(), CREATED, List.of()));
+    starts.estimates.put(
+        new WorkloadId("3", "others", "secret"),
+        new StartEstimate(StartEstimate.Basis.NEVER, Optional.empty(), CREATED, List.of()));
+    String path = ROOT + "/v1beta2/namespaces/team/localqueues/lq/pendingworkloads";
+
+    JsonNode items = json(get(path, "")).path("items");
+
+    assertThat(items).hasSize(2);
+    assertThat(items.get(0).path("estimatedStartTime").asText()).isEqualTo("2026-01-02T04:00:00Z");
+    assertThat(items.get(0).path("latestStartTime").asText()).isEqualTo("2026-01-02T04:01:00Z");
+    assertThat(items.get(0).path("estimateBasis").asText()).isEqualTo("Learned");
+    assertThat(items.get(1).path("estimateBasis").asText()).isEqualTo("Never");
+    assertThat(items.get(1).has("estimatedStartTime")).isFalse();
+    assertThat(items.get(1).has("latestStartTime")).isFalse();
+    assertThat(items.toString()).doesNotContain("secret");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'', PT0S",
+    "estimates=true, PT1S",
+    "limit=5&estimates=true, PT1S",
+    "estimates=no, PT0S"
+  })
+  void onlyListsThatAskForEstimatesWaitForThem(String query, String patience) {
+    assertThat(get(QUEUE, query).status()).isEqualTo(200);
+    assertThat(starts.questions).containsExactly("cq " + patience);
   }
 
   @ParameterizedTest
