@@ -221,7 +221,10 @@ final class RecordDecoder {
     }
   }
 
-  /** The value of a component that the file doesn't have; null if there is no default. */
+  /**
+   * The value of a component that the file doesn't have; null if there is no default. That of an
+   * enumeration is its first constant, so a component that is added has what was so before there.
+   */
   private static @Nullable Object absent(ValueType type) {
     return switch (type.kind()) {
       case BOOLEAN -> false;
@@ -236,7 +239,8 @@ final class RecordDecoder {
       case SET -> type.type() == SortedSet.class ? new TreeSet<>() : Set.of();
       case MAP -> type.type() == SortedMap.class ? new TreeMap<>() : Map.of();
       case DURATION -> Duration.ZERO;
-      case INSTANT, DECIMAL, RECORD, ENUM -> null;
+      case ENUM -> type.type().getEnumConstants()[0];
+      case INSTANT, DECIMAL, RECORD -> null;
     };
   }
 

@@ -78,6 +78,8 @@ final class CapabilityDecoder {
       fields.refuse(
           MAX_TIMEOUT, "needs the feature gate WorkloadLevelWaitForPodsReady, which is off");
     }
+    // one Workload that gives itself years would keep all others from being admitted
+    Optional<Duration> longest = most.or(() -> Optional.of(timeout).filter(any -> block));
     ObjectFieldReader requeuing = fields.object("requeuingStrategy");
     boolean byEviction =
         requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false), "Eviction");
@@ -96,7 +98,9 @@ final class CapabilityDecoder {
             limit,
             Duration.ofSeconds(base),
             Duration.ofSeconds(max),
-            byWorkload ? Optional.of(new WaitForPodsReady.WorkloadLevel(most)) : Optional.empty());
+            byWorkload
+                ? Optional.of(new WaitForPodsReady.WorkloadLevel(longest))
+                : Optional.empty());
     return enabled ? Optional.of(result) : Optional.empty();
   }
 

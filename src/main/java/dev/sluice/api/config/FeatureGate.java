@@ -93,11 +93,7 @@ public enum FeatureGate {
   MULTI_KUEUE("MultiKueue", true, BETA, EITHER),
   MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS("MultiKueueAdaptersForCustomJobs", true, BETA, EITHER),
   MULTI_KUEUE_BATCH_JOB_CLEARING_TTL_SECONDS_AFTER_FINISHED_ON_WORKER_CLUSTER(
-      "MultiKueueBatchJobClearingTTLSecondsAfterFinishedOnWorkerCluster",
-      false,
-      ALPHA,
-      EITHER,
-      "MultiKueue"),
+      "MultiKueueBatchJobClearingTTLSecondsAfterFinishedOnWorkerCluster", false, ALPHA, EITHER),
   MULTI_KUEUE_CLUSTER_PROFILE("MultiKueueClusterProfile", false, ALPHA, EITHER),
   MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG(
       "MultiKueueIncrementalDispatcherConfig", true, BETA, EITHER),
@@ -106,11 +102,10 @@ public enum FeatureGate {
   MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION("MultiKueueKubeConfigPathValidation", true, BETA, EITHER),
   MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION("MultiKueueManagerQuotaAutomation", false, ALPHA, EITHER),
   MULTI_KUEUE_ORCHESTRATED_PREEMPTION("MultiKueueOrchestratedPreemption", true, BETA, EITHER),
-  MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING(
-      "MultiKueueRayInTreeAutoscaling", false, ALPHA, OFF, "MultiKueue"),
+  MULTI_KUEUE_RAY_IN_TREE_AUTOSCALING("MultiKueueRayInTreeAutoscaling", false, ALPHA, OFF),
   MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, BETA, EITHER),
   MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS(
-      "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, EITHER, "MultiKueue"),
+      "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, EITHER),
   PARTIAL_ADMISSION("PartialAdmission", true, BETA, EITHER),
   POD_GROUP_SCHEDULING_SHAPE_ORDERING("PodGroupSchedulingShapeOrdering", true, BETA, EITHER),
   POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY(

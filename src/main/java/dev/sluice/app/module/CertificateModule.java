@@ -89,6 +89,8 @@ public final class CertificateModule implements OperatorModule {
         context.configuration().internalCertManagement().enable() ? CLUSTER_LOOKS : FILE_LOOKS;
     CertificateRotator started = new CertificateRotator(sources.getFirst(), looks);
     rotator = Optional.of(started);
+    // something may have changed while the first refresh went on, when there was no rotator to tell
+    started.refreshSoon();
     others = sources.stream().skip(1).map(source -> new CertificateRotator(source, looks)).toList();
     if (closed) {
       closeRotators();

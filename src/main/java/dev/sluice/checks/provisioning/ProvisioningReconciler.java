@@ -433,6 +433,9 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
     if (!dependencies.options().replacesTemplates()) {
       return Templates.wrong(problem);
     }
+    if (taken.object().path("metadata").hasNonNull("deletionTimestamp")) {
+      return Templates.wrong(problem + ", and a finalizer keeps it from being deleted");
+    }
     Optional<String> refusal = writer.deleteTemplate(taken.object());
     if (refusal.isPresent()) {
       return Templates.wrong(problem + ", and can't be deleted: " + refusal.get());

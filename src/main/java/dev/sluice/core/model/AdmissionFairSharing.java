@@ -20,10 +20,10 @@ public record AdmissionFairSharing(
 
   /** From when on the use of a Workload counts, besides its entry penalty. */
   public enum Anchor {
-    /** From the reservation of quota on, also while admission checks are awaited. */
-    QUOTA_RESERVATION,
     /** From its admission on. */
-    ADMISSION
+    ADMISSION,
+    /** From the reservation of quota on, also while admission checks are awaited. */
+    QUOTA_RESERVATION
   }
 
   public AdmissionFairSharing {

@@ -6,10 +6,12 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,18 +21,30 @@ public final class CertificateRotator implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(CertificateRotator.class);
 
   private static final Duration FIRST_INTERVAL = Duration.ofSeconds(1);
-  private static final Duration AFTER_FAILURE = Duration.ofSeconds(10);
 
   /** Changes that come together, as those of an installation do, are looked at once. */
   private static final Duration SOON = Duration.ofMillis(500);
 
+  /**
+   * The time between two refreshes that are asked for, and after one that failed: a refresh that
+   * writes is asked for by its own writes, and another writer may undo them for ever.
+   */
+  private static final Duration APART = Duration.ofSeconds(10);
+
   private final CertificateSource source;
   private final Duration interval;
+  private final Duration apart;
   private final ScheduledExecutorService timer;
+  private final LongSupplier nanos = System::nanoTime;
   private final CompletableFuture<Void> first = new CompletableFuture<>();
-  private final AtomicBoolean asked = new AtomicBoolean();
   private volatile boolean ready;
   private String lastError = "";
+
+  /** The refresh that is due next; guarded by this object, like the fields below. */
+  private @Nullable Future<?> next;
+
+  private boolean asked;
+  private long begun;
 
   /**
    * Refreshes the source once before it returns, then once per interval, ten seconds after a
@@ -39,7 +53,13 @@ public final class CertificateRotator implements AutoCloseable {
    * @param interval time between two refreshes
    */
   public CertificateRotator(CertificateSource source, Duration interval) {
+    this(source, interval, APART);
+  }
+
+  /** Such a rotator with another time between two refreshes that are asked for. */
+  CertificateRotator(CertificateSource source, Duration interval, Duration apart) {
     this.source = source;
+    this.apart = apart;
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("certificates").factory());
@@ -48,21 +68,29 @@ public final class CertificateRotator implements AutoCloseable {
   }
 
   private void refreshAndSchedule() {
+    synchronized (this) {
+      asked = false;
+      begun = nanos.getAsLong();
+    }
     boolean isRefreshed = refresh();
-    schedule(this::refreshAndSchedule, shorter(pauseAfter(isRefreshed), interval));
-  }
-
-  private Duration pauseAfter(boolean isRefreshed) {
-    return isRefreshed ? interval : ready ? AFTER_FAILURE : FIRST_INTERVAL;
+    synchronized (this) {
+      if (!asked) {
+        schedule(isRefreshed ? interval : shorter(ready ? apart : FIRST_INTERVAL, interval));
+      }
+    }
   }
 
   private static Duration shorter(Duration one, Duration other) {
     return one.compareTo(other) < 0 ? one : other;
   }
 
-  private void schedule(Runnable action, Duration pause) {
+  /** Called with the lock of this object. */
+  private void schedule(Duration pause) {
+    if (next != null) {
+      next.cancel(false);
+    }
     try {
-      var unused = timer.schedule(action, pause.toMillis(), TimeUnit.MILLISECONDS);
+      next = timer.schedule(this::refreshAndSchedule, pause.toMillis(), TimeUnit.MILLISECONDS);
     } catch (RejectedExecutionException e) {
       log.debug("certificate refreshed=false reason=\"closed\"");
     }
@@ -79,19 +107,14 @@ public final class CertificateRotator implements AutoCloseable {
   }
 
   /**
-   * Refreshes the source once more within a second, once for any number of calls meanwhile; the
-   * regular refreshes go on. A refresh that fails is tried again.
+   * Refreshes the source once more, soon, and ten seconds after the last refresh began at the
+   * earliest; once for any number of calls meanwhile. The regular refreshes go on.
    */
-  public void refreshSoon() {
-    if (!asked.getAndSet(true)) {
-      schedule(this::refreshAsAsked, SOON);
-    }
-  }
-
-  private void refreshAsAsked() {
-    asked.set(false);
-    if (!refresh() && !asked.getAndSet(true)) {
-      schedule(this::refreshAsAsked, AFTER_FAILURE);
+  public synchronized void refreshSoon() {
+    if (!asked) {
+      asked = true;
+      Duration left = apart.minusNanos(nanos.getAsLong() - begun);
+      schedule(ready && left.compareTo(SOON) > 0 ? left : SOON);
     }
   }
 

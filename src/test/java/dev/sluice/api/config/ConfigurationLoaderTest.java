@@ -843,6 +843,19 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void workloadThatBlocksOthersGetsNoLongerThanConfigured() throws Exception {
+    String gate = "featureGates: {WorkloadLevelWaitForPodsReady: true}";
+
+    assertThat(longest("waitForPodsReady: {timeout: 10m, blockAdmission: true}\n" + gate))
+        .contains(Duration.ofMinutes(10));
+    assertThat(longest("waitForPodsReady: {timeout: 10m}\n" + gate)).isEmpty();
+  }
+
+  private static Optional<Duration> longest(String yaml) throws ConfigurationException {
+    return load(yaml).waitForPodsReady().orElseThrow().workloadLevel().orElseThrow().maxTimeout();
+  }
+
+  @Test
   void gatesComeFromOnePlace() {
     assertThat(problems(HEAD + "featureGates: {LocalQueueMetrics: true}", "LocalQueueMetrics=true"))
         .extracting(ValidationError::path)
