@@ -43,7 +43,7 @@ public final class WorkloadMetrics {
   private final Pair<Histogram> checksWait;
   private final Pair<Histogram> readyWait;
   private final Pair<Histogram> admittedUntilReady;
-  private final Pair<Histogram> recoveryWait;
+  private final Pair<Histogram> recoveryPair;
   private final Histogram readyToEvicted;
   private final Pair<Counter> finished;
   private final Pair<Histogram> execution;
@@ -102,7 +102,7 @@ public final class WorkloadMetrics {
             "From admission to pods that are ready",
             14,
             14);
-    recoveryWait =
+    recoveryPair =
         histograms(
             false, "workload_recovery_wait_time_seconds", "From lost to regained pods", 14, 14);
     readyToEvicted =
@@ -210,7 +210,7 @@ public final class WorkloadMetrics {
 
   /** The pods of a Workload are ready again, this long after some of them were not any more. */
   public void podsRecovered(QueueRef queue, Duration waited) {
-    observe(recoveryWait, queue, waited);
+    observe(recoveryPair, queue, waited);
   }
 
   /**

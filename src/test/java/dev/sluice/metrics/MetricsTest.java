@@ -310,7 +310,7 @@ class MetricsTest {
             "kueue_execution_time_seconds_sum" + labels + " 10.0");
   }
 
-  /** Section 2 of what the API became in 0.20: a recovery is no first readiness. */
+  /** As API 0.20 has it, a recovery is no first readiness (docs/metrics.md#clusterqueue). */
   @Test
   void aRecoveryIsMeasuredForItselfAndFeedsNoMetricOfReadiness() {
     WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));

@@ -94,7 +94,7 @@ class MultiKueueMetricsTest {
             "multikueue_unreadable_objects_total{cluster=\"onsite\",replica_role=\"leader\"} 2.0");
   }
 
-  /** Section 7 of what the API became in 0.20; docs/metrics.md#multikueue. */
+  /** The metrics of API 0.20 (docs/metrics.md#worker-clusters). */
   @Test
   void evictionsAreCountedByReasonAndTheStatusOfAQueuesClustersIsTold() {
     metrics.evicted("cq", "onsite", "Preempted");

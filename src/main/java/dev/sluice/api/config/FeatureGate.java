@@ -33,7 +33,7 @@ public enum FeatureGate {
   CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, EITHER),
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(
       "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),
-  DEPLOYMENT_JOB_UID_LABEL("DeploymentJobUIDLabel", true, BETA, OFF),
+  DEPLOYMENT_JOB_UID_LABEL("DeploymentJobUIDLabel", true, BETA, EITHER),
   DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, ALPHA, EITHER),
   DYNAMIC_QUOTA_ORCHESTRATION("DynamicQuotaOrchestration", false, ALPHA, OFF),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, BETA, EITHER),

@@ -99,13 +99,13 @@ public final class MultiKueueModule implements OperatorModule {
     controllers.ifPresent(this::measure);
   }
 
-  private void measure(MultiKueueControllers measured) {
+  private void measure(MultiKueueControllers measuredControllers) {
     MultiKueueMetrics metrics =
         new MultiKueueMetrics(
             context.metrics().registry(),
             context::role,
-            measured.connections()::connected,
-            () -> clustersByQueue(measured.clusterSelector()));
+            measuredControllers.connections()::connected,
+            () -> clustersByQueue(measuredControllers.clusterSelector()));
     events.measure(metrics);
     workloads
         .reflector()

@@ -132,6 +132,11 @@ public final class IntegrationRegistry {
         || enabled.stream().anyMatch(entry -> entry.kind().is(apiVersion, kind));
   }
 
+  /** Whether this kind is turned on. */
+  public boolean covers(JobKind kind) {
+    return enabled.stream().anyMatch(entry -> entry.kind().equals(kind));
+  }
+
   /**
    * The job that an owner reference names, if its kind is known and the job exists. An owner
    * without UID, which no reference in the API is, is found by its name alone.

@@ -65,13 +65,31 @@ public record JobOptions(
    * @param prevents whether no pod may run for a moment without quota: then rollouts wait for it
    * @param maxRunTime how long jobs of a LocalQueue may run, by namespace and name; empty: as long
    *     as they say
+   * @param jobUid the UID that the Workload of a job has as label {@code job-uid}
    */
   public record ClusterState(
       Function<CachedWorkload, StartRules> startRules,
       Supplier<Set<String>> selectedLabels,
       ToIntFunction<JobRef> runningPods,
       boolean prevents,
-      BiFunction<String, String, Optional<Duration>> maxRunTime) {
+      BiFunction<String, String, Optional<Duration>> maxRunTime,
+      Function<CachedJob, String> jobUid) {
+
+    /** Where a Workload has the UID of its own job. */
+    public ClusterState(
+        Function<CachedWorkload, StartRules> startRules,
+        Supplier<Set<String>> selectedLabels,
+        ToIntFunction<JobRef> runningPods,
+        boolean prevents,
+        BiFunction<String, String, Optional<Duration>> maxRunTime) {
+      this(startRules, selectedLabels, runningPods, prevents, maxRunTime, job -> job.ref().uid());
+    }
+
+    /** The same, with other UIDs. */
+    public ClusterState with(Function<CachedJob, String> otherUid) {
+      return new ClusterState(
+          startRules, selectedLabels, runningPods, prevents, maxRunTime, otherUid);
+    }
 
     /** Queues say nothing about starts and run times, select no labels, and nobody counts pods. */
     public static final ClusterState NONE =

@@ -25,7 +25,7 @@ final class UnqueuedJobPolicy {
     this.reconcileContext = reconcileContext;
     this.options = options;
     for (CachedWorkload workload : reconcileContext.owned()) {
-      if (!isMadeFor(reconcileContext.job(), workload)) {
+      if (!isMadeFor(reconcileContext.job(), workload, options)) {
         continue;
       }
       if (workload.deleting()) {
@@ -40,8 +40,9 @@ final class UnqueuedJobPolicy {
    * Whether the framework created the Workload for the job; Workloads of other controllers are left
    * alone.
    */
-  private static boolean isMadeFor(CachedJob job, CachedWorkload workload) {
-    return job.ref().uid().equals(workload.labels().get(KueueConstants.JOB_UID));
+  private static boolean isMadeFor(CachedJob job, CachedWorkload workload, JobOptions options) {
+    String uid = workload.labels().getOrDefault(KueueConstants.JOB_UID, "");
+    return uid.equals(job.ref().uid()) || uid.equals(options.clusterState().jobUid().apply(job));
   }
 
   /** The actions on the Workloads of an unmanaged job; empty in namespaces that are not managed. */

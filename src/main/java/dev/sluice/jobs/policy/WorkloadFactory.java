@@ -46,7 +46,9 @@ public final class WorkloadFactory {
     ObjectNode workload = compose(job, name(job.ref()), podSets, priority);
     ObjectNode metadata = workload.withObjectProperty("metadata");
     metadata.putArray("ownerReferences").add(ownerReference(job.ref()));
-    metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
+    metadata
+        .withObjectProperty("labels")
+        .put(KueueConstants.JOB_UID, options.clusterState().jobUid().apply(job));
     return workload;
   }
 

@@ -14,6 +14,22 @@ import org.junit.jupiter.api.Test;
 /** The labels that a Workload takes from its job. */
 class WorkloadLabelsTest {
 
+  /** docs/workload-semantics.md#creation-of-workloads. */
+  @Test
+  void theUidOfTheJobIsThatOfWhatMadeIt() {
+    JobOptions options = JobOptions.defaults("kueue-system");
+    PrioritySource.Found priority = new PrioritySource.Found(0, Optional.empty());
+    assertThat(
+            JsonFields.labels(
+                new WorkloadFactory(options).compose(job().view(), List.of(), priority)))
+        .containsEntry("kueue.x-k8s.io/job-uid", job().view().ref().uid());
+    assertThat(
+            JsonFields.labels(
+                new WorkloadFactory(options.with(ClusterState.NONE.with(any -> "deployment")))
+                    .compose(job().view(), List.of(), priority)))
+        .containsEntry("kueue.x-k8s.io/job-uid", "deployment");
+  }
+
   @Test
   void thoseThatQueuesSelectWorkloadsBy() {
     WorkloadFactory factory =

@@ -48,9 +48,11 @@ public final class Deployments implements GatedKind {
     return Set.of(SinglePod.KIND);
   }
 
-  /** Only the webhooks handle Deployments. */
+  /** Only the webhooks handle Deployments; ReplicaSets tell which pods are a Deployment's. */
   @Override
   public List<RbacRule> roles() {
-    return List.of();
+    JobKind replicaSets = DeploymentUids.REPLICA_SET;
+    return List.of(
+        new RbacRule(replicaSets.group(), replicaSets.plural(), List.of("list", "watch")));
   }
 }

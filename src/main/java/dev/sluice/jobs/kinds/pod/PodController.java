@@ -6,18 +6,13 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.AdmissionCheckEvents;
 import dev.sluice.jobs.controller.JobControllerContext;
-import dev.sluice.jobs.controller.JobExecutor;
 import dev.sluice.jobs.controller.JobKindController;
 import dev.sluice.jobs.controller.JobReconciler;
-import dev.sluice.jobs.controller.OwnerChainResolver;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.kind.ObjectKey;
 import dev.sluice.jobs.policy.CachedJob;
-import dev.sluice.jobs.policy.JobAction;
-import dev.sluice.jobs.policy.ManagementStatus;
-import dev.sluice.jobs.policy.RemoteExecutionCheck;
-import dev.sluice.kube.client.Futures;
+import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Store;
@@ -26,16 +21,11 @@ import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import java.net.URLEncoder;
 import java.time.Duration;
-import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Semaphore;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +39,10 @@ public final class PodController implements JobKindController, WorkloadListener 
   private static final String MANAGED =
       "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
   private static final Duration UNTIL_LEADING = Duration.ofSeconds(1);
+  private static final Duration UNTIL_SEEN = Duration.ofMillis(500);
+
+  /** How long a new pod waits for the watch of its ReplicaSet. */
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(5);
 
   private final PodIndex index;
   private final JobReconciler singles;
@@ -61,6 +55,8 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final WorkQueue<ObjectKey> finalizing;
   private final WorkQueue<JobRef> unwatched;
   private final boolean identifierAnnotations;
+  private final Optional<DeploymentUids> deployments;
+  private final InstantSource clock;
   private volatile boolean workloadsSynced;
 
   /**
@@ -72,10 +68,17 @@ public final class PodController implements JobKindController, WorkloadListener 
     JobReconciler.Dependencies dependencies = context.dependencies();
     this.index = index;
     this.identifierAnnotations = context.options().on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS);
+    this.clock = dependencies.clock();
+    this.deployments =
+        context.options().on(FeatureGate.DEPLOYMENT_JOB_UID_LABEL)
+                && context.registry().covers(Deployments.KIND)
+            ? Optional.of(new DeploymentUids(context.reflectors()))
+            : Optional.empty();
+    JobOptions options = context.options();
     this.singles =
         new JobReconciler(
             new SinglePod(),
-            context.options(),
+            options.with(options.clusterState().with(this::jobUid)),
             context.ownerChainResolver(),
             context.gatedCheck(),
             dependencies,
@@ -119,6 +122,7 @@ public final class PodController implements JobKindController, WorkloadListener 
 
   @Override
   public CompletableFuture<Void> start() {
+    deployments.ifPresent(DeploymentUids::start);
     return reflector.start();
   }
 
@@ -146,6 +150,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   @Override
   public void close() {
     reflector.close();
+    deployments.ifPresent(DeploymentUids::close);
     queue.close();
     finalizing.close();
     unwatched.close();
@@ -202,7 +207,23 @@ public final class PodController implements JobKindController, WorkloadListener 
         index
             .find(unit.namespace(), unit.name())
             .filter(found -> PodGroupKey.of(found).equals(unit));
+    if (pod.filter(found -> awaitsReplicaSet(found.job())).isPresent()) {
+      return Optional.of(UNTIL_SEEN);
+    }
     return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
+  }
+
+  /** The UID by which the Workload of a pod names its job: of a Deployment's pod, that of this. */
+  private String jobUid(CachedJob job) {
+    return deployments.flatMap(known -> known.of(job)).orElse(job.ref().uid());
+  }
+
+  /** Whether the Workload of a pod is to name a Deployment that isn't known yet. */
+  private boolean awaitsReplicaSet(CachedJob job) {
+    return deployments.filter(known -> known.of(job).isEmpty()).isPresent()
+        && DeploymentUids.isAwaited(job)
+        && workloads.ownedBy(job.ref().uid()).isEmpty()
+        && clock.instant().isBefore(job.createdAt().plus(LONGEST_WAIT));
   }
 
   /** Forgets a pod that does not exist any more, unless another one has its name already. */
@@ -277,124 +298,6 @@ public final class PodController implements JobKindController, WorkloadListener 
     @Override
     public String toString() {
       return (group ? "pod group " : "Pod ") + namespace + "/" + name;
-    }
-  }
-
-  /**
-   * Reconciles a group of pods: reads its pods and its Workload, decides, and carries the decision
-   * out. It may be called by several threads, but for one group by one thread at a time.
-   */
-  private static final class PodGroupReconciler {
-
-    private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
-
-    private final PodIndex index;
-    private final PodGroupPolicy policy;
-    private final JobExecutor executor;
-    private final OwnerChainResolver ownerChainResolver;
-    private final RemoteExecutionCheck remoteExecutionCheck;
-    private final JobReconciler.Dependencies dependencies;
-    private final Semaphore writers;
-
-    /** A reconciler of the groups of the pods in {@code index}. */
-    PodGroupReconciler(PodIndex index, JobControllerContext context) {
-      this.index = index;
-      this.ownerChainResolver = context.ownerChainResolver();
-      this.remoteExecutionCheck = context.gatedCheck();
-      this.dependencies = context.dependencies();
-      this.policy = new PodGroupPolicy(context.options());
-      this.executor = new JobExecutor(new SinglePod(), dependencies);
-      this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
-    }
-
-    /**
-     * Does what a group needs now.
-     *
-     * @return the delay after which to reconcile again even without an event; empty if an event
-     *     will follow
-     * @throws InterruptedException if the thread is asked to stop
-     */
-    Optional<Duration> reconcile(String namespace, String name) throws InterruptedException {
-      if (unseen(namespace, name)) {
-        return Optional.of(UNTIL_SEEN);
-      }
-      List<PodGroupAction> steps = decide(namespace, name, Set.of());
-      if (steps.isEmpty()) {
-        return Optional.empty();
-      }
-      writers.acquire();
-      try {
-        if (takesAway(steps)) {
-          Futures.forResult(dependencies.workloads().refresh(namespace, name));
-          steps = decide(namespace, name, Set.of());
-        }
-        Map<String, Duration> failed = execute(steps);
-        if (!failed.isEmpty() && !unseen(namespace, name)) {
-          execute(decide(namespace, name, Set.copyOf(failed.keySet())), failed);
-        }
-        return failed.values().stream().min(Comparator.naturalOrder());
-      } finally {
-        writers.release();
-      }
-    }
-
-    /** Whether the cache lacks what was written to a pod of the group. */
-    private boolean unseen(String namespace, String name) {
-      return index.group(namespace, name).stream().anyMatch(pod -> executor.unseen(pod.job()));
-    }
-
-    /** Forgets a pod that is deleted. */
-    void forget(JobRef pod) {
-      executor.forget(pod);
-    }
-
-    private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
-      Instant now = dependencies.clock().instant();
-      PodGroup group =
-          new PodGroup(namespace, name, index.group(namespace, name), now, index::isReplaced);
-      CachedJob job = group.asJob();
-      Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
-      return policy.decide(
-          new PodGroupContext(
-              group,
-              group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.status(job),
-              workload,
-              workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
-              dependencies.flavors(),
-              dependencies.priorities(),
-              now,
-              unwritable));
-    }
-
-    /** Whether steps stop or delete pods; such steps are decided again from fresh data. */
-    private static boolean takesAway(List<PodGroupAction> steps) {
-      return steps.stream()
-          .map(PodGroupAction::action)
-          .anyMatch(
-              action -> action instanceof JobAction.Stop || action instanceof JobAction.DeleteJob);
-    }
-
-    private Map<String, Duration> execute(List<PodGroupAction> steps) throws InterruptedException {
-      Map<String, Duration> failed = new LinkedHashMap<>();
-      execute(steps, failed);
-      return failed;
-    }
-
-    /**
-     * Carries out steps in order. A step that doesn't succeed ends the steps of its target only.
-     *
-     * @param failed the targets that have failed, and the delays after which to try again; steps of
-     *     these are left out, and further ones are added
-     */
-    private void execute(List<PodGroupAction> steps, Map<String, Duration> failed)
-        throws InterruptedException {
-      for (PodGroupAction step : steps) {
-        if (!failed.containsKey(step.target())) {
-          executor
-              .execute(step.subject(), List.of(step.action()))
-              .ifPresent(again -> failed.put(step.target(), again));
-        }
-      }
     }
   }
 }
