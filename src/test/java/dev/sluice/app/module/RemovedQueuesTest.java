@@ -157,7 +157,7 @@ class RemovedQueuesTest {
   @Test
   void nothingIsToldOfWhatAClusterQueueThatIsGoneSentToWorkers() {
     MultiKueueMetrics dispatch =
-        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of);
+        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of, Map::of);
     RemovedQueueObserver.connect(caches, scrape, dispatch);
     dispatch(dispatch, "cq");
     dispatch(dispatch, "unknown");
@@ -180,7 +180,7 @@ class RemovedQueuesTest {
   @Test
   void countsOfDispatchBeginAtZeroWithAnotherQueueOfTheSameName() throws IOException {
     MultiKueueMetrics dispatch =
-        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of);
+        new MultiKueueMetrics(scrape.registry(), () -> ReplicaRole.LEADER, Map::of, Map::of);
     RemovedQueueObserver.connect(caches, scrape, dispatch);
     dispatch(dispatch, "cq");
 

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
 import java.io.IOException;
@@ -44,6 +45,7 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
                       () -> threads.execute(task), delay.toMillis(), TimeUnit.MILLISECONDS),
               Instant::now,
               WriteGate.open(),
+              RequestLimiter.unlimited(),
               LIMITS),
           this);
 

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -27,7 +28,9 @@ class RemoteClientsTest {
       RequestLimiter limiter = new RequestLimiter(1, 3, () -> 0);
       RemoteClients clients =
           new RemoteClients(
-              name -> Optional.of(new ConnectedWorker(workers.get(name), reason -> {})),
+              name ->
+                  Optional.of(
+                      new ConnectedWorker(Objects.requireNonNull(workers.get(name)), reason -> {})),
               WriteGate.open(),
               limiter);
 
