@@ -150,7 +150,8 @@ public final class ServerModule implements OperatorModule {
                 : keys.webhooks().context(),
             tls,
             new WebhookEndpoint(
-                new WebhookRouter(DryRunAnswers.around(reviews, simulations::lines)),
+                new WebhookRouter(
+                    isVisible() ? DryRunAnswers.around(reviews, simulations::lines) : reviews),
                 new ConversionWebhook(new HubConverter()),
                 clientAuthority.isPresent(),
                 reviewMetrics::givenUp),
@@ -187,7 +188,7 @@ public final class ServerModule implements OperatorModule {
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
             keys.visibility().context(new UnverifiedClients()),
             tls,
-            configuration.featureGates().enabled(FeatureGate.VISIBILITY_ON_DEMAND)
+            isVisible()
                 ? new SimulationEndpoint(
                     users,
                     access,
@@ -198,6 +199,10 @@ public final class ServerModule implements OperatorModule {
                         users, access, workloads, queries, runTimes.queueStarts(), explanations))
                 : explanations,
             GRACE));
+  }
+
+  private boolean isVisible() {
+    return configuration.featureGates().enabled(FeatureGate.VISIBILITY_ON_DEMAND);
   }
 
   /**

@@ -35,7 +35,10 @@ public final class WorkloadSimulator {
   /** So many questions may wait; whoever asks beyond that gets no answer. */
   private static final int MOST_WAITING = 4;
 
-  /** A computation is ended after so long; what is known then is told. */
+  /**
+   * A computation is ended after so long, or when three quarters of the caller's patience are over;
+   * what is known then is told.
+   */
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
   /** The quantiles of a start need no more plays. */
@@ -84,10 +87,12 @@ public final class WorkloadSimulator {
     if (!mayWait.tryAcquire()) {
       return Optional.empty();
     }
+    Duration share = patience.multipliedBy(3).dividedBy(4);
+    Instant end = clock.instant().plus(share.compareTo(LONGEST) < 0 ? share : LONGEST);
     CompletableFuture<SimulationResult> answer =
         states
             .get()
-            .thenApplyAsync(state -> compute(workload, pendingWorkload, state), oneByOne)
+            .thenApplyAsync(state -> compute(workload, pendingWorkload, state, end), oneByOne)
             .whenComplete((_, _) -> mayWait.release());
     try {
       return Optional.of(answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
@@ -103,8 +108,7 @@ public final class WorkloadSimulator {
   }
 
   private SimulationResult compute(
-      CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state) {
-    Instant end = clock.instant().plus(LONGEST);
+      CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state, Instant end) {
     StartForecast.Options usual = StartForecast.Options.DEFAULT;
     SimulationResult result =
         Simulation.of(

@@ -1,7 +1,7 @@
 package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.kind.GatedKind;
 import dev.sluice.jobs.kind.JobIntegration;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.policy.CachedJob;
@@ -58,11 +58,15 @@ public final class WorkloadPreview {
         context.registry().enabled().stream()
             .filter(entry -> entry.kind().is(job.path("apiVersion").asText(), kind))
             .map(Integration::description)
+            .filter(description -> !(description instanceof GatedKind))
             .filter(JobIntegration.class::isInstance)
             .map(JobIntegration.class::cast)
             .findFirst();
     if (found.isEmpty()) {
-      return new Preview.None("the jobs of kind " + kind + " are not made of one Workload");
+      return new Preview.None(
+          "jobs of kind "
+              + kind
+              + " can't be simulated: one manifest doesn't say all of their Workloads");
     }
     JobIntegration integration = found.get();
     if (integration.reference(job).isPresent()) {
@@ -70,10 +74,6 @@ public final class WorkloadPreview {
     }
     identify(job);
     CachedJob cachedJob = CachedJobParser.of(integration, job);
-    if (cachedJob.labels().containsKey(KueueConstants.POD_GROUP_NAME)
-        || cachedJob.annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT)) {
-      return new Preview.None("it is one of several pods that share a Workload");
-    }
     if (!cachedJob.prebuiltWorkload().isEmpty()) {
       return new Preview.None("it names a Workload that was made for it");
     }
