@@ -141,8 +141,12 @@ final class RandomNodes {
     List<PodSetRequest> podSets = new ArrayList<>();
     int thrown = dice.below(100);
     if (thrown < 12) {
-      TopologyRequest together = request(false);
-      podSets.add(podSet("leader", 1, together, "group"));
+      TopologyRequest together = request(dice.chance(40));
+      TopologyRequest whole =
+          together.mode() == TopologyRequest.Mode.SLICES
+              ? TopologyRequest.unconstrained()
+              : new TopologyRequest(together.mode(), together.level(), List.of());
+      podSets.add(podSet("leader", 1, whole, "group"));
       podSets.add(podSet("workers", 1 + dice.below(5), together, "group"));
     } else {
       podSets.add(podSet("main", pods(), request(true), ""));

@@ -91,7 +91,7 @@ final class RandomTopology {
     int level = dice.below(levels);
     String name = spec.levels().get(level);
     List<TopologyRequest.Slice> slices = new ArrayList<>();
-    if (!grouped && dice.chance(40)) {
+    if (dice.chance(40)) {
       int at = level + dice.below(levels - level);
       int size = dice.pick(new Integer[] {1, 2, 3, 4, 6});
       slices.add(new TopologyRequest.Slice(spec.levels().get(at), size));

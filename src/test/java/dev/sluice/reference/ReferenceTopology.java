@@ -392,7 +392,8 @@ final class ReferenceTopology {
     TreeMap<String, Long> left = free(leaf);
     for (ClusterNode node : leaf.nodes) {
       if (!mayRun(broken(each.constraints()), node, broken(node))) {
-        unused(node).forEach((resource, amount) -> left.merge(resource, -amount, Long::sum));
+        unused(node)
+            .forEach((resource, amount) -> left.merge(resource, -Math.max(0, amount), Long::sum));
       }
     }
     List<ClusterNode> hosts =

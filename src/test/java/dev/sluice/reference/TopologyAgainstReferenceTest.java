@@ -146,7 +146,9 @@ class TopologyAgainstReferenceTest {
                           1,
                           new PodSetTopology(
                               PodSetTopology.Delay.NONE, Optional.of(assignment), perPod)))));
-      assertThat(usage.fits()).isTrue();
+      assertThat(usage.fits())
+          .as("%s %s %s %s %s", assignment, perPod, random.members(), used, eachNode)
+          .isTrue();
       usage.add();
       SortedMap<String, Long> each = new TreeMap<>(perPod);
       each.put("pods", 1L);

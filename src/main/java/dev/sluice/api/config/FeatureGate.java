@@ -150,7 +150,7 @@ public enum FeatureGate {
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_GROUPED_POD_SET_SLICING(
-      "TASGroupedPodSetSlicing", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASGroupedPodSetSlicing", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_HANDLE_OVERLAPPING_FLAVORS(
       "TASHandleOverlappingFlavors", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_LEADER_POD_SET_FEASIBILITY(

@@ -119,7 +119,8 @@ final class NodeRoom {
       for (int node = tree.firstNode(leaf);
           excluded.length > 0 && node < tree.firstNode(leaf + 1);
           node++) {
-        open[leaf] -= excluded[node] ? ofNodes[node] : 0;
+        // Where others use more than the node has, nobody else has more by that.
+        open[leaf] -= excluded[node] ? Math.max(0, ofNodes[node]) : 0;
       }
     }
     Capacity.limit(result, open, each, 0);

@@ -191,7 +191,7 @@ public final class TopologyValidation {
     }
   }
 
-  private static void groupName(PodSetShape podSet, FieldErrors errors) {
+  private void groupName(PodSetShape podSet, FieldErrors errors) {
     String name = podSet.annotations().get(KueueConstants.PODSET_GROUP_NAME);
     if (name == null) {
       return;
@@ -217,9 +217,13 @@ public final class TopologyValidation {
             KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY,
             KueueConstants.PODSET_SLICE_SIZE,
             KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS)) {
-      if (podSet.annotations().containsKey(key)) {
+      if (podSet.annotations().containsKey(key)
+          && !settings.isOn(FeatureGate.TAS_GROUPED_POD_SET_SLICING)) {
         errors.forbidden(
-            podSet.path().key(key), "may not be set with " + KueueConstants.PODSET_GROUP_NAME);
+            podSet.path().key(key),
+            "may not be set with "
+                + KueueConstants.PODSET_GROUP_NAME
+                + ", feature gate TASGroupedPodSetSlicing is off");
       }
     }
   }

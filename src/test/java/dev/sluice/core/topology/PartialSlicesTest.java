@@ -258,4 +258,26 @@ class PartialSlicesTest {
     assertThat(text(place(14, null, TopologyRequest.preferred("rack", new Slice(HOST, 4)))))
         .isEqualTo("a1-1=8 a1-2=6");
   }
+
+  /** Changes of 0.20, section 4, TASGroupedPodSetSlicing: a leader with sliced workers. */
+  @Test
+  void aLeaderIsInTheDomainOfWorkersInSlices() {
+    racks("a1=4 a2=4 a3=1 b1=5 b2=3");
+    TopologyRequest asked = TopologyRequest.required("block", new Slice("rack", 4));
+    assertThat(place(8, pods(1, 1), asked))
+        .isInstanceOfSatisfying(
+            Placement.Placed.class,
+            placed -> {
+              assertThat(text(placed.pods())).isEqualTo("a1-1=4 a2-1=4");
+              assertThat(text(placed.leader())).isEqualTo("a3-1=1");
+            });
+    assertThat(place(4, pods(1, 1), TopologyRequest.required("rack", new Slice("rack", 4))))
+        .isInstanceOfSatisfying(
+            Placement.Placed.class,
+            placed -> {
+              assertThat(text(placed.pods())).isEqualTo("b1-1=4");
+              assertThat(text(placed.leader())).isEqualTo("b1-1=1");
+            });
+    assertThat(text(place(8, pods(1, 2), asked))).isEqualTo("none");
+  }
 }

@@ -315,7 +315,6 @@ class BatchJobWebhookTest {
           group-name: "7", K/podset-required-topology: rack | spec.template.metadata.annotations[kueue.x-k8s.io/podset-group-name]: Invalid value: "7": must not be a number
           group-name: g | spec.template.metadata.annotations[kueue.x-k8s.io/podset-group-name]: Forbidden: "g" may not be set when neither
           group-name: g, K/podset-required-topology: rack | spec.template.metadata.annotations[kueue.x-k8s.io/podset-group-name]: Invalid value: "g": can only define groups of exactly 2 pod sets, got 1
-          group-name: g, K/podset-required-topology: rack, K/podset-slice-size: "1", K/podset-slice-required-topology: a | spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-size]: Forbidden: may not be set with
           slice-required-topology-constraints: "{" | spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-required-topology-constraints]: Invalid value: "{": must be a JSON array
           slice-required-topology-constraints: "[]" | spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-required-topology-constraints]: Invalid value: "[]": must be a JSON array of 1 to 3
           slice-required-topology-constraints: '[{"topology":"a","size":4},{"topology":"a","size":2}]' | spec.template.metadata.annotations[kueue.x-k8s.io/podset-slice-required-topology-constraints][1].topology: Duplicate value: "a"
@@ -376,6 +375,34 @@ class BatchJobWebhookTest {
         .singleElement()
         .asString()
         .contains("Forbidden: feature gate TASMultiLayerTopology is off");
+  }
+
+  /** Changes of 0.20, section 4: a group of pod sets may have slices where the gate is on. */
+  @Test
+  void slicesOfAGroupNeedTheirGate() {
+    JsonNode job =
+        edited(
+            PLAIN,
+            set(
+                "/spec/template/metadata/annotations",
+                "{kueue.x-k8s.io/podset-group-name: g, kueue.x-k8s.io/podset-required-topology: r,"
+                    + " kueue.x-k8s.io/podset-slice-required-topology: h,"
+                    + " kueue.x-k8s.io/podset-slice-size: '2'}"));
+    String slices =
+        "Forbidden: may not be set with kueue.x-k8s.io/podset-group-name, feature gate"
+            + " TASGroupedPodSetSlicing is off";
+    assertThat(
+            messages(
+                rules(Reviews.Cluster.EMPTY, "-TASGroupedPodSetSlicing")::validate, create(job)))
+        .filteredOn(message -> message.contains(slices))
+        .hasSize(2);
+    // what is left: a Job has one pod set, which is no group
+    assertThat(
+            messages(
+                rules(Reviews.Cluster.EMPTY, "TASGroupedPodSetSlicing")::validate, create(job)))
+        .singleElement()
+        .asString()
+        .contains("can only define groups of exactly 2 pod sets");
   }
 
   @Test
