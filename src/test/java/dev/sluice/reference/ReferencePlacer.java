@@ -329,7 +329,7 @@ final class ReferencePlacer {
       ReferenceTopology topology = topology(spec, known);
       restricted |=
           topology.isRestrictedFor(pods(index))
-              || (leader >= 0 && topology.isRestrictedFor(pods(leader)));
+              || (leader >= 0 && topology.isRestrictedFor(leader(leader, index)));
       Optional<TopologyAssignment> running =
           running(shape, podSet)
               .filter(each -> nodes.flaw != TopologyFlaw.SLICES_ARE_PLACED_ANEW)
@@ -338,7 +338,7 @@ final class ReferencePlacer {
         return grown(flavor, spec, index, running.get(), topology);
       }
       Optional<ReferenceTopology.Places> places =
-          topology.place(podSet.topology(), pods(index), leader < 0 ? null : pods(leader));
+          topology.place(podSet.topology(), pods(index), leader < 0 ? null : leader(leader, index));
       if (places.isEmpty()) {
         return false;
       }
@@ -428,6 +428,17 @@ final class ReferencePlacer {
       PodSetRequest podSet = shape.podSets().get(index);
       return new ReferenceTopology.Pods(
           podSet.count(), podSet.nodeRequests(), podSet.nodeConstraints());
+    }
+
+    /** A leader, which may run where its own template says, or its workers'. */
+    private ReferenceTopology.Pods leader(int leader, int workers) {
+      boolean own =
+          nodes.options.placement().leaderTemplate()
+              != (nodes.flaw == TopologyFlaw.LEADERS_ARE_LIKE_WORKERS);
+      return new ReferenceTopology.Pods(
+          1,
+          shape.podSets().get(leader).nodeRequests(),
+          shape.podSets().get(own ? leader : workers).nodeConstraints());
     }
 
     private void delay(int index) {

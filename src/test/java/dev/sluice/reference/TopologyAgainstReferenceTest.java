@@ -56,6 +56,9 @@ class TopologyAgainstReferenceTest {
     /** Whether the nodes of a leaf that is no node are judged one by one. */
     final boolean eachNode;
 
+    /** Whether a leader may run where its own template says. */
+    final boolean leaderTemplate;
+
     final TopologyCache cache;
     final Map<String, SortedMap<String, Long>> used = new HashMap<>();
     final Set<String> busy = new HashSet<>();
@@ -72,11 +75,12 @@ class TopologyAgainstReferenceTest {
       balanced = dice.chance(evenly);
       prefers = evenly > 0 && !balanced && dice.chance(40);
       eachNode = dice.chance(75);
+      leaderTemplate = dice.chance(75);
       cache =
           new TopologyCache(
               new TopologyOptions(
                   true,
-                  new PlacementRules(mixed, balanced, prefers, true, eachNode),
+                  new PlacementRules(mixed, balanced, prefers, true, eachNode, leaderTemplate),
                   true,
                   true,
                   true,
@@ -177,6 +181,14 @@ class TopologyAgainstReferenceTest {
       return eachNode ? reference.judgingNodes(others) : reference;
     }
 
+    /** A leader as it is judged. */
+    ReferenceTopology.@Nullable Pods judged(
+        ReferenceTopology.@Nullable Pods leader, ReferenceTopology.Pods pods) {
+      return leader == null || leaderTemplate
+          ? leader
+          : new ReferenceTopology.Pods(1, leader.perPod(), pods.constraints());
+    }
+
     /** Constraints of pods; with preferences only where these count. */
     NodeConstraints constraints() {
       NodeConstraints hard = random.constraints();
@@ -267,7 +279,8 @@ class TopologyAgainstReferenceTest {
     ReferenceTopology.Pods leader =
         led ? new ReferenceTopology.Pods(1, world.random.perPod(), world.constraints()) : null;
     Placement real = world.cache.place(world.tree(), request(pods, leader, asked), false);
-    Optional<ReferenceTopology.Places> expected = world.reference().place(asked, pods, leader);
+    Optional<ReferenceTopology.Places> expected =
+        world.reference().place(asked, pods, world.judged(leader, pods));
     String what = where + ": " + asked + " " + pods + " " + leader + " " + real;
     if (!(real instanceof Placement.Placed placed)) {
       assertThat(expected).as(what).isEmpty();

@@ -101,7 +101,12 @@ class TopologyEnginesTest {
     return new TopologyOptions(
         true,
         new PlacementRules(
-            dice.chance(70), dice.chance(50), false, dice.chance(70), dice.chance(80)),
+            dice.chance(70),
+            dice.chance(50),
+            false,
+            dice.chance(70),
+            dice.chance(80),
+            dice.chance(80)),
         dice.chance(80),
         dice.chance(80),
         true,

@@ -63,6 +63,8 @@ enum TopologyFlaw {
   NO_POOLING,
   /** The leader is placed as if it were alone. */
   LEADERS_ARE_ALONE,
+  /** The other template of a group decides where the leader may be. */
+  LEADERS_ARE_LIKE_WORKERS,
   /** Earlier groups of the same Workload use nothing. */
   GROUPS_DO_NOT_COUNT,
   /** Whoever has no room on empty nodes preempts. */

@@ -154,7 +154,7 @@ public enum FeatureGate {
   TAS_HANDLE_OVERLAPPING_FLAVORS(
       "TASHandleOverlappingFlavors", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_LEADER_POD_SET_FEASIBILITY(
-      "TASLeaderPodSetFeasibility", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASLeaderPodSetFeasibility", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_NODE_FEASIBILITY_FOR_ALL_LEVELS(
       "TASNodeFeasibilityForAllLevels", true, BETA, EITHER, "TopologyAwareScheduling"),

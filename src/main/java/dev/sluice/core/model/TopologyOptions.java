@@ -41,15 +41,19 @@ public record TopologyOptions(
    *     pods (TASPartialSlices)
    * @param eachNode whether the nodes of a domain that is no node are judged one by one
    *     (TASNodeFeasibilityForAllLevels)
+   * @param leaderTemplate whether the template of a leader decides which nodes it may run on;
+   *     otherwise that of its workers does (TASLeaderPodSetFeasibility)
    */
   public record PlacementRules(
       boolean mixedProfile,
       boolean balanced,
       boolean preferredAffinity,
       boolean partialSlices,
-      boolean eachNode) {
+      boolean eachNode,
+      boolean leaderTemplate) {
 
     /** The defaults of the gates. */
-    public static final PlacementRules DEFAULT = new PlacementRules(true, false, false, true, true);
+    public static final PlacementRules DEFAULT =
+        new PlacementRules(true, false, false, true, true, true);
   }
 }

@@ -15,6 +15,14 @@ import org.jspecify.annotations.Nullable;
  */
 public record PlacementRequest(Pods pods, @Nullable Pods leader, TopologyRequest topology) {
 
+  /** The same request, in which the leader may run where the pods may. */
+  PlacementRequest withLeaderLikePods() {
+    return leader == null
+        ? this
+        : new PlacementRequest(
+            pods, new Pods(leader.count, leader.perPod, pods.constraints), topology);
+  }
+
   /**
    * Equal pods.
    *

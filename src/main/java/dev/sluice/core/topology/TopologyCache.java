@@ -411,7 +411,7 @@ public final class TopologyCache {
    * @throws IllegalArgumentException when the tree lacks a level of the request
    */
   public Placement place(TopologyTree tree, PlacementRequest request, boolean empty) {
-    return TopologyPlacer.place(tree, options.placement(), this::resource, request, empty);
+    return TopologyPlacer.place(tree, options.placement(), this::resource, ruled(request), empty);
   }
 
   /**
@@ -419,8 +419,18 @@ public final class TopologyCache {
    * Workloads use is known of domains alone, so their places are safe only as long as at least as
    * much is free there as when they were found.
    */
-  public boolean isRestricted(TopologyTree tree, PlacementRequest.Pods pods) {
-    return tree.judgesNodes() && tree.filter().excluded(pods.constraints()).length > 0;
+  public boolean isRestricted(TopologyTree tree, PlacementRequest request) {
+    PlacementRequest.Pods leader = ruled(request).leader();
+    return tree.judgesNodes()
+        && (isRestricted(tree, request.pods()) || (leader != null && isRestricted(tree, leader)));
+  }
+
+  private static boolean isRestricted(TopologyTree tree, PlacementRequest.Pods pods) {
+    return tree.filter().excluded(pods.constraints()).length > 0;
+  }
+
+  private PlacementRequest ruled(PlacementRequest request) {
+    return options.placement().leaderTemplate() ? request : request.withLeaderLikePods();
   }
 
   /**

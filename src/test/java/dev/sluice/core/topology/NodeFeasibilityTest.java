@@ -33,14 +33,14 @@ class NodeFeasibilityTest {
   private static final NodeConstraints TOLERANT =
       new NodeConstraints(Map.of(), List.of(), List.of(new Toleration("hard", "Exists", "", "")));
 
-  private TopologyCache cache = cache(true);
+  private TopologyCache cache = cache(true, true);
 
-  private static TopologyCache cache(boolean eachNode) {
+  private static TopologyCache cache(boolean eachNode, boolean leaderTemplate) {
     TopologyCache cache =
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, false, false, true, eachNode),
+                new PlacementRules(true, false, false, true, eachNode, leaderTemplate),
                 true,
                 true,
                 true,
@@ -101,7 +101,7 @@ class NodeFeasibilityTest {
   })
   void aRackOfTwoNodesWithFourCpusHasNoRoomForAPodOfSix(
       boolean gate, int count, long cpu, String expected) {
-    cache = cache(gate);
+    cache = cache(gate, true);
     node("r1-a", 4, Map.of());
     node("r1-b", 4, Map.of());
     assertThat(place(pods(count, cpu, NodeConstraints.ANYWHERE), null)).isEqualTo(expected);
@@ -110,7 +110,7 @@ class NodeFeasibilityTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void nodesWithATaintThatIsNotToleratedDoNotCount(boolean gate) {
-    cache = cache(gate);
+    cache = cache(gate, true);
     node("r1-a", 4, Map.of());
     node("r1-b", 4, Map.of(), HARD);
     assertThat(place(pods(2, 2, NodeConstraints.ANYWHERE), null)).isEqualTo("r1");
@@ -202,8 +202,8 @@ class NodeFeasibilityTest {
   void placesBesideClosedNodesFitAsLongAsNothingIsTaken() {
     node("r1-a", 4, Map.of());
     node("r1-b", 4, Map.of(), HARD);
-    assertThat(cache.isRestricted(tree(), pods(1, 1, NodeConstraints.ANYWHERE))).isTrue();
-    assertThat(cache.isRestricted(tree(), pods(1, 1, TOLERANT))).isFalse();
+    assertThat(isRestricted(NodeConstraints.ANYWHERE)).isTrue();
+    assertThat(isRestricted(TOLERANT)).isFalse();
     TopologyUsage four = use("r1", 4, 1);
     four.remove();
     TopologyUsage sure = four.asFreeAsNow();
@@ -220,5 +220,30 @@ class NodeFeasibilityTest {
   void aTopologyWithoutNodesHasNoRoom() {
     assertThat(place(pods(1, 1, NodeConstraints.ANYWHERE), null)).isEqualTo("none");
     assertThat(place(pods(2, 1, NodeConstraints.ANYWHERE), pods(1, 1, TOLERANT))).isEqualTo("none");
+  }
+
+  private boolean isRestricted(NodeConstraints constraints) {
+    return cache.isRestricted(
+        tree(),
+        new PlacementRequest(pods(1, 1, constraints), null, TopologyRequest.required("rack")));
+  }
+
+  /**
+   * Changes of 0.20, section 4, TASLeaderPodSetFeasibility: the leader's own template decides where
+   * the leader can be.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theTemplateOfALeaderDecidesWhereItCanBe(boolean gate) {
+    cache = cache(true, gate);
+    node("r1-a", 4, Map.of("disk", "ssd"));
+    node("r2-a", 4, Map.of(), HARD);
+    Pods workers = pods(3, 1, NodeConstraints.ANYWHERE);
+    NodeConstraints hdd = new NodeConstraints(Map.of("disk", "hdd"), List.of(), List.of());
+    assertThat(place(workers, pods(1, 1, hdd))).isEqualTo(gate ? "none" : "r1");
+    assertThat(place(pods(3, 1, TOLERANT), pods(1, 1, NodeConstraints.ANYWHERE))).isEqualTo("r1");
+    assertThat(place(pods(4, 1, TOLERANT), pods(1, 1, NodeConstraints.ANYWHERE))).isEqualTo("none");
+    // what it requests is its own in any case
+    assertThat(place(workers, pods(1, 2, NodeConstraints.ANYWHERE))).isEqualTo("none");
   }
 }

@@ -35,7 +35,7 @@ class PartialSlicesTest {
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, balanced, false, partialSlices, true),
+                new PlacementRules(true, balanced, false, partialSlices, true, true),
                 true,
                 true,
                 true,

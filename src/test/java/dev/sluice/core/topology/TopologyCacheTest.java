@@ -105,7 +105,7 @@ class TopologyCacheTest {
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, false, gate, true, true),
+                new PlacementRules(true, false, gate, true, true, true),
                 true,
                 true,
                 true,

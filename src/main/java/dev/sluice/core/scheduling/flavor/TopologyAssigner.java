@@ -190,9 +190,7 @@ public final class TopologyAssigner {
     PlacementRequest request =
         new PlacementRequest(
             Pods.of(podSet), leader == null ? null : Pods.of(leader), podSet.topology());
-    restricted |=
-        topologies.isRestricted(tree, request.pods())
-            || (request.leader() != null && topologies.isRestricted(tree, request.leader()));
+    restricted |= topologies.isRestricted(tree, request);
     TopologyAssignment kept = KeptPlaces.of(demand.replaced(), podSet.name());
     return switch (KeptPlaces.place(topologies, tree, request, kept, empty)) {
       case Placement.Failed(var shortage) -> new Failure(group, shortage);
