@@ -163,7 +163,7 @@ public enum FeatureGate {
   TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE(
       "TASRecomputeAssignmentWithinSchedulingCycle", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_REJECT_FALSE_UNCONSTRAINED_TOPOLOGY(
-      "TASRejectFalseUnconstrainedTopology", true, BETA, OFF, "TopologyAwareScheduling"),
+      "TASRejectFalseUnconstrainedTopology", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_REPLACE_MULTIPLE_FAILED_NODES(
       "TASReplaceMultipleFailedNodes",
       false,

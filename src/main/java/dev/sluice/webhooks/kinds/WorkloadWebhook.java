@@ -108,6 +108,13 @@ final class WorkloadWebhook {
               "must not be given together with annotation " + KueueConstants.ELASTIC_JOB + "=true");
         }
       }
+      JsonNode groups = JsonFields.at(podSet, "topologyRequest", "subGroupCount");
+      if (groups.asLong() < 0) {
+        errors.invalid(
+            path.child("topologyRequest").child("subGroupCount"),
+            groups,
+            "must be greater than or equal to 0");
+      }
       if (settings.isOn(FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE)) {
         slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), errors);
       }

@@ -66,7 +66,7 @@ public final class TopologyValidation {
     groupName(podSet, errors);
   }
 
-  private static void placement(PodSetShape podSet, FieldErrors errors) {
+  private void placement(PodSetShape podSet, FieldErrors errors) {
     Map<String, String> given = podSet.annotations();
     List<String> placements = PLACEMENTS.stream().filter(given::containsKey).toList();
     if (placements.size() > 1) {
@@ -82,11 +82,17 @@ public final class TopologyValidation {
       }
     }
     String unconstrained = given.get(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY);
-    if (unconstrained != null && Booleans.parse(unconstrained).isEmpty()) {
+    if (unconstrained == null || Booleans.isTrue(unconstrained)) {
+      return;
+    }
+    FieldPath path = podSet.path().key(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY);
+    if (Booleans.parse(unconstrained).isEmpty()) {
+      errors.invalid(path, unconstrained, "must be a boolean value, true or false");
+    } else if (settings.isOn(FeatureGate.TAS_REJECT_FALSE_UNCONSTRAINED_TOPOLOGY)) {
       errors.invalid(
-          podSet.path().key(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY),
+          path,
           unconstrained,
-          "must be a boolean value, true or false");
+          "must be true; a pod set that asks for no topology doesn't have the annotation");
     }
   }
 

@@ -314,6 +314,26 @@ class TopologyTest {
         .containsExactly("r1-n1=1", "r1-n1=1", "r1-n2=2", "r2-n1=1", "r2-n2=1");
   }
 
+  /** Changes of 0.20, section 2: members of a group are matched by name, wherever they stand. */
+  @Test
+  void aLeaderIsWithItsWorkersWhereverTheyStand() {
+    racks(scheduler, "f");
+    scheduler.queue("q", "", quota("f", 100));
+    TopologyRequest rack = TopologyRequest.required("rack");
+    List<PodSetRequest> podSets = new ArrayList<>();
+    for (PodSetRequest each :
+        Arrays.asList(podSet("leader", 1, 1, rack), podSet("workers", 3, 2, rack))) {
+      podSets.add(
+          new PodSetRequest(
+              each.name(), each.count(), 0, each.perPod(), each.nodeConstraints(), "g", rack));
+    }
+    podSets.add(1, podSet("rest", 2, 4, rack));
+    scheduler.submit("a", "q", new RequestShape(podSets), 0);
+    assertThat(scheduler.admitted()).containsExactly("a");
+    assertThat(places(scheduler, "a"))
+        .containsExactly("r1-n1=1", "r2-n1=1", "r2-n2=1", "r1-n1=1", "r1-n2=2");
+  }
+
   @Test
   void aRefusedAdmissionGivesItsPlacesBack() {
     racks(scheduler, "f");

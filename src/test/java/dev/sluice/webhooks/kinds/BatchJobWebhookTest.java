@@ -377,6 +377,28 @@ class BatchJobWebhookTest {
         .contains("Forbidden: feature gate TASMultiLayerTopology is off");
   }
 
+  /** Changes of 0.20, section 4, TASRejectFalseUnconstrainedTopology. */
+  @Test
+  void unconstrainedTopologyThatIsFalseIsRefusedByItsGate() {
+    JsonNode job =
+        edited(
+            PLAIN,
+            set(
+                "/spec/template/metadata/annotations",
+                "{kueue.x-k8s.io/podset-unconstrained-topology: 'false'}"));
+    assertThat(messages(rules(Reviews.Cluster.EMPTY)::validate, create(job))).isEmpty();
+    assertThat(
+            messages(
+                rules(Reviews.Cluster.EMPTY, "TASRejectFalseUnconstrainedTopology")::validate,
+                create(job)))
+        .singleElement()
+        .asString()
+        .isEqualTo(
+            "spec.template.metadata.annotations[kueue.x-k8s.io/podset-unconstrained-topology]:"
+                + " Invalid value: \"false\": must be true; a pod set that asks for no topology"
+                + " doesn't have the annotation");
+  }
+
   /** Changes of 0.20, section 4: a group of pod sets may have slices where the gate is on. */
   @Test
   void slicesOfAGroupNeedTheirGate() {

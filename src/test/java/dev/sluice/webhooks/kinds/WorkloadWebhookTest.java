@@ -88,6 +88,7 @@ class WorkloadWebhookTest {
           /spec/podSets/0/template/spec/resources | {limits: {cpu: "-1m"}} | spec.podSets[0].template.spec.resources.limits[cpu]: Invalid value: "-1m": must be greater
           /spec/podSets/0/template/spec/overhead | {cpu: "-1m"} | spec.podSets[0].template.spec.overhead[cpu]: Invalid value: "-1m": must be greater
           /spec/podSets/0/topologyRequest | {podSetSliceRequiredTopology: rack} | spec.podSets[0].topologyRequest.podSetSliceSize: Required value: must be set when
+          /spec/podSets/0/topologyRequest | {subGroupCount: -1} | spec.podSets[0].topologyRequest.subGroupCount: Invalid value: -1: must be greater than or equal to 0
           /spec/podSets/0/topologyRequest | {podSetSliceSize: 2} | spec.podSets[0].topologyRequest.podSetSliceSize: Forbidden: may not be set without podSetSliceRequiredTopology
           /spec/podSets/0/topologyRequest | {podSetSliceRequiredTopology: rack, podSetSliceSize: 0} | spec.podSets[0].topologyRequest.podSetSliceSize: Invalid value: 0: must be greater than or equal to 1
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "a.b/c,,d.e/f"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "a.b/c,,d.e/f": must be names
