@@ -3,6 +3,7 @@ package dev.sluice.topology;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,8 +27,14 @@ import java.util.function.Function;
  *     (TASReplaceNodeOnNodeTaints)
  * @param afterFixedTime whether a node fails {@link #FIXED_TIME} after it stopped being ready
  *     (TASReplaceNodeDueToNotReadyOverFixedTime)
+ * @param several whether several failed nodes of a Workload are replaced
+ *     (TASReplaceMultipleFailedNodes)
  */
-public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boolean afterFixedTime) {
+public record FailedNodePolicy(
+    boolean onPodTermination, boolean onTaints, boolean afterFixedTime, boolean several) {
+
+  /** The most failed nodes of a Workload that are replaced; a status lists no more. */
+  static final int MOST = 8;
 
   /** The time after which a node that isn't ready fails, whatever pods are on it. */
   static final Duration FIXED_TIME = Duration.ofSeconds(30);
@@ -71,7 +78,7 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
 
   /**
    * What is to be done about a Workload. One failed node is replaced; when another one fails
-   * before, the Workload is evicted.
+   * before, the Workload is evicted, unless several can be replaced.
    */
   public NodeVerdict of(CachedWorkload workload, NodeContext context) {
     Set<String> failed = new LinkedHashSet<>();
@@ -102,13 +109,35 @@ public record FailedNodePolicy(boolean onPodTermination, boolean onTaints, boole
     }
     List<String> listed =
         workload.status().unhealthyNodes().stream().filter(failed::contains).toList();
-    if (failed.size() > 1) {
-      List<String> names = new ArrayList<>(listed);
-      failed.stream().filter(node -> !names.contains(node)).forEach(names::add);
+    List<String> names = new ArrayList<>(listed);
+    failed.stream().filter(node -> !names.contains(node)).forEach(names::add);
+    if (failed.size() > 1 && !canReplace(workload, failed)) {
       return new NodeVerdict(
           listed, Optional.of("Several of its nodes failed: " + String.join(", ", names)), next);
     }
-    return new NodeVerdict(List.copyOf(failed), Optional.empty(), next);
+    return new NodeVerdict(names, Optional.empty(), next);
+  }
+
+  /** Whether several nodes are replaced. */
+  private boolean canReplace(CachedWorkload workload, Set<String> failed) {
+    return several
+        && failed.size() <= MOST
+        && workload.assignments().stream()
+            .filter(each -> nodesOf(each).stream().filter(failed::contains).count() > 1)
+            .allMatch(each -> isInWholeSlices(workload, each));
+  }
+
+  /** Whether a pod set has no slices, or one layer of them without a partial one. */
+  private static boolean isInWholeSlices(
+      CachedWorkload workload, CachedWorkload.Assignment assignment) {
+    List<TopologyRequest.Slice> slices =
+        workload.spec().podSets().stream()
+            .filter(podSet -> podSet.name().equals(assignment.name()))
+            .findFirst()
+            .map(podSet -> podSet.topology().slices())
+            .orElse(List.of());
+    long pods = assignment.topology().map(TopologyAssignment::pods).orElse(0L);
+    return slices.isEmpty() || (slices.size() == 1 && pods % slices.getFirst().size() == 0);
   }
 
   private static Optional<Instant> earlier(Optional<Instant> next, Instant at) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 class FailedNodePolicyTest {
 
   private static final Instant NOW = Instant.parse("2026-01-01T00:01:00Z");
-  private static final FailedNodePolicy DEFAULT = new FailedNodePolicy(true, true, false);
+  private static final FailedNodePolicy DEFAULT = new FailedNodePolicy(true, true, false, false);
 
   private final Map<String, NodeState> nodes = new HashMap<>();
   private final List<TopologyPod> pods = new ArrayList<>();
@@ -161,14 +161,14 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
     pod("b", true);
     assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
-    assertThat(verdict(new FailedNodePolicy(false, true, false)).unhealthy()).isEmpty();
+    assertThat(verdict(new FailedNodePolicy(false, true, false, false)).unhealthy()).isEmpty();
     pods.removeIf(pod -> pod.node().equals("b"));
     assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
   }
 
   @Test
   void theDeprecatedGateWaitsForHalfAMinute() {
-    FailedNodePolicy fixed = new FailedNodePolicy(false, true, true);
+    FailedNodePolicy fixed = new FailedNodePolicy(false, true, true, false);
     node("b", Readiness.NOT_READY);
     assertThat(verdict(fixed).unhealthy()).isEmpty();
     assertThat(verdict(fixed).lookAgainAt()).contains(NOW.plusSeconds(30));
@@ -185,7 +185,7 @@ class FailedNodePolicyTest {
     assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
     node("b", Readiness.READY, new Taint("broken", "", "NoSchedule"));
     assertThat(verdict(DEFAULT).unhealthy()).containsExactly("b");
-    assertThat(verdict(new FailedNodePolicy(true, false, false)).unhealthy()).isEmpty();
+    assertThat(verdict(new FailedNodePolicy(true, false, false, false)).unhealthy()).isEmpty();
     tolerations = List.of(new Toleration("broken", "Exists", "", "NoSchedule"));
     assertThat(verdict(DEFAULT).unhealthy()).isEmpty();
     tolerations = List.of();
@@ -219,6 +219,19 @@ class FailedNodePolicyTest {
     node("c", Readiness.READY);
     assertThat(verdict(DEFAULT, "c").evicted()).isEmpty();
     assertThat(verdict(DEFAULT, "c").unhealthy()).containsExactly("b");
+  }
+
+  /** Changes of 0.20, section 4, TASReplaceMultipleFailedNodes. */
+  @Test
+  void severalFailedNodesAreListedWithTheGate() {
+    FailedNodePolicy several = new FailedNodePolicy(true, true, false, true);
+    nodes.remove("b");
+    nodes.remove("c");
+    assertThat(verdict(several, "c").evicted()).isEmpty();
+    assertThat(verdict(several, "c").unhealthy()).containsExactly("c", "b");
+    assertThat(verdict(several).unhealthy()).containsExactly("b", "c");
+    node("c", Readiness.READY);
+    assertThat(verdict(several, "c", "b").unhealthy()).containsExactly("b");
   }
 
   @Test

@@ -168,7 +168,7 @@ public enum FeatureGate {
       "TASReplaceMultipleFailedNodes",
       false,
       ALPHA,
-      OFF,
+      EITHER,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME(

@@ -100,7 +100,8 @@ public final class TopologyModule implements OperatorModule {
             new FailedNodePolicy(
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_POD_TERMINATION),
                 context.isEnabled(FeatureGate.TAS_REPLACE_NODE_ON_NODE_TAINTS),
-                context.isEnabled(FeatureGate.TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME)),
+                context.isEnabled(FeatureGate.TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME),
+                context.isEnabled(FeatureGate.TAS_REPLACE_MULTIPLE_FAILED_NODES)),
             context.workQueue(JobKind.WORKLOAD),
             this::mayAct);
     if (replacesNodes()) {

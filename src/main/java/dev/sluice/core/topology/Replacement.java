@@ -76,7 +76,10 @@ final class Replacement {
       return new Placement.Placed(current, null);
     }
     int anchor = replacement.anchor(together);
-    Placement placement = replacement.place(rules, resources, pods, request, missing, anchor);
+    Placement placement =
+        request.slices().size() == 1 && partial == 0
+            ? replacement.placeSlices(rules, resources, pods, request, missing, anchor)
+            : replacement.place(rules, resources, pods, request, missing, anchor);
     return placement instanceof Placement.Placed(var found, var leader)
         ? new Placement.Placed(replacement.merged(current, found, request), leader)
         : placement;
@@ -96,6 +99,83 @@ final class Replacement {
       }
     }
     return -1;
+  }
+
+  /**
+   * Fills incomplete slices where they are, and places whole ones like any others. Several nodes
+   * may be lost, so that several slices are incomplete.
+   */
+  private Placement placeSlices(
+      PlacementRules rules,
+      ToIntFunction<String> resources,
+      Pods pods,
+      TopologyRequest request,
+      int missing,
+      int anchor) {
+    TopologyRequest.Slice slice = request.slices().getFirst();
+    int level = tree.spec().levels().indexOf(slice.level());
+    Map<Integer, Integer> sums = new TreeMap<>();
+    kept.forEach((leaf, count) -> sums.merge(tree.ancestor(level, leaf), count, Integer::sum));
+    sums.replaceAll((domain, count) -> (slice.size() - count % slice.size()) % slice.size());
+    sums.values().removeIf(lacking -> lacking == 0);
+    int whole = missing - sums.values().stream().mapToInt(Integer::intValue).sum();
+    if (sums.size() < 2 || whole < 0 || whole % slice.size() != 0) {
+      return place(rules, resources, pods, request, missing, anchor);
+    }
+    List<TopologyAssignment.Domain> found = new ArrayList<>();
+    try {
+      for (Map.Entry<Integer, Integer> each : sums.entrySet()) {
+        boolean[] closed = new boolean[tree.leaves()];
+        for (int i = 0; i < closed.length; i++) {
+          closed[i] = isLost(i) || tree.ancestor(level, i) != each.getKey();
+        }
+        Pods lacking = new Pods(each.getValue(), pods.perPod(), pods.constraints());
+        Placement placement =
+            TopologyPlacer.place(
+                tree,
+                rules,
+                resources,
+                new PlacementRequest(lacking, null, TopologyRequest.required(slice.level())),
+                false,
+                closed);
+        if (!(placement instanceof Placement.Placed placed)) {
+          return placement;
+        }
+        placed.pods().domains().forEach(domain -> use(resources, pods, domain, 1));
+        found.addAll(placed.pods().domains());
+      }
+      if (whole > 0) {
+        Placement placement = place(rules, resources, pods, request, whole, anchor);
+        if (!(placement instanceof Placement.Placed placed)) {
+          return placement;
+        }
+        found.addAll(placed.pods().domains());
+        placed.pods().domains().forEach(domain -> use(resources, pods, domain, 1));
+      }
+      return new Placement.Placed(
+          new TopologyAssignment(tree.spec().assignedLevels(), found), null);
+    } finally {
+      found.forEach(domain -> use(resources, pods, domain, -1));
+    }
+  }
+
+  private boolean isLost(int leaf) {
+    return lost.contains(tree.value(tree.levels() - 1, leaf));
+  }
+
+  /** Counts what pods use of a node; with a negative sign, takes it back. */
+  private void use(
+      ToIntFunction<String> resources, Pods pods, TopologyAssignment.Domain domain, int sign) {
+    int leaf = tree.leafOfHost(domain.values().getLast());
+    long count = (long) sign * domain.count();
+    pods.perPod()
+        .forEach(
+            (resource, amount) -> {
+              if (!resource.equals("pods")) {
+                tree.use(leaf, resources.applyAsInt(resource), Math.max(0, amount) * count);
+              }
+            });
+    tree.use(leaf, resources.applyAsInt("pods"), count);
   }
 
   private Placement place(
@@ -125,9 +205,7 @@ final class Replacement {
     }
     boolean[] closed = new boolean[tree.leaves()];
     for (int i = 0; i < closed.length; i++) {
-      closed[i] =
-          lost.contains(tree.value(tree.levels() - 1, i))
-              || (level >= 0 && (leaf < 0 || !tree.isTogether(level, leaf, i)));
+      closed[i] = isLost(i) || (level >= 0 && (leaf < 0 || !tree.isTogether(level, leaf, i)));
     }
     TopologyRequest rest =
         level < 0

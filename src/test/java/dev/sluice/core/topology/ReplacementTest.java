@@ -147,4 +147,47 @@ class ReplacementTest {
     assertThat(replaced(TopologyRequest.unconstrained(), assignment("b1=2", "a1=1"), null, "b2"))
         .containsExactly("b1=2", "a1=1");
   }
+
+  /** Changes of 0.20, section 4, TASReplaceMultipleFailedNodes: each slice keeps its domain. */
+  @Test
+  void severalIncompleteSlicesAreFilledWhereTheyAre() {
+    TopologyRequest slices = TopologyRequest.sliced(new Slice("rack", 4));
+    TopologyAssignment current = assignment("a1=2", "a2=2", "b1=2", "b2=2");
+    assertThat(replaced(slices, current, null, "a2", "b2"))
+        .containsExactly("a1=2", "a3=2", "b1=2", "b3=2");
+  }
+
+  @Test
+  void whatSeveralSlicesLackIsToldByTheirDomains() {
+    TopologyRequest slices = TopologyRequest.sliced(new Slice("rack", 3));
+    assertThat(replaced(slices, assignment("a1=2", "a2=1", "b1=1", "b2=2"), null, "a2", "b2"))
+        .containsExactly("a1=2", "a3=1", "b1=1", "b3=2");
+    long before = Objects.requireNonNull(cache.tree("f")).free(2, cache.resource("cpu"));
+    assertThat(before).as("a search changes no usage").isEqualTo(2);
+  }
+
+  @Test
+  void severalSlicesWithoutRoomInADomainHaveNone() {
+    TopologyRequest slices = TopologyRequest.sliced(new Slice("rack", 4));
+    use(assignment("b3=1"));
+    assertThat(replaced(slices, assignment("a1=2", "a2=2", "b1=2", "b2=2"), null, "a2", "b2"))
+        .isEmpty();
+    assertThat(Objects.requireNonNull(cache.tree("f")).free(2, cache.resource("cpu"))).isEqualTo(2);
+  }
+
+  @Test
+  void severalLostNodesWithoutSlicesAreReplacedTogether() {
+    assertThat(
+            replaced(
+                TopologyRequest.required("rack"),
+                assignment("b1=1", "b2=1", "b3=1"),
+                null,
+                "b1",
+                "b2"))
+        .isEmpty();
+    assertThat(
+            replaced(
+                TopologyRequest.required("rack"), assignment("a1=1", "a2=1"), null, "a1", "a2"))
+        .containsExactly("a3=2");
+  }
 }
