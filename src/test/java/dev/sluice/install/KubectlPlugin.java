@@ -91,8 +91,12 @@ final class KubectlPlugin {
         .contains(" in ClusterQueue pool, ")
         .endsWith("exit 0");
     assertThat(run("pending", "main", "-n", namespace))
-        .containsPattern("\n1 +[0-9-]+ +%s +%s +main\n".formatted(namespace, first))
+        .containsPattern("\n1 +[0-9-]+ +%s +%s +main +[^ ]+\n".formatted(namespace, first))
         .endsWith("exit 0");
+    assertThat(run("when", "job", last, "-n", namespace))
+        .containsPattern("-%s-[0-9a-f]+: .*start".formatted(last))
+        .endsWith("exit 0");
+    assertThat(run("when", "none", "-n", namespace)).endsWith("exit 1");
     assertThat(run("explain", "none", "-n", namespace)).endsWith("exit 1");
     assertThat(run("dance")).contains("unknown command dance").endsWith("exit 2");
   }

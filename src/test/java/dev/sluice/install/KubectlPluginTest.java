@@ -1,0 +1,137 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the script {@code kubectl-sluice} makes of the answers of a cluster, which are played. */
+class KubectlPluginTest {
+
+  private static final long LIMIT_SECONDS = 60;
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  @TempDir
+  Path directory;
+
+  @BeforeEach
+  void playKubectl() throws Exception {
+    Path kubectl = directory.resolve("kubectl");
+    Files.writeString(
+        kubectl,
+        """
+        #!/bin/sh
+        printf '%s\\n' "$*" >> "$ASKED"
+        case "$*" in
+          *explanation*) cat "$ANSWERS/explanation" ;;
+          *pendingworkloads*) cat "$ANSWERS/pending" ;;
+          *"get workloads.kueue.x-k8s.io"*) cat "$ANSWERS/workloads" ;;
+          *) exit 1 ;;
+        esac
+        """);
+    Files.setPosixFilePermissions(kubectl, PosixFilePermissions.fromString("rwx------"));
+    answer(
+        "workloads",
+        """
+        Workload job-train-1a2b3 job-train-1a2b3
+        Job train job-train-1a2b3
+        Workload jobset-train-4c5d6 jobset-train-4c5d6
+        JobSet train jobset-train-4c5d6
+        Workload alone alone
+        """);
+    answer(
+        "explanation",
+        """
+        position 1 in ClusterQueue cq, 0 in LocalQueue lq (0 is next), priority 0
+        starts in about 10m (8m to 12m), at 2026-01-01T00:10:00Z, by declared run times; so it is
+        """);
+  }
+
+  private void answer(String name, String text) throws Exception {
+    Files.writeString(directory.resolve(name), text);
+  }
+
+  private List<String> asked() throws Exception {
+    return Files.readAllLines(directory.resolve("asked"));
+  }
+
+  /** What it prints on both streams, and then its exit code. */
+  private String run(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>(List.of("sh", "kubectl-sluice"));
+    command.addAll(List.of(arguments));
+    Path output = directory.resolve("output");
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+    builder.environment().merge("PATH", directory.toString(), (path, first) -> first + ":" + path);
+    builder.environment().put("ANSWERS", directory.toString());
+    builder.environment().put("ASKED", directory.resolve("asked").toString());
+    Process process = builder.start();
+    assertThat(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
+    return Files.readString(output, StandardCharsets.UTF_8) + "exit " + process.exitValue();
+  }
+
+  @Test
+  void whenTellsOfWorkloadsOfJobsOfAnyKind() throws Exception {
+    String starts = ": starts in about 10m (8m to 12m), at 2026-01-01T00:10:00Z";
+    assertThat(run("when", "train", "-n", "team"))
+        .contains("job-train-1a2b3" + starts, "jobset-train-4c5d6" + starts)
+        .endsWith("exit 0");
+    assertThat(run("when", "jobsets", "train", "-n", "team"))
+        .contains("jobset-train-4c5d6" + starts)
+        .doesNotContain("job-train-1a2b3");
+    assertThat(run("when", "jobs.batch", "train", "-n", "team"))
+        .contains("job-train-1a2b3" + starts)
+        .doesNotContain("jobset-train-4c5d6");
+    assertThat(run("when", "alone", "-n", "team")).startsWith("alone" + starts);
+    assertThat(asked())
+        .contains(
+            "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/alone/explanation?output=text");
+  }
+
+  @Test
+  void whenTellsWhyThereIsNoTime() throws Exception {
+    answer("explanation", "not pending: admitted\nruns about 10m\n");
+    assertThat(run("when", "alone", "-n", "team"))
+        .isEqualTo("alone: not pending: admitted\nexit 0");
+    answer("explanation", "position 1\nnever starts, as it is: it is too large\n");
+    assertThat(run("when", "alone", "-n", "team"))
+        .isEqualTo("alone: never starts, as it is: it is too large\nexit 0");
+    answer("explanation", "position 1\n");
+    assertThat(run("when", "alone", "-n", "team"))
+        .isEqualTo("alone: not computed yet, ask again\nexit 0");
+    assertThat(run("when", "none", "-n", "team")).contains("team/none").endsWith("exit 1");
+    assertThat(run("when")).endsWith("exit 2");
+  }
+
+  @Test
+  void pendingHasAColumnWithStarts() throws Exception {
+    answer(
+        "pending",
+        """
+        {"kind":"PendingWorkloadsSummary","items":[\
+        {"metadata":{"name":"a","namespace":"team","ownerReferences":[{"name":"j"}]},\
+        "priority":7,"localQueueName":"lq","positionInClusterQueue":0,"positionInLocalQueue":0,\
+        "estimatedStartTime":"2026-01-01T00:10:00Z","estimateBasis":"Learned"},\
+        {"metadata":{"name":"b","namespace":"team"},\
+        "priority":7,"localQueueName":"lq","positionInClusterQueue":1,"positionInLocalQueue":1,\
+        "estimateBasis":"Never"},\
+        {"metadata":{"name":"c","namespace":"team"},\
+        "priority":7,"localQueueName":"lq","positionInClusterQueue":2,"positionInLocalQueue":2}]}
+        """);
+
+    assertThat(run("pending", "lq", "-n", "team"))
+        .containsPattern("LOCALQUEUE +STARTS\n")
+        .containsPattern("0 +7 +team +a +lq +2026-01-01T00:10:00Z\n")
+        .containsPattern("1 +7 +team +b +lq +never\n")
+        .containsPattern("2 +7 +team +c +lq +-\n");
+    assertThat(asked().getLast()).endsWith("/localqueues/lq/pendingworkloads?estimates=true");
+  }
+}
