@@ -149,7 +149,11 @@ public final class OperatorApplication implements AutoCloseable {
             simulations);
     DashboardModule dashboard =
         new DashboardModule(
-            context, servers.keys().visibility(), informers, scheduler, workloads, multiKueue);
+            context,
+            servers.keys().visibility(),
+            DashboardModule.sources(context, informers, scheduler, workloads, runTimes, multiKueue),
+            scheduler,
+            workloads);
     CertificateModule certificates = new CertificateModule(context, servers);
     InstallationModule installation =
         new InstallationModule(context, servers, jobs.definitions(), installer);

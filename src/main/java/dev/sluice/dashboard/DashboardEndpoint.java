@@ -11,6 +11,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.dashboard.ChangeFeed.Audience;
 import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.dashboard.Viewer.Kind;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestUsers;
@@ -52,9 +53,18 @@ public final class DashboardEndpoint implements HttpHandler {
   private static final Pattern PENDING =
       Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
   private static final Pattern TOPOLOGY = Pattern.compile(API + "topologies/([^/]+)((?:/[^/]+)*)");
+  private static final Pattern STARTS = Pattern.compile(API + "starts/clusterqueues/([^/]+)");
+
+  /** The most pending Workloads among which those of a time line are looked for. */
+  private static final int PLANNED = 1_000;
+
+  /** A page waits for expected starts for so long, and then is shown without them. */
+  private static final Duration STARTS_TIMEOUT = Duration.ofMillis(500);
+
   private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration STREAM_TIME = Duration.ofSeconds(55);
 
+  private static final String NO_CLUSTER_QUEUES = "you may not list ClusterQueues";
   private static final String NO_TOPOLOGIES = "you may not list Topologies";
 
   /** The most streams of one user at a time. */
@@ -163,6 +173,10 @@ public final class DashboardEndpoint implements HttpHandler {
     if (pending.matches()) {
       return pending(request, viewer, pending);
     }
+    Matcher starts = STARTS.matcher(request.path());
+    if (starts.matches()) {
+      return starts(viewer, starts.group(1));
+    }
     Matcher domain = TOPOLOGY.matcher(request.path());
     if (domain.matches()) {
       return topology(viewer, domain.group(1), domain.group(2));
@@ -208,7 +222,37 @@ public final class DashboardEndpoint implements HttpHandler {
             sources.engine().pendingReason(found.get().id()),
             QUERY_TIMEOUT,
             "why a Workload waits");
-    return json(workload.of(found.get(), waiting, viewer.namespaces(Kind.WORKLOADS)));
+    Optional<StartEstimate> start =
+        waiting.map(
+            report ->
+                sources
+                    .starts()
+                    .apply(report.clusterQueue(), STARTS_TIMEOUT)
+                    .get(found.get().id()));
+    return json(workload.of(found.get(), waiting, start, viewer.namespaces(Kind.WORKLOADS)));
+  }
+
+  private Response starts(Viewer viewer, String clusterQueue) throws EngineAnswer.MissingException {
+    if (!viewer.sees(Kind.CLUSTER_QUEUES)) {
+      return failure(403, NO_CLUSTER_QUEUES);
+    }
+    Optional<List<PendingPosition>> positions =
+        EngineAnswer.await(
+            sources.engine().pendingInClusterQueue(clusterQueue, 0, PLANNED),
+            QUERY_TIMEOUT,
+            "the pending Workloads of a queue");
+    return positions
+        .map(
+            found ->
+                json(
+                    StartsDocument.of(
+                        found,
+                        found.isEmpty()
+                            ? Map.of()
+                            : sources.starts().apply(clusterQueue, STARTS_TIMEOUT),
+                        viewer.namespaces(Kind.WORKLOADS),
+                        sources.clock().instant())))
+        .orElseGet(() -> failure(404, "the queue does not exist"));
   }
 
   private Response pending(Request request, Viewer viewer, Matcher path)
@@ -216,12 +260,14 @@ public final class DashboardEndpoint implements HttpHandler {
     WorkloadFilter page = WorkloadFilter.parse(request.query());
     CompletableFuture<Optional<List<PendingPosition>>> asked;
     int total;
+    String clusterQueue;
     if (path.group(1) != null) {
       String name = path.group(1);
       if (!viewer.sees(Kind.CLUSTER_QUEUES)) {
-        return failure(403, "you may not list ClusterQueues");
+        return failure(403, NO_CLUSTER_QUEUES);
       }
       total = sources.views().clusterQueue(name).map(DashboardEndpoint::pending).orElse(0);
+      clusterQueue = name;
       asked = sources.engine().pendingInClusterQueue(name, page.offset(), page.limit());
     } else {
       LocalQueueId id = new LocalQueueId(path.group(2), path.group(3));
@@ -229,6 +275,7 @@ public final class DashboardEndpoint implements HttpHandler {
         return failure(403, "you may not list LocalQueues in namespace " + id.namespace());
       }
       total = sources.views().localQueue(id).map(DashboardEndpoint::pending).orElse(0);
+      clusterQueue = sources.views().localQueue(id).map(LocalQueueView::clusterQueue).orElse("");
       asked = sources.engine().pendingInLocalQueue(id, page.offset(), page.limit());
     }
     Optional<List<PendingPosition>> positions =
@@ -239,7 +286,11 @@ public final class DashboardEndpoint implements HttpHandler {
                 positions.get(),
                 page.offset(),
                 Math.max(total, positions.get().size()),
-                viewer.namespaces(Kind.WORKLOADS)))
+                viewer.namespaces(Kind.WORKLOADS),
+                sources
+                    .starts()
+                    .apply(
+                        clusterQueue, positions.get().isEmpty() ? Duration.ZERO : STARTS_TIMEOUT)))
         : failure(404, "the queue does not exist");
   }
 
@@ -401,6 +452,7 @@ public final class DashboardEndpoint implements HttpHandler {
             "rows.js",
             "overview.js",
             "queues.js",
+            "starts.js",
             "workloads.js",
             "workload.js",
             "topology.js",

@@ -2,10 +2,15 @@ package dev.sluice.dashboard;
 
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.record.WorkloadLister;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
+import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
@@ -17,6 +22,8 @@ import java.util.function.Supplier;
  * @param caches the objects of queues, flavors and topologies
  * @param workloads the Workloads
  * @param engine answers for positions and reasons
+ * @param starts when the pending Workloads of a ClusterQueue's tree are expected to start; takes
+ *     how long to wait for that, and computes nothing if it is zero
  * @param workerClusters the worker clusters, if there is MultiKueue
  * @param deciding whether this process is the one that decides
  * @param clock the time
@@ -26,6 +33,7 @@ public record DashboardSources(
     InformerCaches caches,
     WorkloadLister workloads,
     SchedulerQueries engine,
+    BiFunction<String, Duration, Map<WorkloadId, StartEstimate>> starts,
     Supplier<Collection<WorkerCluster>> workerClusters,
     BooleanSupplier deciding,
     InstantSource clock) {

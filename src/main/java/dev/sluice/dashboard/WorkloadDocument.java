@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
@@ -35,10 +36,14 @@ final class WorkloadDocument {
    * The document.
    *
    * @param waiting what the scheduler says, if the Workload is pending
+   * @param start when it is expected to start, if it is pending and that is known
    * @param namespaces the namespaces whose Workloads may be named
    */
   ObjectNode of(
-      CachedWorkload workload, Optional<PendingReport> waiting, Predicate<String> namespaces) {
+      CachedWorkload workload,
+      Optional<PendingReport> waiting,
+      Optional<StartEstimate> start,
+      Predicate<String> namespaces) {
     ObjectNode document = JsonMappers.JSON.createObjectNode();
     rows.describe(document, workload);
     document.put("uid", workload.id().uid());
@@ -79,7 +84,12 @@ final class WorkloadDocument {
         .nominated()
         .forEach(name -> document.withArray("nominated").add(name));
     workload.closedGates().forEach(gate -> document.withArray("closedGates").add(gate));
-    waiting.ifPresent(known -> explain(document.putObject("waiting"), known, namespaces));
+    waiting.ifPresent(
+        known -> {
+          ObjectNode node = document.putObject("waiting");
+          explain(node, known, namespaces);
+          start.ifPresent(estimate -> StartsDocument.describe(node, estimate));
+        });
     return document;
   }
 

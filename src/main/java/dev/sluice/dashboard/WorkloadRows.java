@@ -6,6 +6,8 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
@@ -14,6 +16,7 @@ import dev.sluice.workload.record.CachedWorkload.PodSet;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
@@ -60,9 +63,14 @@ final class WorkloadRows {
    * Pending Workloads at their positions.
    *
    * @param total how many are pending, those of hidden namespaces too
+   * @param starts when Workloads are expected to start, as far as that is known
    */
   ObjectNode pending(
-      List<PendingPosition> positions, int offset, int total, Predicate<String> namespaces) {
+      List<PendingPosition> positions,
+      int offset,
+      int total,
+      Predicate<String> namespaces,
+      Map<WorkloadId, StartEstimate> starts) {
     ObjectNode document =
         JsonMappers.JSON.createObjectNode().put("total", total).put("offset", offset);
     ArrayNode items = document.putArray("items");
@@ -83,6 +91,10 @@ final class WorkloadRows {
         row.put("namespace", position.id().namespace()).put("name", position.id().name());
       }
       row.put("priority", position.priority());
+      StartEstimate start = starts.get(position.id());
+      if (start != null) {
+        StartsDocument.describe(row, start);
+      }
     }
     return document;
   }

@@ -120,6 +120,34 @@ class DashboardEndpointTest {
   }
 
   @Test
+  void startsAreToldOfWorkloadsThatMayBeSeen() throws IOException {
+    JsonNode plan = get("admin", "starts/clusterqueues/vision-train", "");
+    assertThat(plan.path("items")).isNotEmpty();
+    JsonNode start = plan.at("/items/0/start");
+    assertThat(start.path("basis").asText()).isEqualTo("Learned");
+    assertThat(start.path("text").asText()).startsWith("starts in about 1h");
+    JsonNode rows = get("admin", "pending/clusterqueues/vision-train", "").path("items");
+    assertThat(rows.get(0).at("/start/expected")).isEqualTo(start.path("expected"));
+    JsonNode last = rows.get(rows.size() - 1);
+    assertThat(last.at("/start/basis").asText()).isEqualTo("Never");
+    assertThat(last.at("/start").has("expected")).isFalse();
+    JsonNode one =
+        get(
+            "admin",
+            "workloads/"
+                + plan.at("/items/0/namespace").asText()
+                + "/"
+                + plan.at("/items/0/name").asText(),
+            "");
+    assertThat(one.at("/waiting/start")).isEqualTo(start);
+
+    assertThat(answer("GET", "/api/v1/starts/clusterqueues/none", "", "admin").status())
+        .isEqualTo(404);
+    assertThat(answer("GET", "/api/v1/starts/clusterqueues/vision-train", "", "tenant").status())
+        .isEqualTo(403);
+  }
+
+  @Test
   void nodesAreShownDomainByDomain() throws IOException {
     assertThat(get("admin", "topologies", "").toString())
         .isEqualTo("{\"items\":[{\"flavor\":\"a100\",\"topology\":\"data-center\"}]}");

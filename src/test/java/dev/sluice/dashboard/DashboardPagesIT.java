@@ -86,6 +86,40 @@ class DashboardPagesIT {
     }
   }
 
+  @Test
+  void startsAreToldInListsOnPagesAndOnATimeLine() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(100);
+        Chromium browser = Chromium.startOrSkip()) {
+      logIn(browser, dashboard, "admin");
+      browser.awaitText("Cohorts and queues");
+      for (boolean dark : new boolean[] {false, true}) {
+        for (int width : new int[] {1280, 390}) {
+          browser.show(width, width == 390 ? 844 : 860, dark);
+          browser.evaluate("location.hash = '#/queue/vision-train'");
+          browser.awaitText("Planned");
+          browser.await("document.querySelectorAll('.plan-row svg .plan-range').length > 1");
+          browser.await("document.querySelector('.rows a.row .starts')");
+          browser.awaitText("in 59 min");
+          assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+              .isLessThanOrEqualTo(width);
+          browser.picture(
+              IMAGES.resolve(
+                  "dashboard-starts-%d-%s.png".formatted(width, dark ? "dark" : "light")));
+        }
+      }
+      browser.show(1280, 860, false);
+      assertThat(
+              browser
+                  .evaluate("[...document.querySelectorAll('.rows a.row .starts')][0].textContent")
+                  .asText())
+          .startsWith("in ");
+      browser.evaluate("document.querySelector('a.plan-row').click()");
+      browser.awaitText("Expected start");
+      browser.awaitText("by learned run times");
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
   @Tag(BuildBreadth.NIGHTLY)
   @Test
   void picturesOfAllPages() throws Exception {

@@ -38,6 +38,7 @@ final class PlayedDashboard implements AutoCloseable {
                 caches(),
                 scheduler,
                 scheduler,
+                (clusterQueue, patience) -> scheduler.starts(clusterQueue),
                 () ->
                     List.of(
                         new WorkerCluster("east", true, "Active", "Connected"),

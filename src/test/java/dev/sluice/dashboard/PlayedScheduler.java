@@ -17,6 +17,7 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.WorkloadLister;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -322,6 +324,28 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
             .toList(),
         offset,
         limit);
+  }
+
+  /** Every pending Workload starts an hour after the one before; the last one never does. */
+  Map<WorkloadId, StartEstimate> starts(String clusterQueue) {
+    Map<WorkloadId, StartEstimate> starts = new HashMap<>();
+    List<CachedWorkload> waiting = pending(clusterQueue);
+    for (int i = 0; i < waiting.size(); i++) {
+      Instant at = now.plusSeconds(3_600L * (i + 1));
+      boolean last = i == waiting.size() - 1;
+      starts.put(
+          waiting.get(i).id(),
+          new StartEstimate(
+              last ? StartEstimate.Basis.NEVER : StartEstimate.Basis.LEARNED,
+              last
+                  ? Optional.empty()
+                  : Optional.of(
+                      new StartEstimate.StartRange(
+                          at.minusSeconds(600), at, Optional.of(at.plusSeconds(600)))),
+              now,
+              List.of("no job arrives before it starts")));
+    }
+    return starts;
   }
 
   @Override

@@ -37,26 +37,40 @@ public final class DashboardModule implements OperatorModule {
   private final ChangeFeed feed = new ChangeFeed();
   private @Nullable HttpService service;
 
-  /** Connected to what it shows; {@code keys} is what the servers present. */
-  public DashboardModule(
+  /** What it shows. */
+  public static DashboardSources sources(
       OperatorContext context,
-      ReloadableKeyManager keys,
       InformerModule informers,
       SchedulerModule scheduler,
       WorkloadModule workloads,
+      RunTimeModule runTimes,
       MultiKueueModule multiKueue) {
+    return new DashboardSources(
+        ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
+        informers.caches(),
+        workloads.cache(),
+        scheduler.clientQueries(),
+        runTimes.queueStarts()::ofClusterQueue,
+        multiKueue::workerClusters,
+        context.leadership()::leading,
+        context.clock());
+  }
+
+  /**
+   * Told of changes by the engine and by the Workloads.
+   *
+   * @param keys what the server presents
+   */
+  public DashboardModule(
+      OperatorContext context,
+      ReloadableKeyManager keys,
+      DashboardSources sources,
+      SchedulerModule scheduler,
+      WorkloadModule workloads) {
     this.context = context;
     this.settings = context.configuration().dashboard();
     this.keys = keys;
-    sources =
-        new DashboardSources(
-            ExistingQueueViews.of(scheduler.engine().views(), informers.caches()),
-            informers.caches(),
-            workloads.cache(),
-            scheduler.clientQueries(),
-            multiKueue::workerClusters,
-            context.leadership()::leading,
-            context.clock());
+    this.sources = sources;
     if (settings.enabled()) {
       scheduler.engine().listen(feed);
       workloads.cache().listen(feed);

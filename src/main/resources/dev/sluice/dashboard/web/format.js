@@ -7,6 +7,9 @@ export function setNow(text) {
   skew = Date.parse(text) - Date.now();
 }
 
+/** The server's time, in milliseconds. */
+export const serverTime = () => Date.now() + skew;
+
 const whole = new Intl.NumberFormat('en', {maximumFractionDigits: 0});
 const short = new Intl.NumberFormat('en', {maximumSignificantDigits: 4});
 const UNITS = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];

@@ -2,7 +2,8 @@
 
 import {h} from './dom.js';
 import {path} from './api.js';
-import {ago, amount, count, moment} from './format.js';
+import {ago, amount, count, moment, serverTime} from './format.js';
+import {startCell} from './starts.js';
 
 export const STATES = {
   pending: 'Pending',
@@ -108,6 +109,7 @@ export function workloadRow(item, withPosition) {
       h('span', {}, item.message || item.reason)),
   h('span.priority', {role: 'cell', title: 'priority'}, String(item.priority ?? '')),
   h('span.state', {role: 'cell'}, item.state && stateBadge(item.state)),
+  withPosition && h('span.starts', {role: 'cell', title: item.start?.text}, startCell(item.start, serverTime())),
   h('span.when', {role: 'cell'}, item.since && time(item.since)));
 }
 
@@ -118,5 +120,6 @@ export const workloadHeads = withPosition => [
   h('span.why', {role: 'columnheader'}, 'Reason'),
   h('span.priority', {role: 'columnheader'}, 'Priority'),
   h('span.state', {role: 'columnheader'}, 'State'),
+  withPosition && h('span.starts', {role: 'columnheader'}, 'Starts'),
   h('span.when', {role: 'columnheader'}, 'Since'),
 ];

@@ -7,6 +7,7 @@ import {
   empty, figure, localQueueLink, problems, queueLink, quotaLine, section, workloadHeads, workloadRow,
 } from './parts.js';
 import {Rows} from './rows.js';
+import {timeLine} from './starts.js';
 
 const numbers = queue => [
   h('td.number', {}, count(queue.pending)),
@@ -96,9 +97,14 @@ function pendingList(source) {
 export function queuePage({app, parts: [name]}) {
   let data = null;
   let queue = null;
+  let plan = null;
   const list = pendingList(path('pending', 'clusterqueues', name));
   const load = async signal => {
-    data = await get('overview', {}, signal);
+    // what is planned is left out where it can't be told
+    [data, plan] = await Promise.all([
+      get('overview', {}, signal),
+      get(path('starts', 'clusterqueues', name), {}, signal).catch(() => null),
+    ]);
     queue = data.clusterQueues.find(each => each.name === name);
   };
   return {
@@ -130,6 +136,8 @@ export function queuePage({app, parts: [name]}) {
             figure(queue.admitted, 'Admitted',
                 `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
         section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
+        plan?.items.length > 0 && section('Planned',
+            'when pending Workloads are expected to start, if no job arrives', timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
         local.length > 0 && section('LocalQueues', count(local.length), localQueueTable(local, false)),
       ];

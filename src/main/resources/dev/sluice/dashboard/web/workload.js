@@ -3,6 +3,7 @@
 import {h} from './dom.js';
 import {get, path} from './api.js';
 import {amount, count, moment} from './format.js';
+import {basis} from './starts.js';
 import {
   empty, localQueueLink, queueLink, section, stateBadge, time, workloadLink,
 } from './parts.js';
@@ -29,6 +30,14 @@ function waits(data) {
           fact('Position in ClusterQueue', String(waiting.positionInClusterQueue)),
           fact('Position in LocalQueue', String(waiting.positionInLocalQueue)),
           fact('Priority', String(waiting.priority))),
+      waiting?.start && [
+        h('p.start', {}, waiting.start.text),
+        waiting.start.expected && h('dl.facts', {},
+            fact('Earliest start', moment(waiting.start.earliest)),
+            fact('Expected start', moment(waiting.start.expected)),
+            fact('Latest start', waiting.start.latest ? moment(waiting.start.latest) : 'nobody can tell'),
+            fact('Basis', basis(waiting.start))),
+      ],
       waiting?.turn && h('p', {},
           `LocalQueue ${waiting.turn.first} comes first: it used ${waiting.turn.usedByFirst}, this one ${waiting.turn.used}.`),
       waiting?.holders.length > 0 && [

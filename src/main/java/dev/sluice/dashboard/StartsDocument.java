@@ -1,0 +1,66 @@
+package dev.sluice.dashboard;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.starts.StartEstimate;
+import dev.sluice.visibility.StartText;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+/** When pending Workloads are expected to start (docs/expected-starts.md). */
+final class StartsDocument {
+
+  /** A time line has so many rows. */
+  private static final int MOST = 20;
+
+  private StartsDocument() {}
+
+  /**
+   * What is planned in a queue: the first pending Workloads of which a time is known. Workloads of
+   * hidden namespaces are left out.
+   */
+  static ObjectNode of(
+      List<PendingPosition> positions,
+      Map<WorkloadId, StartEstimate> starts,
+      Predicate<String> namespaces,
+      Instant now) {
+    ObjectNode document = JsonMappers.JSON.createObjectNode().put("now", now.toString());
+    ArrayNode items = document.putArray("items");
+    for (PendingPosition position : positions) {
+      StartEstimate start = starts.get(position.id());
+      if (start != null
+          && start.range().isPresent()
+          && namespaces.test(position.id().namespace())
+          && items.size() < MOST) {
+        describe(
+            items
+                .addObject()
+                .put("position", position.inClusterQueue())
+                .put("namespace", position.id().namespace())
+                .put("name", position.id().name()),
+            start);
+      }
+    }
+    return document;
+  }
+
+  /** Adds an estimate to what is shown of a Workload. */
+  static void describe(ObjectNode node, StartEstimate estimate) {
+    ObjectNode start = node.putObject("start").put("basis", estimate.basis().apiName());
+    estimate
+        .range()
+        .ifPresent(
+            range -> {
+              start
+                  .put("earliest", range.earliest().toString())
+                  .put("expected", range.expected().toString());
+              range.latest().ifPresent(latest -> start.put("latest", latest.toString()));
+            });
+    start.put("text", StartText.line(estimate));
+  }
+}
