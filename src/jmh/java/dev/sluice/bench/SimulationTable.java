@@ -65,11 +65,12 @@ public final class SimulationTable {
       long end = start + 2_000_000_000L;
       SimulationResult result =
           Simulation.of(
-              state,
-              asked,
-              _ -> AN_HOUR,
-              new StartForecast.Options(11, Duration.ofDays(30), Duration.ofSeconds(30), 1),
-              () -> System.nanoTime() < end);
+                  state,
+                  asked,
+                  _ -> AN_HOUR,
+                  new StartForecast.Options(11, Duration.ofDays(30), Duration.ofSeconds(30), 1),
+                  () -> System.nanoTime() < end)
+              .orElseThrow();
       if (i >= 0) {
         times[i] = (System.nanoTime() - start) / 1e6;
         results.add(result);

@@ -131,11 +131,12 @@ final class AskedWorld {
     EngineState before = scheduler.export();
     SimulationResult result =
         Simulation.of(
-            before,
-            workload,
-            _ -> AN_HOUR,
-            new StartForecast.Options(3, Duration.ofDays(300), Duration.ofSeconds(30), 1),
-            () -> true);
+                before,
+                workload,
+                _ -> AN_HOUR,
+                new StartForecast.Options(3, Duration.ofDays(300), Duration.ofSeconds(30), 1),
+                () -> true)
+            .orElseThrow();
     answers.merge(result.feasibility(), 1, Integer::sum);
 
     Map<String, PendingWorkload> knownBefore = known;

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,8 +29,8 @@ public final class SimulationModule implements OperatorModule {
   /** How long a dry run waits: reviews have four seconds. */
   private static final Duration DRY_RUN = Duration.ofSeconds(1);
 
-  /** Dry runs that wait at the same time: half of the fewest threads that reviews have. */
-  private static final int DRY_RUNS = 2;
+  /** Dry runs that wait at the same time: half of the fewest threads of a namespace's reviews. */
+  private static final int DRY_RUNS = 1;
 
   private final ExecutorService oneByOne =
       Executors.newSingleThreadExecutor(
@@ -80,20 +81,26 @@ public final class SimulationModule implements OperatorModule {
             .isEmpty()) {
       return List.of();
     }
-    if (!dryRuns.tryAcquire()) {
-      return busy();
-    }
+    AtomicBoolean isWaiting = new AtomicBoolean();
     try {
-      requestBudget.take(request.user());
       ObjectNode copy = job.deepCopy();
       copy.withObjectProperty("metadata").put("namespace", request.namespace());
-      return switch (jobSimulator.of(copy, DRY_RUN)) {
+      Answer answer =
+          jobSimulator.of(
+              copy,
+              () -> {
+                requestBudget.take(request.user());
+                if (!dryRuns.tryAcquire()) {
+                  throw new OverBudgetException("too many dry runs", DRY_RUN);
+                }
+                isWaiting.set(true);
+                return new WorkloadSimulator.Asker(request.user(), DRY_RUN);
+              });
+      return switch (answer) {
         case Answer.Busy() -> busy();
         case Answer.NotQueued _ -> List.of();
         case Answer.Simulated(var result) ->
-            SimulationDocument.text(SimulationDocument.of(result, namespace -> false)).stream()
-                .map(line -> BEGIN + line)
-                .toList();
+            SimulationDocument.withoutNames(result).stream().map(line -> BEGIN + line).toList();
       };
     } catch (OverBudgetException e) {
       return busy();
@@ -101,7 +108,9 @@ public final class SimulationModule implements OperatorModule {
       LOG.warn("job={}/{} simulated=false", request.namespace(), request.name(), e);
       return List.of();
     } finally {
-      dryRuns.release();
+      if (isWaiting.get()) {
+        dryRuns.release();
+      }
     }
   }
 

@@ -12,7 +12,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
@@ -41,6 +43,12 @@ public final class WorkloadSimulator {
    */
   private static final Duration LONGEST = Duration.ofSeconds(2);
 
+  /**
+   * After a computation no other begins for so many times as long as it took: questions take a
+   * quarter of a core at most, however often they are asked.
+   */
+  private static final int PAUSE_PER_COMPUTATION = 3;
+
   /** The quantiles of a start need no more plays. */
   private static final int PLAYS = 11;
 
@@ -51,6 +59,12 @@ public final class WorkloadSimulator {
   private final InstantSource clock;
   private final Executor oneByOne;
   private final Semaphore mayWait = new Semaphore(MOST_WAITING);
+
+  /** Who waits for an answer. */
+  private final Set<String> askers = ConcurrentHashMap.newKeySet();
+
+  /** Used by the thread that computes. */
+  private Instant notBefore = Instant.EPOCH;
 
   /**
    * A simulator.
@@ -76,26 +90,43 @@ public final class WorkloadSimulator {
   }
 
   /**
-   * What would become of a Workload; empty if too many ask, or if there is no answer in time.
+   * Who asks.
+   *
+   * @param user the name; a user gets one answer at a time
+   * @param patience how long the user waits
+   */
+  public record Asker(String user, Duration patience) {}
+
+  /**
+   * What would become of a Workload; empty if too many ask, if the user has asked already, or if
+   * there is no answer in time.
    *
    * @param workload the record, which says how long it runs
    * @param pendingWorkload what the engine would be told
-   * @param patience how long the caller waits
    */
   public Optional<SimulationResult> of(
-      CachedWorkload workload, PendingWorkload pendingWorkload, Duration patience) {
-    if (!mayWait.tryAcquire()) {
+      CachedWorkload workload, PendingWorkload pendingWorkload, Asker asker) {
+    if (!askers.add(asker.user())) {
       return Optional.empty();
     }
+    if (!mayWait.tryAcquire()) {
+      askers.remove(asker.user());
+      return Optional.empty();
+    }
+    Duration patience = asker.patience();
     Duration share = patience.multipliedBy(3).dividedBy(4);
     Instant end = clock.instant().plus(share.compareTo(LONGEST) < 0 ? share : LONGEST);
-    CompletableFuture<SimulationResult> answer =
+    CompletableFuture<Optional<SimulationResult>> answer =
         states
             .get()
-            .thenApplyAsync(state -> compute(workload, pendingWorkload, state, end), oneByOne)
-            .whenComplete((_, _) -> mayWait.release());
+            .thenApplyAsync(state -> inTurn(workload, pendingWorkload, state, end), oneByOne)
+            .whenComplete(
+                (_, _) -> {
+                  mayWait.release();
+                  askers.remove(asker.user());
+                });
     try {
-      return Optional.of(answer.get(patience.toMillis(), TimeUnit.MILLISECONDS));
+      return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Optional.empty();
@@ -107,16 +138,41 @@ public final class WorkloadSimulator {
     }
   }
 
-  private SimulationResult compute(
+  /** Waits for the end of the pause after the last computation; empty if that is too late. */
+  private Optional<SimulationResult> inTurn(
+      CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state, Instant end) {
+    Instant begun = clock.instant();
+    if (!notBefore.isBefore(end)) {
+      return Optional.empty();
+    }
+    try {
+      if (begun.isBefore(notBefore)) {
+        Thread.sleep(Duration.between(begun, notBefore));
+        begun = clock.instant();
+      }
+      return compute(workload, pendingWorkload, state, end);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    } finally {
+      Instant now = clock.instant();
+      notBefore = now.plus(Duration.between(begun, now).multipliedBy(PAUSE_PER_COMPUTATION));
+    }
+  }
+
+  private Optional<SimulationResult> compute(
       CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state, Instant end) {
     StartForecast.Options usual = StartForecast.Options.DEFAULT;
-    SimulationResult result =
-        Simulation.of(
+    return Simulation.of(
             state,
             pendingWorkload,
             new Knowledge(workload),
             new StartForecast.Options(PLAYS, usual.horizon(), usual.stopping(), usual.seed()),
-            () -> clock.instant().isBefore(end));
+            () -> clock.instant().isBefore(end))
+        .map(result -> corrected(result, workload));
+  }
+
+  private SimulationResult corrected(SimulationResult result, CachedWorkload workload) {
     return result
         .start()
         .map(

@@ -103,8 +103,9 @@ public final class Simulation {
    * @param knowledge how long runs last, that of the Workload included
    * @param options how the start is estimated
    * @param goesOn asked all the time: false ends the computation, and the result is what is known
+   * @return empty if the computation ended before the engine had decided on the Workload
    */
-  public static SimulationResult of(
+  public static Optional<SimulationResult> of(
       EngineState state,
       PendingWorkload askedWorkload,
       StartForecast.Knowledge knowledge,
@@ -124,14 +125,17 @@ public final class Simulation {
     return scheduler;
   }
 
-  private SimulationResult result() {
+  private Optional<SimulationResult> result() {
     InlineScheduler scheduler = copy();
     PendingReport arrived = report(scheduler);
-    decide(scheduler);
+    boolean isDecided = decide(scheduler);
     if (admission.isPresent()) {
-      return result(Feasibility.NOW, arrived, Optional.empty());
+      return Optional.of(result(Feasibility.NOW, arrived, Optional.empty()));
     }
     PendingReport now = report(scheduler);
+    if (!isDecided && now.explanation().isEmpty()) {
+      return Optional.empty();
+    }
     PendingReport pendingReport =
         new PendingReport(
             arrived.position(),
@@ -140,13 +144,13 @@ public final class Simulation {
             now.holders(),
             now.earlierLocalQueues());
     if (!targets.isEmpty()) {
-      return result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty());
+      return Optional.of(result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty()));
     }
     EngineState before = copy().export();
     if (isNever(before, now)) {
-      return result(Feasibility.NEVER, pendingReport, Optional.empty());
+      return Optional.of(result(Feasibility.NEVER, pendingReport, Optional.empty()));
     }
-    return result(Feasibility.LATER, pendingReport, start(before, knowledge, options));
+    return Optional.of(result(Feasibility.LATER, pendingReport, start(before, knowledge, options)));
   }
 
   private SimulationResult result(
@@ -167,21 +171,22 @@ public final class Simulation {
 
   /**
    * Runs cycles until nothing changes, or the Workload gets quota or preempts. Admissions are
-   * written at once; who is preempted keeps the quota.
+   * written at once; who is preempted keeps the quota. False if the time ended before that.
    */
-  private void decide(InlineScheduler scheduler) {
+  private boolean decide(InlineScheduler scheduler) {
     for (int round = 0; round < MOST_ROUNDS && goesOn.getAsBoolean(); round++) {
       int cycles = scheduler.decide();
       List<Decision> made = List.copyOf(decisions);
       decisions.clear();
       made.forEach(decision -> carryOut(scheduler, decision));
       if (admission.isPresent() || !targets.isEmpty()) {
-        return;
+        return true;
       }
       if (made.isEmpty() && (cycles == 0 || report(scheduler).explanation().isPresent())) {
-        return;
+        return true;
       }
     }
+    return goesOn.getAsBoolean();
   }
 
   private void carryOut(InlineScheduler scheduler, Decision decision) {

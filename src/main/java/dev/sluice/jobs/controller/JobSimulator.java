@@ -1,10 +1,11 @@
 package dev.sluice.jobs.controller;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.jobs.kind.JobKind;
-import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** Says what would become of a job that doesn't exist (docs/simulate.md). Thread-safe. */
 public interface JobSimulator {
@@ -29,7 +30,8 @@ public interface JobSimulator {
    * What would become of a job that is created now.
    *
    * @param job the object, with the defaults of its webhook; it is changed
-   * @param patience how long the caller waits
+   * @param asker gives the name and the patience of whoever asks; called once it is known that the
+   *     job would be queued, and not for other jobs. May throw.
    */
-  Answer of(ObjectNode job, Duration patience);
+  Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker);
 }

@@ -10,11 +10,11 @@ import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Adds the Workload that a job would get to a copy of the engine. */
 public final class PreviewSimulator implements JobSimulator {
@@ -47,17 +47,17 @@ public final class PreviewSimulator implements JobSimulator {
   }
 
   @Override
-  public Answer of(ObjectNode job, Duration patience) {
+  public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
     return switch (preview.of(job)) {
       case Preview.None(var why) -> new Answer.NotQueued(why);
-      case Preview.Composed(var workload) -> of(record(workload), patience);
+      case Preview.Composed(var workload) -> of(record(workload), asker);
     };
   }
 
-  private Answer of(CachedWorkload workload, Duration patience) {
+  private Answer of(CachedWorkload workload, Supplier<WorkloadSimulator.Asker> asker) {
     return translator.apply(workload) instanceof SchedulerEvent.WorkloadPending(var pending)
         ? workloadSimulator
-            .of(workload, pending, patience)
+            .of(workload, pending, asker.get())
             .<Answer>map(Answer.Simulated::new)
             .orElseGet(Answer.Busy::new)
         : new Answer.NotQueued("it is not queued: it is held by an admission gate");

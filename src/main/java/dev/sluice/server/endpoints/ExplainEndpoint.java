@@ -54,6 +54,12 @@ public final class ExplainEndpoint implements HttpHandler {
   /** The prefix of all paths, which is also the path of the required permission. */
   public static final String PREFIX = "/explain/v1";
 
+  /** Of Workloads that are counted and not named. */
+  static final String NOT_READ = " of namespaces that you may not read";
+
+  /** In place of the name of a Workload. */
+  static final String OTHER = "a Workload of another namespace";
+
   private static final Pattern PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
   private static final Pattern TENANT_PATH =
@@ -245,7 +251,7 @@ public final class ExplainEndpoint implements HttpHandler {
         : new Explanation(
             explanation.reason(),
             explanation.attempts(),
-            "waits behind a Workload of another namespace" + behind.group(2),
+            "waits behind " + OTHER + behind.group(2),
             explanation.gated());
   }
 
@@ -264,7 +270,8 @@ public final class ExplainEndpoint implements HttpHandler {
           .add(
               others
                   + (others == 1 ? " Workload" : " Workloads")
-                  + " of namespaces that you may not read "
+                  + NOT_READ
+                  + " "
                   + (others == 1 ? "holds" : "hold")
                   + " what is missing");
     }

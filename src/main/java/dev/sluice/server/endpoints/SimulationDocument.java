@@ -155,6 +155,19 @@ public final class SimulationDocument {
     }
   }
 
+  /**
+   * The lines for somebody whose rights aren't known: Workloads are counted, and not named, those
+   * of the own namespace included.
+   */
+  public static List<String> withoutNames(SimulationResult result) {
+    return text(of(result, namespace -> false)).stream()
+        .map(
+            line ->
+                line.replace(ExplainEndpoint.NOT_READ, "")
+                    .replace(ExplainEndpoint.OTHER, "another Workload"))
+        .toList();
+  }
+
   private static void targets(ObjectNode body, SimulationResult result, Predicate<String> visible) {
     int hidden = 0;
     for (Decision.Target target : result.targets()) {
@@ -177,7 +190,7 @@ public final class SimulationDocument {
               "it would preempt "
                   + hidden
                   + (hidden == 1 ? " Workload" : " Workloads")
-                  + " of namespaces that you may not read");
+                  + ExplainEndpoint.NOT_READ);
     }
   }
 }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.MappingIterator;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.controller.JobSimulator.Answer;
 import dev.sluice.jobs.kind.JobKind;
@@ -20,6 +21,7 @@ import dev.sluice.server.http.Request;
 import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.kinds.ManifestReview;
+import dev.sluice.webhooks.review.ClusterNotListedException;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -28,9 +30,12 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * {@code POST …/namespaces/NAMESPACE/simulations} below the visibility API: what would become of
@@ -39,6 +44,8 @@ import java.util.regex.Pattern;
  * Status} objects.
  */
 public final class SimulationEndpoint implements HttpHandler {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SimulationEndpoint.class);
 
   private static final Pattern PATH =
       Pattern.compile(
@@ -190,7 +197,7 @@ public final class SimulationEndpoint implements HttpHandler {
                   kind.get().group(),
                   namespace));
     }
-    ObjectNode metadata = manifest.withObjectProperty("metadata");
+    ObjectNode metadata = asNew(manifest);
     String named = metadata.path("namespace").asText();
     if (!named.isEmpty() && !named.equals(namespace)) {
       return VisibilityEndpoint.failure(
@@ -202,14 +209,51 @@ public final class SimulationEndpoint implements HttpHandler {
     parameter(request.query(), "queue")
         .ifPresent(
             queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
-    ManifestReview.Reviewed reviewed = manifestReview.of(kind.get(), manifest, user.getUsername());
-    return reviewed.errors().isEmpty()
-        ? answered(request, user, reviewed.object())
-        : invalid("it would be refused: " + String.join("; ", reviewed.errors()));
+    try {
+      ManifestReview.Reviewed reviewed =
+          manifestReview.of(kind.get(), manifest, user.getUsername());
+      return reviewed.errors().isEmpty()
+          ? answered(request, user, reviewed.object())
+          : invalid("it would be refused: " + String.join("; ", reviewed.errors()));
+    } catch (ClusterNotListedException e) {
+      return unavailable(String.valueOf(e.getMessage()));
+    } catch (OverBudgetException | KubernetesClientException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      // no schema has been before this, as it has been before a webhook
+      LOG.debug("manifest of kind={} can't be read", kindName, e);
+      return invalid("the manifest can't be read: a field has a value of another type");
+    }
+  }
+
+  /**
+   * Takes away what the API server takes away of a new object, such as one that was exported.
+   *
+   * @return the metadata
+   * @throws IOException if a part of the metadata is no object
+   */
+  private static ObjectNode asNew(ObjectNode manifest) throws IOException {
+    for (String part : new String[] {"/metadata", "/metadata/labels", "/metadata/annotations"}) {
+      JsonNode found = manifest.at(part);
+      if (!found.isMissingNode() && !found.isNull() && !found.isObject()) {
+        throw new IOException(part.substring(1).replace('/', '.') + " is no object");
+      }
+    }
+    manifest.remove("status");
+    ObjectNode metadata = manifest.withObjectProperty("metadata");
+    metadata.remove(
+        List.of(
+            "deletionTimestamp",
+            "deletionGracePeriodSeconds",
+            "creationTimestamp",
+            "resourceVersion",
+            "managedFields"));
+    return metadata;
   }
 
   private Response answered(Request request, UserInfo user, ObjectNode job) {
-    return switch (jobSimulator.of(job, PATIENCE)) {
+    return switch (jobSimulator.of(
+        job, () -> new WorkloadSimulator.Asker(user.getUsername(), PATIENCE))) {
       case Answer.Busy() -> unavailable("too many simulations are asked for; try again");
       case Answer.NotQueued(var why) -> invalid(why);
       case Answer.Simulated(var result) -> {

@@ -51,7 +51,15 @@ class WorkloadSimulatorTest {
   }
 
   private Optional<SimulationResult> ask(WorkloadSimulator simulator, Duration patience) {
-    return simulator.of(declared("asked"), OneQueue.workload("asked", 4, 0, now), patience);
+    return ask(simulator, "user", patience);
+  }
+
+  private Optional<SimulationResult> ask(
+      WorkloadSimulator simulator, String user, Duration patience) {
+    return simulator.of(
+        declared("asked"),
+        OneQueue.workload("asked", 4, 0, now),
+        new WorkloadSimulator.Asker(user, patience));
   }
 
   @Test
@@ -79,14 +87,28 @@ class WorkloadSimulatorTest {
     WorkloadSimulator simulator = simulator(waiting::add);
     state.complete(source.scheduler().export());
     for (int i = 0; i < 4; i++) {
-      assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+      assertThat(ask(simulator, "user-" + i, Duration.ofMillis(1))).isEmpty();
     }
-    assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+    assertThat(ask(simulator, "fifth", Duration.ofMillis(1))).isEmpty();
     assertThat(waiting).hasSize(4);
 
     waiting.removeFirst().run();
-    assertThat(ask(simulator, Duration.ofMillis(1))).isEmpty();
+    assertThat(ask(simulator, "fifth", Duration.ofMillis(1))).isEmpty();
     assertThat(waiting).hasSize(4);
+  }
+
+  @Test
+  void userWhoWaitsGetsNoSecondPlace() {
+    List<Runnable> waiting = new ArrayList<>();
+    WorkloadSimulator simulator = simulator(waiting::add);
+    state.complete(source.scheduler().export());
+    assertThat(ask(simulator, "greedy", Duration.ofMillis(1))).isEmpty();
+    assertThat(ask(simulator, "greedy", Duration.ofMillis(1))).isEmpty();
+    assertThat(waiting).hasSize(1);
+
+    waiting.removeFirst().run();
+    assertThat(ask(simulator, "greedy", Duration.ofMillis(1))).isEmpty();
+    assertThat(waiting).hasSize(1);
   }
 
   @Test

@@ -56,7 +56,8 @@ class SimulationTest {
   private SimulationResult ask(PendingWorkload asked) {
     EngineState state = source.scheduler().export();
     SimulationResult result =
-        Simulation.of(state, asked, this::runTime, StartForecast.Options.DEFAULT, () -> true);
+        Simulation.of(state, asked, this::runTime, StartForecast.Options.DEFAULT, () -> true)
+            .orElseThrow();
     assertThat(source.scheduler().export()).isEqualTo(state);
     return result;
   }
@@ -179,6 +180,18 @@ class SimulationTest {
   }
 
   @Test
+  void withoutTimeToDecideThereIsNoResult() {
+    assertThat(
+            Simulation.of(
+                source.scheduler().export(),
+                OneQueue.workload("asked", 2, 0, now),
+                this::runTime,
+                StartForecast.Options.DEFAULT,
+                () -> false))
+        .isEmpty();
+  }
+
+  @Test
   void withoutTimeItIsLaterUnlessTheReasonLasts() {
     arrives("first", 3, 0);
     EngineState state = source.scheduler().export();
@@ -186,11 +199,12 @@ class SimulationTest {
 
     SimulationResult waits =
         Simulation.of(
-            state,
-            OneQueue.workload("asked", 2, 0, now),
-            this::runTime,
-            StartForecast.Options.DEFAULT,
-            () -> left[0]-- > 0);
+                state,
+                OneQueue.workload("asked", 2, 0, now),
+                this::runTime,
+                StartForecast.Options.DEFAULT,
+                () -> left[0]-- > 0)
+            .orElseThrow();
     assertThat(waits.feasibility()).isEqualTo(Feasibility.LATER);
     assertThat(waits.start().orElseThrow().assumptions())
         .containsExactly("it takes too long to compute");
@@ -198,11 +212,12 @@ class SimulationTest {
     left[0] = 2;
     SimulationResult never =
         Simulation.of(
-            state,
-            OneQueue.workload("asked", 5, 0, now),
-            this::runTime,
-            StartForecast.Options.DEFAULT,
-            () -> left[0]-- > 0);
+                state,
+                OneQueue.workload("asked", 5, 0, now),
+                this::runTime,
+                StartForecast.Options.DEFAULT,
+                () -> left[0]-- > 0)
+            .orElseThrow();
     assertThat(never.feasibility()).isEqualTo(Feasibility.NEVER);
   }
 }

@@ -14,6 +14,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.forecast.simulate.Feasibility;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.jobs.controller.JobSimulator;
@@ -23,6 +24,7 @@ import dev.sluice.server.http.Request;
 import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
 import dev.sluice.webhooks.kinds.ManifestReview;
+import dev.sluice.webhooks.review.ClusterNotListedException;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
@@ -34,6 +36,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -65,11 +68,13 @@ class SimulationEndpointTest {
     }
 
     @Override
-    public Answer of(ObjectNode job, Duration patience) {
+    public Answer of(ObjectNode job, Supplier<WorkloadSimulator.Asker> asker) {
       asked.add(job);
       return switch (job.at("/metadata/name").asText()) {
         case "busy" -> new Answer.Busy();
         case "alone" -> new Answer.NotQueued("it is not queued");
+        case "broken" -> throw new UnsupportedOperationException("a text has no fields");
+        case "early" -> throw new ClusterNotListedException("not listed", new IOException());
         default ->
             new Answer.Simulated(
                 new SimulationResult(
@@ -146,6 +151,13 @@ class SimulationEndpointTest {
             + " namespace of the path",
         "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: alone}} | 422 | it is not"
             + " queued",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: [a]} | 400 | metadata is no"
+            + " object",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {labels: a}} | 400 |"
+            + " metadata.labels is no object",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: broken}} | 422 | can't be"
+            + " read",
+        "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: early}} | 503 | list",
         "good | POST | {apiVersion: batch/v1, kind: Job, metadata: {name: busy}} | 503 | try again"
       })
   void whatIsNotAnswered(String token, String method, String body, int status, String message)
@@ -154,7 +166,7 @@ class SimulationEndpointTest {
 
     assertThat(response.status()).isEqualTo(status);
     assertThat(json(response).path("message").asText()).contains(message);
-    assertThat(asked).hasSizeLessThanOrEqualTo(status == 503 || body.contains("alone") ? 1 : 0);
+    assertThat(asked).hasSizeLessThanOrEqualTo(body.contains("name: ") ? 1 : 0);
   }
 
   @Test
@@ -183,11 +195,44 @@ class SimulationEndpointTest {
   }
 
   @Test
+  void exportedJobIsTakenForANewOne() {
+    String exported =
+        """
+        {apiVersion: batch/v1, kind: Job,
+         metadata: {name: a, deletionTimestamp: x, resourceVersion: "7"},
+         status: {conditions: [{type: Complete, status: "True"}]}}
+        """;
+
+    assertThat(endpoint().answer(request("good", "POST", PATH, "", exported)).status())
+        .isEqualTo(200);
+
+    assertThat(asked.getFirst().has("status")).isFalse();
+    assertThat(asked.getFirst().path("metadata").properties())
+        .extracting(Map.Entry::getKey)
+        .containsExactlyInAnyOrder("name", "namespace");
+  }
+
+  private SimulationResult result() {
+    return ((JobSimulator.Answer.Simulated)
+            new Simulator()
+                .of(
+                    new ObjectMapper().createObjectNode(),
+                    () -> new WorkloadSimulator.Asker("user", Duration.ZERO)))
+        .result();
+  }
+
+  @Test
+  void withoutNamesNothingIsSaidOfWhoseTheyAre() {
+    assertThat(SimulationDocument.withoutNames(result()))
+        .contains(
+            "waits behind another Workload, which doesn't fit, in a StrictFIFO queue",
+            "it would preempt 2 Workloads")
+        .noneMatch(line -> line.contains("secret") || line.contains("namespace"));
+  }
+
+  @Test
   void namesAreForWhoMayReadThem() {
-    SimulationResult result =
-        ((JobSimulator.Answer.Simulated)
-                new Simulator().of(new ObjectMapper().createObjectNode(), Duration.ZERO))
-            .result();
+    SimulationResult result = result();
 
     ObjectNode document = SimulationDocument.of(result, "team"::equals);
 
