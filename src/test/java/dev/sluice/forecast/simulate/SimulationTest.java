@@ -3,9 +3,11 @@ package dev.sluice.forecast.simulate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
@@ -20,6 +22,7 @@ import dev.sluice.forecast.starts.StartForecast;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -80,6 +83,46 @@ class SimulationTest {
     assertThat(result.lender()).isEmpty();
     assertThat(result.start()).isEmpty();
     assertThat(result.computedAt()).isEqualTo(now);
+  }
+
+  /** The queue and another one of four CPUs, in a cohort that has nothing itself, below others. */
+  private void inCohort() {
+    for (String name : new String[] {"cq", "other"}) {
+      ClusterQueueSpec alone =
+          source.scheduler().export().clusterQueues().getFirst().spec().orElseThrow();
+      source
+          .scheduler()
+          .apply(
+              new SchedulerEvent.ClusterQueueChanged(
+                  new ClusterQueueSpec(
+                      name,
+                      "team-cohort",
+                      alone.groups(),
+                      alone.strategy(),
+                      alone.namespaceSelector(),
+                      alone.stopPolicy(),
+                      false,
+                      alone.preemption(),
+                      alone.fungibility(),
+                      alone.fairWeight(),
+                      List.of(),
+                      List.of(),
+                      false)));
+    }
+    source
+        .scheduler()
+        .apply(
+            new SchedulerEvent.CohortChanged(new CohortSpec("team-cohort", "company", List.of())));
+  }
+
+  @Test
+  void whatIsBorrowedIsToldByTheCohort() {
+    inCohort();
+
+    assertThat(ask(6, 0).feasibility()).isEqualTo(Feasibility.NOW);
+    assertThat(ask(6, 0).lender()).contains("team-cohort");
+    assertThat(ask(4, 0).lender()).isEmpty();
+    assertThat(ask(9, 0).feasibility()).isEqualTo(Feasibility.NEVER);
   }
 
   @Test
