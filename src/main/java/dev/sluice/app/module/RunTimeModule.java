@@ -11,6 +11,7 @@ import dev.sluice.forecast.feed.StartEstimator;
 import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.metrics.RunTimeMetrics;
+import dev.sluice.metrics.StartMetrics;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.workload.record.CachedWorkload;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +57,7 @@ public final class RunTimeModule implements OperatorModule {
   private final StartEstimator starts;
   private final QueueStarts queueStarts;
   private final RunTimeMetrics metrics;
+  private final StartMetrics startMetrics;
 
   /** Used by one task at a time. */
   private final RunTimeStore store;
@@ -90,6 +93,8 @@ public final class RunTimeModule implements OperatorModule {
             clusterQueues,
             context.clock(),
             forecasts);
+    startMetrics = new StartMetrics(context.metrics(), context::role);
+    starts.onStart(this::started);
     queueStarts =
         new QueueStarts(
             rules,
@@ -135,6 +140,17 @@ public final class RunTimeModule implements OperatorModule {
     public Map<WorkloadId, StartEstimate> ofLocalQueue(LocalQueueId queue, Duration patience) {
       return ofClusterQueue(rules.clusterQueue(queue.namespace(), queue.name()), patience);
     }
+  }
+
+  private void started(StartEstimate estimate, Instant at) {
+    estimate
+        .range()
+        .ifPresent(
+            range ->
+                startMetrics.started(
+                    estimate.basis().apiName(),
+                    Duration.between(range.expected(), at),
+                    range.contains(at)));
   }
 
   private void recorded(FinishedRun.End end) {

@@ -70,13 +70,25 @@ public final class StartEstimator implements WorkloadListener {
   private final Map<WorkloadId, StartEstimate> answers = bounded();
 
   /** What was told first of Workloads that haven't started; guarded by {@link #waits}. */
-  private final Map<WorkloadId, StartEstimate> played = bounded();
+  private final Map<WorkloadId, FirstAnswer> firstAnswers = bounded();
+
+  private volatile StartListener listener = (_, _) -> {};
 
   /** Guarded by {@link #waits}. */
   private final StartCalibration calibration = new StartCalibration();
 
   /** Guarded by itself. */
   private final WaitHistory waits = new WaitHistory(RunTimeOptions.DEFAULT);
+
+  /** What the plays said of a Workload first, and what was told for it. */
+  private record FirstAnswer(StartEstimate played, StartEstimate toldEstimate) {}
+
+  /** Told of Workloads that start after an estimate of them was given. */
+  @FunctionalInterface
+  public interface StartListener {
+    /** A Workload of which this estimate was told first has started. */
+    void started(StartEstimate estimate, Instant at);
+  }
 
   /** Where Workloads are found by their identity. */
   @FunctionalInterface
@@ -106,6 +118,11 @@ public final class StartEstimator implements WorkloadListener {
     this.clusterQueues = clusterQueues;
     this.clock = clock;
     this.oneByOne = oneByOne;
+  }
+
+  /** From now on tells this one of starts. */
+  public void onStart(StartListener listener) {
+    this.listener = listener;
   }
 
   private static <V> Map<WorkloadId, V> bounded() {
@@ -200,8 +217,9 @@ public final class StartEstimator implements WorkloadListener {
   private StartEstimate told(StartEstimate played, CachedWorkload workload, Instant now) {
     String clusterQueue = clusterQueues.apply(workload);
     synchronized (waits) {
-      this.played.putIfAbsent(workload.id(), played);
-      return told(played, clusterQueue, workload, now);
+      StartEstimate estimate = told(played, clusterQueue, workload, now);
+      firstAnswers.putIfAbsent(workload.id(), new FirstAnswer(played, estimate));
+      return estimate;
     }
   }
 
@@ -262,12 +280,17 @@ public final class StartEstimator implements WorkloadListener {
 
   private void started(CachedWorkload workload, Instant now) {
     String clusterQueue = clusterQueues.apply(workload);
+    FirstAnswer first;
     synchronized (waits) {
       waits.started(clusterQueue, Duration.between(workload.createdAt(), now), now);
-      StartEstimate first = played.remove(workload.id());
-      if (first != null && first.range().isPresent()) {
-        calibration.started(clusterQueue, first.range().get(), first.computedAt(), now);
+      first = firstAnswers.remove(workload.id());
+      if (first != null && first.played().range().isPresent()) {
+        StartEstimate played = first.played();
+        calibration.started(clusterQueue, played.range().get(), played.computedAt(), now);
       }
+    }
+    if (first != null) {
+      listener.started(first.toldEstimate(), now);
     }
     synchronized (answers) {
       answers.remove(workload.id());

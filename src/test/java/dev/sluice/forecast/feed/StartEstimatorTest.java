@@ -15,7 +15,9 @@ import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -110,6 +112,23 @@ class StartEstimatorTest {
     assertThat(estimate.basis()).isEqualTo(Basis.QUEUE_HISTORY);
     assertThat(Duration.between(second.createdAt(), estimate.range().orElseThrow().expected()))
         .isEqualTo(Duration.ofMinutes(30));
+  }
+
+  @Test
+  void listenerIsToldOfAStartWithWhatWasSaidFirst() {
+    arrives("first", "10m");
+    CachedWorkload second = arrives("second", "10m");
+    List<StartEstimate> told = new ArrayList<>();
+    estimator.onStart((estimate, at) -> told.add(estimate));
+    StartEstimate first = estimator.of(second).orElseThrow();
+    now = now.plusSeconds(60);
+    estimator.of(second);
+
+    estimator.changed(named("stranger").build(), named("stranger").admitted(5).build());
+    assertThat(told).isEmpty();
+    estimator.changed(second, named("second").admitted(5).build());
+
+    assertThat(told).containsExactly(first);
   }
 
   @Test

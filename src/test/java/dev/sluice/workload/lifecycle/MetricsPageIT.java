@@ -37,6 +37,9 @@ class MetricsPageIT {
           "sluice_webhook_reviews_given_up_total",
           // no pod runs beyond its admission
           "sluice_pods_beyond_admission_total",
+          // nobody asks when a Workload starts; StartMetricsTest
+          "sluice_start_estimate_error_seconds",
+          "sluice_start_estimate_coverage",
           // no journal is written; JournalWriterTest
           "sluice_journal_dropped_events_total",
           "sluice_journal_records_total",
