@@ -108,6 +108,17 @@ class StartForecastTest {
   }
 
   @Test
+  void replicaThatOnlyListensExpectsTheSame() {
+    arrives("first", 4, declared(60));
+    arrives("second", 3, declared(30));
+    Map<String, StartEstimate> leader = forecast();
+
+    source.scheduler().apply(new SchedulerEvent.DecidingEnabled(false));
+
+    assertThat(forecast()).isEqualTo(leader);
+  }
+
+  @Test
   void learnedRunTimesGiveTheirRange() {
     arrives("first", 4, learned(20, 30, 40, 50, 60, 70, 80, 90, 100));
     arrives("second", 4, declared(1));
