@@ -94,7 +94,7 @@ final class KubectlPlugin {
         .containsPattern("\n1 +[0-9-]+ +%s +%s +main +[^ ]+\n".formatted(namespace, first))
         .endsWith("exit 0");
     assertThat(run("when", "job", last, "-n", namespace))
-        .containsPattern("-%s-[0-9a-f]+: .*start".formatted(last))
+        .containsPattern("-%s-[0-9a-f]+: .+".formatted(last))
         .endsWith("exit 0");
     assertThat(run("when", "none", "-n", namespace)).endsWith("exit 1");
     assertThat(run("explain", "none", "-n", namespace)).endsWith("exit 1");

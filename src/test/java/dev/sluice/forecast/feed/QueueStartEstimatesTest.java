@@ -19,8 +19,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class QueueStartEstimatesTest {
@@ -86,8 +88,8 @@ class QueueStartEstimatesTest {
     return workload.id();
   }
 
-  private static Instant expected(StartEstimate estimate) {
-    return estimate.range().orElseThrow().expected();
+  private static Instant expected(@Nullable StartEstimate estimate) {
+    return Objects.requireNonNull(estimate).range().orElseThrow().expected();
   }
 
   @Test
@@ -136,7 +138,8 @@ class QueueStartEstimatesTest {
     assertThat(exports).isEqualTo(1);
 
     now = now.plusMillis(1);
-    assertThat(estimates.of("cq", LONG).get(second).computedAt()).isEqualTo(now);
+    assertThat(Objects.requireNonNull(estimates.of("cq", LONG).get(second)).computedAt())
+        .isEqualTo(now);
     assertThat(exports).isEqualTo(2);
   }
 
