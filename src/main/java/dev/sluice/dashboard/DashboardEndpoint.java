@@ -56,7 +56,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private static final Pattern STARTS = Pattern.compile(API + "starts/clusterqueues/([^/]+)");
 
   /** The most pending Workloads among which those of a time line are looked for. */
-  private static final int PLANNED = 1_000;
+  private static final int PLANNED = 500;
 
   /** A page waits for expected starts for so long, and then is shown without them. */
   private static final Duration STARTS_TIMEOUT = Duration.ofMillis(500);

@@ -32,11 +32,13 @@ final class StartsDocument {
     ObjectNode document = JsonMappers.JSON.createObjectNode().put("now", now.toString());
     ArrayNode items = document.putArray("items");
     for (PendingPosition position : positions) {
+      if (items.size() == MOST) {
+        break;
+      }
       StartEstimate start = starts.get(position.id());
       if (start != null
           && start.range().isPresent()
-          && namespaces.test(position.id().namespace())
-          && items.size() < MOST) {
+          && namespaces.test(position.id().namespace())) {
         describe(
             items
                 .addObject()

@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -71,11 +72,13 @@ final class RecordDecoder {
    * A record type as the file describes it.
    *
    * @param known the type of this program; null if there is none
+   * @param names those of the components
    * @param targets the position in the known type of each component; -1 for none
    * @param problem why records of it can't be read; empty if they can
    */
   private record FileType(
       String name,
+      List<String> names,
       List<ValueType> components,
       @Nullable RecordType known,
       int[] targets,
@@ -147,12 +150,14 @@ final class RecordDecoder {
     String name = text();
     int count = count();
     RecordType known = types.named(name);
+    List<String> names = new ArrayList<>();
     List<ValueType> components = new ArrayList<>();
     int[] targets = new int[count];
     String problem = known == null ? "the type " + name + " is unknown" : "";
     for (int i = 0; i < count; i++) {
       String component = text();
       ValueType type = described(0);
+      names.add(component);
       components.add(type);
       targets[i] = known == null ? -1 : known.indexOf(component);
       if (known != null
@@ -161,7 +166,7 @@ final class RecordDecoder {
         problem = name + "." + component + " has another type";
       }
     }
-    return new FileType(name, components, known, targets, problem);
+    return new FileType(name, names, components, known, targets, problem);
   }
 
   private ValueType described(int depth) throws MalformedException {
@@ -186,6 +191,7 @@ final class RecordDecoder {
     FileType type = fileTypes.get(number);
     RecordType known = type.known();
     @Nullable Object[] values = new Object[known == null ? 0 : known.components().size()];
+    Map<String, Object> others = new HashMap<>();
     Decoded.Unreadable problem =
         type.problem().isEmpty() ? null : new Decoded.Unreadable(type.problem());
     for (int i = 0; i < type.components().size(); i++) {
@@ -196,18 +202,29 @@ final class RecordDecoder {
         problem = unreadable;
       } else if (target >= 0) {
         values[target] = value;
+      } else if (!(value instanceof Decoded.Unreadable)) {
+        others.put(type.names().get(i), value);
       }
     }
     return problem != null || known == null
         ? problem == null ? new Decoded.Unreadable("the type is unknown") : problem
-        : made(known, values);
+        : made(known, values, others);
   }
 
-  private static Object made(RecordType type, @Nullable Object[] values) {
+  /**
+   * A record of the values that the file has.
+   *
+   * @param others what the file has besides, by component: what was moved to a record within this
+   *     one since then is found there
+   */
+  private Object made(RecordType type, @Nullable Object[] values, Map<String, Object> others) {
     for (int i = 0; i < values.length; i++) {
       if (values[i] == null) {
         Component component = type.components().get(i);
-        Object absent = absent(component.type());
+        Object absent =
+            component.type().kind() == RecordTypes.Kind.RECORD
+                ? moved(component.type(), others)
+                : absent(component.type());
         if (absent == null) {
           return new Decoded.Unreadable(type.name() + "." + component.name() + " is missing");
         }
@@ -219,6 +236,30 @@ final class RecordDecoder {
     } catch (RuntimeException e) {
       return new Decoded.Unreadable(type.name() + ": " + e);
     }
+  }
+
+  /** A record of components that the file has one level above; null if it has none of them. */
+  private @Nullable Object moved(ValueType type, Map<String, Object> others) {
+    RecordType known = types.ofClass(type.type());
+    if (known == null) {
+      return null;
+    }
+    @Nullable Object[] values = new Object[known.components().size()];
+    boolean isAny = false;
+    for (int i = 0; i < values.length; i++) {
+      Component component = known.components().get(i);
+      Object value = others.get(component.name());
+      boolean fits =
+          component.type().kind() == RecordTypes.Kind.BOOLEAN
+              ? value instanceof Boolean
+              : component.type().type().isInstance(value);
+      if (fits) {
+        values[i] = value;
+        isAny = true;
+      }
+    }
+    Object made = isAny ? made(known, values, Map.of()) : null;
+    return made instanceof Decoded.Unreadable ? null : made;
   }
 
   /**

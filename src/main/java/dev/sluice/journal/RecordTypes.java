@@ -182,6 +182,11 @@ final class RecordTypes {
     return type;
   }
 
+  /** The type of the records of a class; null if no root reaches the class. */
+  @Nullable RecordType ofClass(Class<?> type) {
+    return byClass.get(type);
+  }
+
   /** The record type with this name in files; null if there is none. */
   @Nullable RecordType named(String name) {
     return byName.get(name);

@@ -117,6 +117,17 @@ class RecordCodecTest {
     record Thing(String name, Name needed) {}
   }
 
+  /** A part has got a record of its own, with a component more. */
+  interface Split {
+    record Thing(String name, Part part) {}
+
+    record Part(boolean first, boolean second, boolean added) {}
+  }
+
+  interface Whole {
+    record Thing(String name, boolean first, boolean second) {}
+  }
+
   interface Other {
     record Thing(String name, Set<String> size) {}
   }
@@ -125,6 +136,12 @@ class RecordCodecTest {
     RecordTypes before = new RecordTypes(Class::getSimpleName, written.getClass());
     RecordTypes after = new RecordTypes(Class::getSimpleName, reader);
     return new RecordDecoder(after, 0).decode(new RecordEncoder(before, 0).encode(written));
+  }
+
+  @Test
+  void componentsAreFoundInTheRecordThatTheyWereMovedTo() throws Exception {
+    assertThat(across(new Whole.Thing("a", true, false), Split.Thing.class))
+        .isEqualTo(new Decoded.Value(new Split.Thing("a", new Split.Part(true, false, false))));
   }
 
   @Test

@@ -433,8 +433,8 @@ final class ReferencePlacer {
     /** A leader, which may run where its own template says, or its workers'. */
     private ReferenceTopology.Pods leader(int leader, int workers) {
       boolean own =
-          nodes.options.placement().leaderTemplate()
-              != (nodes.flaw == TopologyFlaw.LEADERS_ARE_LIKE_WORKERS);
+          nodes.options.placement().leaderLikeWorkers()
+              == (nodes.flaw == TopologyFlaw.LEADERS_ARE_LIKE_WORKERS);
       return new ReferenceTopology.Pods(
           1,
           shape.podSets().get(leader).nodeRequests(),

@@ -80,7 +80,7 @@ class TopologyAgainstReferenceTest {
           new TopologyCache(
               new TopologyOptions(
                   true,
-                  new PlacementRules(mixed, balanced, prefers, true, eachNode, leaderTemplate),
+                  new PlacementRules(mixed, balanced, prefers, true, eachNode, !leaderTemplate),
                   true,
                   true,
                   true,

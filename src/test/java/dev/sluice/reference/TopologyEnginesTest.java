@@ -106,7 +106,7 @@ class TopologyEnginesTest {
             false,
             dice.chance(70),
             dice.chance(80),
-            dice.chance(80)),
+            dice.chance(20)),
         dice.chance(80),
         dice.chance(80),
         true,

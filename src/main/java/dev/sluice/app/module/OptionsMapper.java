@@ -87,7 +87,7 @@ public record OptionsMapper(Configuration configuration) {
             on(FeatureGate.TAS_RESPECT_NODE_AFFINITY_PREFERRED),
             on(FeatureGate.TAS_PARTIAL_SLICES),
             on(FeatureGate.TAS_NODE_FEASIBILITY_FOR_ALL_LEVELS),
-            on(FeatureGate.TAS_LEADER_POD_SET_FEASIBILITY)),
+            !on(FeatureGate.TAS_LEADER_POD_SET_FEASIBILITY)),
         on(FeatureGate.TAS_HANDLE_OVERLAPPING_FLAVORS),
         on(FeatureGate.TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE),
         on(FeatureGate.TAS_FAILED_NODE_REPLACEMENT),

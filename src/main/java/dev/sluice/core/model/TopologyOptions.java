@@ -41,8 +41,8 @@ public record TopologyOptions(
    *     pods (TASPartialSlices)
    * @param eachNode whether the nodes of a domain that is no node are judged one by one
    *     (TASNodeFeasibilityForAllLevels)
-   * @param leaderTemplate whether the template of a leader decides which nodes it may run on;
-   *     otherwise that of its workers does (TASLeaderPodSetFeasibility)
+   * @param leaderLikeWorkers whether the template of the workers decides which nodes a leader may
+   *     run on; otherwise its own does (TASLeaderPodSetFeasibility)
    */
   public record PlacementRules(
       boolean mixedProfile,
@@ -50,10 +50,10 @@ public record TopologyOptions(
       boolean preferredAffinity,
       boolean partialSlices,
       boolean eachNode,
-      boolean leaderTemplate) {
+      boolean leaderLikeWorkers) {
 
     /** The defaults of the gates. */
     public static final PlacementRules DEFAULT =
-        new PlacementRules(true, false, false, true, true, true);
+        new PlacementRules(true, false, false, true, true, false);
   }
 }

@@ -119,7 +119,7 @@ final class Replacement {
     sums.replaceAll((domain, count) -> (slice.size() - count % slice.size()) % slice.size());
     sums.values().removeIf(lacking -> lacking == 0);
     int whole = missing - sums.values().stream().mapToInt(Integer::intValue).sum();
-    if (sums.size() < 2 || whole < 0 || whole % slice.size() != 0) {
+    if (sums.isEmpty() || whole < 0 || whole % slice.size() != 0) {
       return place(rules, resources, pods, request, missing, anchor);
     }
     List<TopologyAssignment.Domain> found = new ArrayList<>();

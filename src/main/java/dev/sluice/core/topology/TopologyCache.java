@@ -430,7 +430,7 @@ public final class TopologyCache {
   }
 
   private PlacementRequest ruled(PlacementRequest request) {
-    return options.placement().leaderTemplate() ? request : request.withLeaderLikePods();
+    return options.placement().leaderLikeWorkers() ? request.withLeaderLikePods() : request;
   }
 
   /**

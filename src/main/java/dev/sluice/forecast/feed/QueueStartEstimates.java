@@ -183,26 +183,42 @@ public final class QueueStartEstimates {
       return Map.of();
     }
     long begun = cpuNanos.getAsLong();
-    EngineState treeState = state.ofTree(root.name());
-    Set<WorkloadId> wanted = wanted(treeState, clusterQueue);
-    Forecast forecast =
-        new Forecast(
-            treeState.clusterQueues().stream()
-                .map(ClusterQueueExport::name)
-                .collect(Collectors.toUnmodifiableSet()),
-            state.now(),
-            Map.copyOf(estimator.forecast(treeState, wanted::contains)));
-    Duration taken = Duration.ofNanos(Math.max(0, cpuNanos.getAsLong() - begun));
+    Forecast forecast;
+    try {
+      EngineState treeState = state.ofTree(root.name());
+      Set<WorkloadId> wanted = wanted(treeState, clusterQueue);
+      forecast =
+          new Forecast(
+              treeState.clusterQueues().stream()
+                  .filter(queue -> queue.name().equals(clusterQueue) || isWhole(queue, wanted))
+                  .map(ClusterQueueExport::name)
+                  .collect(Collectors.toUnmodifiableSet()),
+              state.now(),
+              Map.copyOf(estimator.forecast(treeState, wanted::contains)));
+    } finally {
+      charge(Duration.ofNanos(Math.max(0, cpuNanos.getAsLong() - begun)));
+    }
     synchronized (this) {
-      Instant now = clock.instant();
-      notBefore =
-          (notBefore.isAfter(now) ? notBefore : now).plus(taken.multipliedBy(PAUSE_PER_FORECAST));
       forecasts.addFirst(forecast);
-      forget(now);
+      forget(clock.instant());
     }
     CompletableFuture.delayedExecutor(StartEstimator.FRESH.toMillis(), TimeUnit.MILLISECONDS)
         .execute(this::forget);
     return forecast.estimates();
+  }
+
+  /** Keeps others from beginning, also if the forecast failed. */
+  private synchronized void charge(Duration taken) {
+    Instant now = clock.instant();
+    notBefore =
+        (notBefore.isAfter(now) ? notBefore : now).plus(taken.multipliedBy(PAUSE_PER_FORECAST));
+  }
+
+  /** Whether estimates of all pending Workloads of a queue are computed. */
+  private static boolean isWhole(ClusterQueueExport queue, Set<WorkloadId> wanted) {
+    return queue.pending().classes().stream()
+        .flatMap(each -> each.workloads().stream())
+        .allMatch(workload -> wanted.contains(workload.id()));
   }
 
   /** The Workloads of which estimates are computed: first those of the queue that was asked for. */

@@ -218,7 +218,10 @@ public final class StartEstimator implements WorkloadListener {
     String clusterQueue = clusterQueues.apply(workload);
     synchronized (waits) {
       StartEstimate estimate = told(played, clusterQueue, workload, now);
-      firstAnswers.putIfAbsent(workload.id(), new FirstAnswer(played, estimate));
+      // nobody's first answer makes room for another's: a later one would be taken for the first
+      if (firstAnswers.size() < REMEMBERED) {
+        firstAnswers.putIfAbsent(workload.id(), new FirstAnswer(played, estimate));
+      }
       return estimate;
     }
   }
@@ -275,6 +278,10 @@ public final class StartEstimator implements WorkloadListener {
     boolean waited = before != null && !before.quotaReserved();
     if (waited && after != null && after.quotaReserved()) {
       started(after, clock.instant());
+    } else if (before != null && (after == null || after.finished())) {
+      synchronized (waits) {
+        firstAnswers.remove(before.id());
+      }
     }
   }
 

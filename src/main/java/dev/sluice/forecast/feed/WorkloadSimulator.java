@@ -49,6 +49,9 @@ public final class WorkloadSimulator {
    */
   private static final int PAUSE_PER_COMPUTATION = 3;
 
+  /** A computation that has less time isn't begun. */
+  private static final Duration SHORTEST = Duration.ofMillis(200);
+
   /** The quantiles of a start need no more plays. */
   private static final int PLAYS = 11;
 
@@ -142,7 +145,7 @@ public final class WorkloadSimulator {
   private Optional<SimulationResult> inTurn(
       CachedWorkload workload, PendingWorkload pendingWorkload, EngineState state, Instant end) {
     Instant begun = clock.instant();
-    if (!notBefore.isBefore(end)) {
+    if (!notBefore.isBefore(end.minus(SHORTEST))) {
       return Optional.empty();
     }
     try {

@@ -40,7 +40,7 @@ class NodeFeasibilityTest {
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, false, false, true, eachNode, leaderTemplate),
+                new PlacementRules(true, false, false, true, eachNode, !leaderTemplate),
                 true,
                 true,
                 true,

@@ -35,7 +35,7 @@ class PartialSlicesTest {
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, balanced, false, partialSlices, true, true),
+                new PlacementRules(true, balanced, false, partialSlices, true, false),
                 true,
                 true,
                 true,

@@ -105,7 +105,7 @@ class TopologyCacheTest {
         new TopologyCache(
             new TopologyOptions(
                 true,
-                new PlacementRules(true, false, gate, true, true, true),
+                new PlacementRules(true, false, gate, true, true, false),
                 true,
                 true,
                 true,

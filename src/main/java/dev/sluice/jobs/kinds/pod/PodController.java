@@ -21,6 +21,7 @@ import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
 import java.net.URLEncoder;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.Objects;
@@ -58,6 +59,9 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final Optional<DeploymentUids> deployments;
   private final InstantSource clock;
   private volatile boolean workloadsSynced;
+
+  /** Since when this process decides: ReplicaSets may be read later than pods. */
+  private volatile Instant deciding = Instant.EPOCH;
 
   /**
    * A controller that is not started. It listens to the Workload reader.
@@ -128,6 +132,7 @@ public final class PodController implements JobKindController, WorkloadListener 
 
   @Override
   public void leadershipStarted() {
+    deciding = clock.instant();
     enqueueAll();
   }
 
@@ -207,7 +212,7 @@ public final class PodController implements JobKindController, WorkloadListener 
         index
             .find(unit.namespace(), unit.name())
             .filter(found -> PodGroupKey.of(found).equals(unit));
-    if (pod.filter(found -> awaitsReplicaSet(found.job())).isPresent()) {
+    if (pod.filter(found -> found.gated() && awaitsReplicaSet(found.job())).isPresent()) {
       return Optional.of(UNTIL_SEEN);
     }
     return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
@@ -223,7 +228,11 @@ public final class PodController implements JobKindController, WorkloadListener 
     return deployments.filter(known -> known.of(job).isEmpty()).isPresent()
         && DeploymentUids.isAwaited(job)
         && workloads.ownedBy(job.ref().uid()).isEmpty()
-        && clock.instant().isBefore(job.createdAt().plus(LONGEST_WAIT));
+        && clock.instant().isBefore(later(job.createdAt(), deciding).plus(LONGEST_WAIT));
+  }
+
+  private static Instant later(Instant one, Instant other) {
+    return one.isAfter(other) ? one : other;
   }
 
   /** Forgets a pod that does not exist any more, unless another one has its name already. */
