@@ -44,6 +44,9 @@ class MetricsPageIT {
           "sluice_journal_dropped_events_total",
           "sluice_journal_records_total",
           "sluice_journal_bytes_total",
+          // no Workload loses pods that were ready; MetricsTest
+          "kueue_workload_recovery_wait_time_seconds",
+          "kueue_local_queue_workload_recovery_wait_time_seconds",
           // no Job is elastic
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest
