@@ -137,8 +137,7 @@ public final class OperatorApplication implements AutoCloseable {
     TopologyModule topology =
         new TopologyModule(context, informers, scheduler, workloads, accounting, metrics);
     RunTimeModule runTimes = new RunTimeModule(context, informers, workloads, scheduler);
-    SimulationModule simulations =
-        new SimulationModule(context, workloads, scheduler, jobs, runTimes);
+    SimulationModule simulations = new SimulationModule(context, scheduler, jobs, runTimes);
     ServerModule servers =
         new ServerModule(
             context,

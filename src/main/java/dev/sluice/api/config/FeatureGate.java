@@ -269,7 +269,7 @@ public enum FeatureGate {
 
   /** Whether a file may give the gate this value: what works, and the API's default. */
   boolean accepts(boolean value) {
-    return works(value) || (value == onByDefault && !locked());
+    return works(value) || value == onByDefault;
   }
 
   /** The value of the gate where nobody set it: the API's default if that works, else what does. */

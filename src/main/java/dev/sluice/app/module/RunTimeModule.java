@@ -53,7 +53,6 @@ public final class RunTimeModule implements OperatorModule {
   private final ExecutorService forecasts =
       Executors.newSingleThreadExecutor(
           Thread.ofPlatform().name("forecasts").daemon().priority(Thread.MIN_PRIORITY).factory());
-  private final SharedEngineState states;
   private final StartEstimator starts;
   private final QueueStarts queueStarts;
   private final RunTimeMetrics metrics;
@@ -84,10 +83,9 @@ public final class RunTimeModule implements OperatorModule {
             workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
-    states = new SharedEngineState(scheduler.engine()::state, context.clock());
     starts =
         new StartEstimator(
-            states,
+            new SharedEngineState(scheduler.engine()::state, context.clock()),
             id -> workloads.cache().get(id),
             estimator::of,
             clusterQueues,
@@ -115,11 +113,6 @@ public final class RunTimeModule implements OperatorModule {
   /** Says when Workloads start. */
   StartEstimator starts() {
     return starts;
-  }
-
-  /** The engine's state for all who compute from it. */
-  SharedEngineState states() {
-    return states;
   }
 
   /** Says when the Workloads of a queue start. */

@@ -41,22 +41,12 @@ public final class SimulationModule implements OperatorModule {
 
   /** Connected to the engine and to the rules of jobs; nothing is computed until it is asked. */
   public SimulationModule(
-      OperatorContext context,
-      WorkloadModule workloads,
-      SchedulerModule scheduler,
-      JobModule jobs,
-      RunTimeModule runTimes) {
+      OperatorContext context, SchedulerModule scheduler, JobModule jobs, RunTimeModule runTimes) {
     jobSimulator =
         new PreviewSimulator(
             jobs.preview(),
             scheduler.translator()::of,
-            new WorkloadSimulator(
-                runTimes.states(),
-                id -> workloads.cache().get(id),
-                runTimes.estimator()::of,
-                runTimes.starts(),
-                context.clock(),
-                oneByOne),
+            new WorkloadSimulator(runTimes.starts(), context.clock(), oneByOne),
             context.clock());
     requestBudget = SimulationEndpoint.budget(context.clock());
   }

@@ -1,14 +1,11 @@
 package dev.sluice.checks.provisioning;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
-import java.net.URLEncoder;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -27,11 +24,13 @@ final class RequestInformers implements AutoCloseable {
   private static final String DEFINITION = REQUESTS + "." + RequestManifest.GROUP;
   private static final String TEMPLATES = "podtemplates";
   private static final String OF_THE_OPERATOR = " of the operator";
-  private static final String MANAGED =
-      "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
   private static final String REQUESTS_PATH =
-      "apis/" + RequestManifest.GROUP + "/" + RequestManifest.VERSION + "/" + REQUESTS + MANAGED;
-  private static final String TEMPLATES_PATH = "api/v1/" + TEMPLATES + MANAGED;
+      Reflectors.labeled(
+          "apis/" + RequestManifest.GROUP + "/" + RequestManifest.VERSION + "/" + REQUESTS,
+          KueueConstants.MANAGED,
+          "true");
+  private static final String TEMPLATES_PATH =
+      Reflectors.labeled("api/v1/" + TEMPLATES, KueueConstants.MANAGED, "true");
 
   private final Reflectors reflectors;
   private final ServedDefinitions definitions;

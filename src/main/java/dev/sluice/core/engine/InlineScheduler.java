@@ -38,7 +38,9 @@ public final class InlineScheduler {
   }
 
   /**
-   * An engine that goes on from a state (docs/engine-state.md), with the options of that state.
+   * An engine that goes on from a state (docs/engine-state.md), with the options of that state. It
+   * decides, also if the state is that of an engine that only listens, as on a replica that doesn't
+   * lead.
    *
    * @param state a state that an engine exported
    * @param decisions receives each decision, in order; must not call this object
@@ -52,6 +54,7 @@ public final class InlineScheduler {
               decided[0]++;
               decisions.accept(decision);
             });
+    apply(new SchedulerEvent.DecidingEnabled(true));
   }
 
   /** The whole state as a value. */

@@ -202,7 +202,7 @@ public final class StartEstimator implements WorkloadListener {
     Map<WorkloadId, StartEstimate> all =
         StartForecast.of(
             state,
-            new Knowledge(),
+            knowledge(Optional.empty()),
             new StartForecast.Options(plays, usual.horizon(), usual.stopping(), usual.seed()),
             new StartForecast.Wanted(wanted, () -> clock.instant().isBefore(end)));
     Map<WorkloadId, StartEstimate> told = new LinkedHashMap<>();
@@ -251,13 +251,28 @@ public final class StartEstimator implements WorkloadListener {
         .orElse(played);
   }
 
-  /** What is known of Workloads beside the engine's state. */
+  /**
+   * What is known of Workloads beside the engine's state.
+   *
+   * @param asked a Workload that doesn't exist
+   */
+  StartForecast.Knowledge knowledge(Optional<CachedWorkload> asked) {
+    return new Knowledge(asked);
+  }
+
   private final class Knowledge implements StartForecast.Knowledge {
+
+    private final Optional<CachedWorkload> asked;
+
+    Knowledge(Optional<CachedWorkload> asked) {
+      this.asked = asked;
+    }
 
     @Override
     public RunTimeEstimate runTime(WorkloadId id) {
-      return workloads
-          .get(id)
+      return asked
+          .filter(workload -> workload.id().equals(id))
+          .or(() -> workloads.get(id))
           .map(workload -> runTimes.apply(workload).estimate())
           .orElseGet(
               () -> RunTimeEstimate.of(Optional.empty(), Optional.empty(), Optional.empty()));

@@ -2,8 +2,6 @@ package dev.sluice.forecast.feed;
 
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.WorkloadId;
-import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.simulate.Simulation;
 import dev.sluice.forecast.simulate.SimulationResult;
 import dev.sluice.forecast.starts.StartForecast;
@@ -20,8 +18,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,9 +51,6 @@ public final class WorkloadSimulator {
   /** The quantiles of a start need no more plays. */
   private static final int PLAYS = 11;
 
-  private final Supplier<CompletableFuture<EngineState>> states;
-  private final StartEstimator.WorkloadSource workloads;
-  private final Function<CachedWorkload, WorkloadRunTime> runTimes;
   private final StartEstimator starts;
   private final InstantSource clock;
   private final Executor oneByOne;
@@ -72,21 +65,10 @@ public final class WorkloadSimulator {
   /**
    * A simulator.
    *
-   * @param states the engine's state, asked for when somebody asks
-   * @param runTimes how long Workloads run
-   * @param starts knows how wrong estimates were
+   * @param starts knows the engine's state, how long Workloads run, and how wrong estimates were
    * @param oneByOne runs the computations, one at a time
    */
-  public WorkloadSimulator(
-      Supplier<CompletableFuture<EngineState>> states,
-      StartEstimator.WorkloadSource workloads,
-      Function<CachedWorkload, WorkloadRunTime> runTimes,
-      StartEstimator starts,
-      InstantSource clock,
-      Executor oneByOne) {
-    this.states = states;
-    this.workloads = workloads;
-    this.runTimes = runTimes;
+  public WorkloadSimulator(StartEstimator starts, InstantSource clock, Executor oneByOne) {
     this.starts = starts;
     this.clock = clock;
     this.oneByOne = oneByOne;
@@ -120,8 +102,8 @@ public final class WorkloadSimulator {
     Duration share = patience.multipliedBy(3).dividedBy(4);
     Instant end = clock.instant().plus(share.compareTo(LONGEST) < 0 ? share : LONGEST);
     CompletableFuture<Optional<SimulationResult>> answer =
-        states
-            .get()
+        starts
+            .state()
             .thenApplyAsync(state -> inTurn(workload, pendingWorkload, state, end), oneByOne)
             .whenComplete(
                 (_, _) -> {
@@ -169,7 +151,7 @@ public final class WorkloadSimulator {
     return Simulation.of(
             state,
             pendingWorkload,
-            new Knowledge(workload),
+            starts.knowledge(Optional.of(workload)),
             new StartForecast.Options(PLAYS, usual.horizon(), usual.stopping(), usual.seed()),
             () -> clock.instant().isBefore(end))
         .map(result -> corrected(result, workload));
@@ -183,31 +165,5 @@ public final class WorkloadSimulator {
                 result.withStart(
                     starts.corrected(played, result.pendingReport().clusterQueue(), workload)))
         .orElse(result);
-  }
-
-  /** What is known of Workloads beside the engine's state; one of them doesn't exist. */
-  private final class Knowledge implements StartForecast.Knowledge {
-
-    private final CachedWorkload askedWorkload;
-
-    Knowledge(CachedWorkload askedWorkload) {
-      this.askedWorkload = askedWorkload;
-    }
-
-    @Override
-    public RunTimeEstimate runTime(WorkloadId id) {
-      return (id.equals(askedWorkload.id()) ? Optional.of(askedWorkload) : workloads.get(id))
-          .map(workload -> runTimes.apply(workload).estimate())
-          .orElseGet(
-              () -> RunTimeEstimate.of(Optional.empty(), Optional.empty(), Optional.empty()));
-    }
-
-    @Override
-    public Instant startedAt(WorkloadId id, Instant reservedAt) {
-      return workloads
-          .get(id)
-          .flatMap(workload -> WorkloadRuns.startedAt(workload, clock.instant()))
-          .orElse(reservedAt);
-    }
   }
 }

@@ -117,8 +117,6 @@ public final class Simulation {
   /** A copy of the engine that has the Workload, and has not decided on it. */
   private InlineScheduler copy() {
     InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
-    // the engine of a replica that doesn't lead only listens
-    scheduler.apply(new SchedulerEvent.DecidingEnabled(true));
     // the part of a tree has no LocalQueue whose ClusterQueue doesn't exist
     localQueue.ifPresent(spec -> scheduler.apply(new SchedulerEvent.LocalQueueChanged(spec)));
     scheduler.apply(new SchedulerEvent.WorkloadPending(askedWorkload));

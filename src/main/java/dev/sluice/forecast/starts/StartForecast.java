@@ -8,7 +8,6 @@ import dev.sluice.core.engine.WorkloadExport;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingQueueExport.ClassExport;
 import dev.sluice.core.waiting.WaitingExport.TreeRoot;
@@ -215,8 +214,6 @@ public final class StartForecast {
     Set<WorkloadId> holding = new HashSet<>();
     List<Decision> decisions = new ArrayList<>();
     InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
-    // the engine of a replica that doesn't lead only listens, and nothing would ever start
-    scheduler.apply(new SchedulerEvent.DecidingEnabled(true));
     int[] missing = {starts.size()};
     Play play =
         new Play(

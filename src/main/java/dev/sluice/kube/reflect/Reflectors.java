@@ -1,6 +1,9 @@
 package dev.sluice.kube.reflect;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.net.URLEncoder;
 import java.time.InstantSource;
 import java.util.random.RandomGenerator;
 
@@ -14,6 +17,11 @@ import java.util.random.RandomGenerator;
  */
 public record Reflectors(
     KubernetesClient client, InstantSource clock, RandomGenerator random, ReadErrorLog errors) {
+
+  /** The objects of a collection that have this value of a label, as a path for {@link #of}. */
+  public static String labeled(String collection, String label, String value) {
+    return collection + "?labelSelector=" + URLEncoder.encode(label + "=" + value, UTF_8);
+  }
 
   /**
    * A reflector that is not started.

@@ -10,7 +10,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,7 +34,6 @@ public final class CertificateRotator implements AutoCloseable {
   private final Duration interval;
   private final Duration apart;
   private final ScheduledExecutorService timer;
-  private final LongSupplier nanos = System::nanoTime;
   private final CompletableFuture<Void> first = new CompletableFuture<>();
   private volatile boolean ready;
   private String lastError = "";
@@ -70,7 +68,7 @@ public final class CertificateRotator implements AutoCloseable {
   private void refreshAndSchedule() {
     synchronized (this) {
       asked = false;
-      begun = nanos.getAsLong();
+      begun = System.nanoTime();
     }
     boolean isRefreshed = refresh();
     synchronized (this) {
@@ -113,7 +111,7 @@ public final class CertificateRotator implements AutoCloseable {
   public synchronized void refreshSoon() {
     if (!asked) {
       asked = true;
-      Duration left = apart.minusNanos(nanos.getAsLong() - begun);
+      Duration left = apart.minusNanos(System.nanoTime() - begun);
       schedule(ready && left.compareTo(SOON) > 0 ? left : SOON);
     }
   }

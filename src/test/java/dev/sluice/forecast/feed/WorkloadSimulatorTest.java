@@ -38,9 +38,6 @@ class WorkloadSimulatorTest {
         new RunTimeEstimator(_ -> Optional.empty(), _ -> Optional.empty(), () -> now);
     StartEstimator.WorkloadSource known = id -> Optional.ofNullable(workloads.get(id.uid()));
     return new WorkloadSimulator(
-        () -> state,
-        known,
-        runTimes::of,
         new StartEstimator(() -> state, known, runTimes::of, _ -> "cq", () -> now, executor),
         () -> now,
         executor);

@@ -1,7 +1,5 @@
 package dev.sluice.jobs.kinds.pod;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.kind.JobKind;
@@ -9,7 +7,6 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
-import java.net.URLEncoder;
 import java.util.Optional;
 
 /**
@@ -22,16 +19,16 @@ final class DeploymentUids implements AutoCloseable {
   /** The kind between a Deployment and its pods. */
   static final JobKind REPLICA_SET = JobKind.of("apps", "v1", "ReplicaSet");
 
-  private static final String MANAGED =
-      "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
-
   private final Store<ReplicaSet> replicaSets = new Store<>(ReplicaSet::of);
   private final Reflector<Store.Item<ReplicaSet>> reflector;
 
   /** Knows no ReplicaSets before it is started. */
   DeploymentUids(Reflectors reflectors) {
     reflector =
-        reflectors.of(REPLICA_SET.plural(), REPLICA_SET.collection() + MANAGED, replicaSets);
+        reflectors.of(
+            REPLICA_SET.plural(),
+            Reflectors.labeled(REPLICA_SET.collection(), KueueConstants.MANAGED, "true"),
+            replicaSets);
   }
 
   /** Begins to read ReplicaSets. Nobody needs to wait for it, because a UID is needed later. */

@@ -1,7 +1,5 @@
 package dev.sluice.jobs.kinds.pod;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.controller.AdmissionCheckEvents;
@@ -15,11 +13,11 @@ import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.kube.controller.WorkQueue;
 import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadListener;
 import dev.sluice.workload.record.WorkloadLister;
-import java.net.URLEncoder;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -37,8 +35,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PodController implements JobKindController, WorkloadListener {
 
-  private static final String MANAGED =
-      "?labelSelector=" + URLEncoder.encode(KueueConstants.MANAGED + "=true", UTF_8);
   private static final Duration UNTIL_LEADING = Duration.ofSeconds(1);
   private static final Duration UNTIL_SEEN = Duration.ofMillis(500);
 
@@ -95,7 +91,10 @@ public final class PodController implements JobKindController, WorkloadListener 
     this.reflector =
         context
             .reflectors()
-            .of(SinglePod.KIND.plural(), SinglePod.KIND.collection() + MANAGED, pods);
+            .of(
+                SinglePod.KIND.plural(),
+                Reflectors.labeled(SinglePod.KIND.collection(), KueueConstants.MANAGED, "true"),
+                pods);
     this.queue = new WorkQueue<>(this::reconcile, context.queue(SinglePod.KIND));
     this.finalizer =
         new PodWorkloadFinalizer(
