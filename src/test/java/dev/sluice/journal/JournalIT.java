@@ -30,7 +30,7 @@ class JournalIT {
 
   private static OperatorSettings settings(Path journal) {
     return OperatorSettings.onFreePorts(new SecureRandom())
-        .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500))
+        .withShortLease()
         .with(
             "journal: {enable: true, syncInterval: 10ms, directory: \"%s\"}"
                 .formatted(journal.toAbsolutePath()));
@@ -73,12 +73,12 @@ class JournalIT {
           spec: {clusterQueue: "past-${suffix}"}
           """);
       submit(cluster, "before");
-      await().atMost(LIMIT).until(() -> decisions(journal) >= JOBS / 2);
+      awaitDecisions(first, journal, JOBS / 2);
       first.kill();
     }
     try (OperatorProcess second = start("journal-after", cluster, journal)) {
       submit(cluster, "after");
-      await().atMost(LIMIT).until(() -> decisions(journal) >= 2 * JOBS);
+      awaitDecisions(second, journal, 2 * JOBS);
       assertThat(second.stop()).isTrue();
     }
     JournalDirectory files = new JournalDirectory(journal, JournalRecord.types());
@@ -105,6 +105,13 @@ class JournalIT {
           """
               .formatted(name, i));
     }
+  }
+
+  private static void awaitDecisions(OperatorProcess operator, Path journal, int decisions) {
+    await(decisions + " decisions in the journal")
+        .atMost(LIMIT)
+        .failFast("the operator ended, see " + operator.log(), () -> !operator.isAlive())
+        .until(() -> decisions(journal) >= decisions);
   }
 
   /** How many decisions the journal holds, while it is written, too. */

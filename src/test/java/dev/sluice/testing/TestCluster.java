@@ -140,13 +140,15 @@ public final class TestCluster implements AutoCloseable {
     return applied;
   }
 
-  /** Applies an object, once more where the API server waited in vain for a review. */
+  /** Applies an object, once more where the API server had no review in time. */
   private static HasMetadata applied(Resource<HasMetadata> resource) {
     var writer = resource.fieldManager("test").forceConflicts();
     try {
       return writer.serverSideApply();
     } catch (KubernetesClientException e) {
-      if (!String.valueOf(e.getMessage()).contains("context deadline exceeded")) {
+      String message = String.valueOf(e.getMessage());
+      if (!message.contains("context deadline exceeded")
+          && !message.contains("the request was not reviewed")) {
         throw e;
       }
       return writer.serverSideApply();

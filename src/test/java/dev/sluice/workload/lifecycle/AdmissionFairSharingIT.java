@@ -30,7 +30,7 @@ class AdmissionFairSharingIT {
 
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new Random())
-          .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofSeconds(1))
+          .withShortLease()
           .with(
               """
               admissionFairSharing:

@@ -38,7 +38,7 @@ class PodsRestartIT {
 
   private static OperatorSettings settings() {
     return OperatorSettings.onFreePorts(new SecureRandom())
-        .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500))
+        .withShortLease()
         .with(FRAMEWORKS);
   }
 
