@@ -81,8 +81,8 @@ public final class ExplanationText {
       case FlavorRejection.OnlyByTopology() ->
           "its nodes are assigned by topology only, which isn't asked for";
       case FlavorRejection.GrowsByTopology() ->
-          "a running elastic job can't grow where its nodes are assigned by topology, unless the pod"
-              + " set has pods and asks for no level, slices or group";
+          "a running elastic job can't grow where its nodes are assigned by topology, unless the"
+              + " pod set has pods and asks for no level, slices or group";
       case FlavorRejection.OtherTopologyFlavor(var flavor) ->
           "the pods are on nodes of flavor " + flavor + " already";
       case FlavorRejection.TopologyLevelMissing(var topology, var level, var levels) ->
@@ -225,14 +225,14 @@ public final class ExplanationText {
       return "not in a queue at the moment";
     }
     return "position "
-        + position.inClusterQueue()
+        + (position.inClusterQueue() + 1)
         + " in ClusterQueue "
         + waiting.clusterQueue()
         + ", "
-        + position.inLocalQueue()
+        + (position.inLocalQueue() + 1)
         + " in LocalQueue "
         + position.queueName()
-        + " (0 is next), priority "
+        + " (1 is next), priority "
         + position.priority();
   }
 

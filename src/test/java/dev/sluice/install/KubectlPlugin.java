@@ -85,13 +85,13 @@ final class KubectlPlugin {
     assertThat(run("tree")).contains(running + " admitted").endsWith("exit 0");
     assertThat(run("explain", first, "-n", namespace))
         .as("behind the one that backs off")
-        .contains("position 1 in ClusterQueue pool, ", " holds 1 cpu of flavor spot")
+        .contains("position 2 in ClusterQueue pool, ", " holds 1 cpu of flavor spot")
         .endsWith("exit 0");
     assertThat(run("explain", "job", last, "-n", namespace))
         .contains(" in ClusterQueue pool, ")
         .endsWith("exit 0");
     assertThat(run("pending", "main", "-n", namespace))
-        .containsPattern("\n1 +[0-9-]+ +%s +%s +main +[^ ]+\n".formatted(namespace, first))
+        .containsPattern("\n2 +[0-9-]+ +%s +%s +main +[^ ]+\n".formatted(namespace, first))
         .endsWith("exit 0");
     assertThat(run("when", "job", last, "-n", namespace))
         .containsPattern("-%s-[0-9a-f]+: .+".formatted(last))

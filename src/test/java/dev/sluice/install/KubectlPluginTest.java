@@ -50,7 +50,7 @@ class KubectlPluginTest {
     answer(
         "explanation",
         """
-        position 1 in ClusterQueue cq, 0 in LocalQueue lq (0 is next), priority 0
+        position 2 in ClusterQueue cq, 1 in LocalQueue lq (1 is next), priority 0
         starts in about 10m (8m to 12m), at 2026-01-01T00:10:00Z, by declared run times; so it is
         """);
   }
@@ -93,7 +93,8 @@ class KubectlPluginTest {
     assertThat(run("when", "alone", "-n", "team")).startsWith("alone" + starts);
     assertThat(asked())
         .contains(
-            "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/alone/explanation?output=text");
+            "get --raw"
+                + " /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/alone/explanation?output=text");
   }
 
   @Test
@@ -129,9 +130,9 @@ class KubectlPluginTest {
 
     assertThat(run("pending", "lq", "-n", "team"))
         .containsPattern("LOCALQUEUE +STARTS\n")
-        .containsPattern("0 +7 +team +a +lq +2026-01-01T00:10:00Z\n")
-        .containsPattern("1 +7 +team +b +lq +never\n")
-        .containsPattern("2 +7 +team +c +lq +-\n");
+        .containsPattern("1 +7 +team +a +lq +2026-01-01T00:10:00Z\n")
+        .containsPattern("2 +7 +team +b +lq +never\n")
+        .containsPattern("3 +7 +team +c +lq +-\n");
     assertThat(asked().getLast()).endsWith("/localqueues/lq/pendingworkloads?estimates=true");
   }
 }

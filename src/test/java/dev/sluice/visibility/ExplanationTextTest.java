@@ -110,7 +110,7 @@ class ExplanationTextTest {
 
     assertThat(ExplanationText.lines(waiting))
         .containsExactly(
-            "position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 50",
+            "position 4 in ClusterQueue cq, 2 in LocalQueue lq (1 is next), priority 50",
             "WaitingForQuota",
             "inadmissible: it is evaluated again when quota that it lacks is released or changed",
             "pod set main, flavor on-demand: cpu: 5 requested, 2.5 available of 10, 2.5"

@@ -220,8 +220,8 @@ final class QueueContext {
         place
             .map(
                 it ->
-                    "  position %d of %d in LocalQueue %s (0 is next), by priority and age"
-                        .formatted(it.inLocalQueue(), it.ofLocalQueue(), name))
+                    "  position %d of %d in LocalQueue %s (1 is next), by priority and age"
+                        .formatted(it.inLocalQueue() + 1, it.ofLocalQueue(), name))
             .orElse("  not in line at the moment"));
     place
         .flatMap(QueueSnapshot.Place::earlier)

@@ -91,7 +91,7 @@ export const section = (title, note, ...content) =>
 export function workloadRow(item, withPosition) {
   if (item.hidden) {
     return h('div.row.hidden-row', {role: 'row'},
-        h('span.position', {role: 'cell'}, String(item.position)),
+        h('span.position', {role: 'cell'}, String(item.position + 1)),
         h('span.name', {role: 'cell'}, 'a Workload that you may not see'));
   }
   return h('a.row', {
@@ -99,7 +99,7 @@ export function workloadRow(item, withPosition) {
     href: workloadHref(item.namespace, item.name),
     class: item.inadmissible ? 'inadmissible' : null,
   },
-  withPosition && h('span.position', {role: 'cell'}, String(item.position)),
+  withPosition && h('span.position', {role: 'cell'}, String(item.position + 1)),
   h('span.name', {role: 'cell'},
       h('b', {}, item.owner ? item.owner.name : item.name),
       h('small', {}, item.owner ? `${item.owner.kind} in ${item.namespace}` : item.namespace)),

@@ -27,8 +27,8 @@ function waits(data) {
           waiting?.inadmissible && ' – it is tried again when quota that it lacks is released or changed'),
       message && h('ul.message', {}, lines(message)),
       waiting && waiting.positionInClusterQueue >= 0 && h('dl.facts', {},
-          fact('Position in ClusterQueue', String(waiting.positionInClusterQueue)),
-          fact('Position in LocalQueue', String(waiting.positionInLocalQueue)),
+          fact('Position in ClusterQueue', String(waiting.positionInClusterQueue + 1)),
+          fact('Position in LocalQueue', String(waiting.positionInLocalQueue + 1)),
           fact('Priority', String(waiting.priority))),
       waiting?.start && [
         h('p.start', {}, waiting.start.text),

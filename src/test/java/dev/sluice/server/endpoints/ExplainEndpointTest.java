@@ -93,12 +93,18 @@ class ExplainEndpointTest {
     "/explain/v1/topologies/none, Bearer good, 404",
     "/explain/v1/topologies, Bearer good, 404",
     "/explain/v1/namespaces/team/workloads/wl, Bearer tenant, 403",
-    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer good, 200",
-    "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/team/workloads/wl/explanation, Bearer tenant, 200",
-    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/no/explanation, Bearer tenant, 404",
-    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/other/workloads/wl/explanation, Bearer tenant, 403",
-    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer poor, 403",
-    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer bad, 401"
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer good,"
+        + " 200",
+    "/apis/visibility.kueue.x-k8s.io/v1beta1/namespaces/team/workloads/wl/explanation, Bearer"
+        + " tenant, 200",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/no/explanation, Bearer"
+        + " tenant, 404",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/other/workloads/wl/explanation, Bearer"
+        + " tenant, 403",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer poor,"
+        + " 403",
+    "/apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/wl/explanation, Bearer bad,"
+        + " 401"
   })
   void onlyWhoMayIsAnswered(String path, String authorization, int status) {
     assertThat(endpoint().answer(get(path, authorization)).status()).isEqualTo(status);
@@ -130,12 +136,12 @@ class ExplainEndpointTest {
                     RequestBody.EMPTY));
     assertThat(text.contentType()).startsWith("text/plain");
     assertThat(new String(text.body(), StandardCharsets.UTF_8))
-        .startsWith("position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 0\n")
+        .startsWith("position 4 in ClusterQueue cq, 2 in LocalQueue lq (1 is next), priority 0\n")
         .endsWith(
             "1 Workload of namespaces that you may not read holds what is missing\n"
                 + "runs about 1h30m, declared by its owner\n"
-                + "starts in about 25m (10m to 1h10m), at 2026-01-01T00:25:00Z, by learned run times;"
-                + " no job arrives before it starts\n");
+                + "starts in about 25m (10m to 1h10m), at 2026-01-01T00:25:00Z, by learned run"
+                + " times; no job arrives before it starts\n");
   }
 
   @Test

@@ -51,7 +51,7 @@ class ClusterExplanationTest {
             "  LocalQueue lq of ClusterQueue cq",
             "  why: it waits for quota: cpu is short",
             "  QuotaReserved=False WaitingForQuota since 2029-01-01T00:00:05Z: cpu is short",
-            "  position 1 of 2 in LocalQueue lq (0 is next), by priority and age",
+            "  position 2 of 2 in LocalQueue lq (1 is next), by priority and age",
             "  ClusterQueue Active=False Stopped since 2029-01-01T00:00:00Z: it is stopped",
             "  ClusterQueue cq has reserved 4 cpu of flavor spot, 1 of it borrowed");
   }

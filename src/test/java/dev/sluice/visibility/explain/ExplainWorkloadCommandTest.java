@@ -100,7 +100,7 @@ class ExplainWorkloadCommandTest {
                 .orElseThrow())
         .contains(
             "  why: it is next, and was not evaluated yet",
-            "  position 0 of 1 in LocalQueue lq (0 is next), by priority and age",
+            "  position 1 of 1 in LocalQueue lq (1 is next), by priority and age",
             "  (ClusterQueue cq and who holds its quota can't be read: you may not list them)",
             "  (Workloads of other namespaces can't be read, positions count those of namespace"
                 + " team: you may not list them)")

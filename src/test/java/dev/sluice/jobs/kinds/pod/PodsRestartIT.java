@@ -37,9 +37,7 @@ class PodsRestartIT {
       "kueue.x-k8s.io/pod-group-name: sample, kueue.x-k8s.io/pod-group-total-count: '2', ";
 
   private static OperatorSettings settings() {
-    return OperatorSettings.onFreePorts(new SecureRandom())
-        .withShortLease()
-        .with(FRAMEWORKS);
+    return OperatorSettings.onFreePorts(new SecureRandom()).withShortLease().with(FRAMEWORKS);
   }
 
   @Test
