@@ -62,6 +62,13 @@ public final class OperatorCommand implements Callable<Integer> {
   private boolean install;
 
   @Option(
+      names = "--dashboard",
+      description =
+          "Serve the dashboard, as dashboard.enabled: true in the file does; its address is"
+              + " logged.")
+  private boolean dashboard;
+
+  @Option(
       names = "--webhook-host",
       paramLabel = "HOST",
       defaultValue = "127.0.0.1",
@@ -109,6 +116,7 @@ public final class OperatorCommand implements Callable<Integer> {
               kubeconfig.file(),
               config.file(),
               Optional.ofNullable(featureGates),
+              dashboard,
               install,
               webhookHost,
               Optional.ofNullable(webhookClientAuthority)));

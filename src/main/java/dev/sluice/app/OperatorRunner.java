@@ -52,6 +52,7 @@ public final class OperatorRunner {
    * @param kubeconfig the cluster; found as any client finds it when empty
    * @param config the configuration file
    * @param featureGates the value of {@code --feature-gates}
+   * @param dashboard whether the dashboard is served also if the file doesn't enable it
    * @param install whether definitions and webhook registration are applied first
    * @param webhookHost where the API server reaches this process, when it runs outside of a cluster
    * @param webhookClientAuthority PEM file of the authorities of webhook clients; empty if they are
@@ -61,6 +62,7 @@ public final class OperatorRunner {
       Optional<Path> kubeconfig,
       Optional<Path> config,
       Optional<String> featureGates,
+      boolean dashboard,
       boolean install,
       String webhookHost,
       Optional<Path> webhookClientAuthority) {}
@@ -134,7 +136,10 @@ public final class OperatorRunner {
       throws ConfigurationException, IOException {
     Configuration configuration =
         ConfigurationLoader.load(
-            options.config(), options.featureGates(), OperatorRunner::ownNamespace);
+            options.config(),
+            options.featureGates(),
+            options.dashboard(),
+            OperatorRunner::ownNamespace);
     log(configuration, LOG);
     return configuration;
   }

@@ -74,6 +74,7 @@ class OperatorStartTest {
         Optional.of(kubeconfig),
         Optional.of(config),
         Optional.empty(),
+        false,
         true,
         "127.0.0.1",
         Optional.empty());
@@ -177,6 +178,7 @@ class OperatorStartTest {
         options.kubeconfig(),
         options.config(),
         options.featureGates(),
+        false,
         false,
         options.webhookHost(),
         options.webhookClientAuthority());

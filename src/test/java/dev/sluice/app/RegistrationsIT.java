@@ -196,6 +196,7 @@ class RegistrationsIT {
         Optional.of(file),
         Optional.empty(),
         false,
+        false,
         "127.0.0.1",
         Optional.empty());
   }

@@ -208,6 +208,7 @@ class PreflightIT {
                   Optional.of(configuration),
                   Optional.empty(),
                   false,
+                  false,
                   "127.0.0.1",
                   Optional.empty()),
               ends::add)) {

@@ -106,6 +106,7 @@ public final class LocalOperator implements AutoCloseable {
         Optional.of(kubeconfig),
         Optional.of(file),
         Optional.empty(),
+        false,
         !ofChart,
         HOST,
         Optional.empty());

@@ -34,6 +34,21 @@ public final class ConfigurationLoader {
   public static Configuration load(
       Optional<Path> file, Optional<String> featureGates, Supplier<String> defaultNamespace)
       throws ConfigurationException {
+    return load(file, featureGates, false, defaultNamespace);
+  }
+
+  /**
+   * The same with the dashboard.
+   *
+   * @param dashboard true: the dashboard is served, whether or not the file enables it; false: as
+   *     the file says
+   */
+  public static Configuration load(
+      Optional<Path> file,
+      Optional<String> featureGates,
+      boolean dashboard,
+      Supplier<String> defaultNamespace)
+      throws ConfigurationException {
     String gates = featureGates.orElse("");
     if (file.isEmpty()) {
       ObjectNode shipped =
@@ -43,11 +58,30 @@ public final class ConfigurationLoader {
               .put("kind", KIND);
       JobFrameworks.shipped()
           .forEach(shipped.putObject("integrations").putArray("frameworks")::add);
+      if (dashboard) {
+        enableDashboard(shipped);
+      }
       return settle("the command line", shipped, new ValidationErrors(), gates, defaultNamespace);
     }
     ValidationErrors errors = new ValidationErrors();
     String source = "configuration file " + file.get();
-    return settle(source, read(file.get(), source, errors), errors, gates, defaultNamespace);
+    JsonNode tree = read(file.get(), source, errors);
+    if (dashboard) {
+      enableDashboard(tree);
+    }
+    return settle(source, tree, errors, gates, defaultNamespace);
+  }
+
+  /** A block that isn't an object stays as it is, and is refused later. */
+  private static void enableDashboard(JsonNode tree) {
+    if (tree instanceof ObjectNode file) {
+      JsonNode block = file.path(DashboardDecoder.BLOCK);
+      if (block instanceof ObjectNode fields) {
+        fields.put(DashboardDecoder.ENABLED, true);
+      } else if (block.isMissingNode() || block.isNull()) {
+        file.putObject(DashboardDecoder.BLOCK).put(DashboardDecoder.ENABLED, true);
+      }
+    }
   }
 
   /**

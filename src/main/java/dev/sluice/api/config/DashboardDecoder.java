@@ -7,6 +7,12 @@ import java.util.Optional;
 /** Reads the block {@code dashboard}, which files of both versions may have. */
 final class DashboardDecoder {
 
+  /** The block's name in the file. */
+  static final String BLOCK = "dashboard";
+
+  /** The field that turns the dashboard on. */
+  static final String ENABLED = "enabled";
+
   private static final int USUAL_PORT = 8444;
 
   /** Names of headers, as RFC 9110 has them. */
@@ -16,8 +22,8 @@ final class DashboardDecoder {
 
   /** The block of the file; where it is absent, no dashboard is served. */
   static DashboardServer decode(ObjectFieldReader file) {
-    ObjectFieldReader fields = file.object("dashboard");
-    boolean enabled = fields.flag("enabled", false);
+    ObjectFieldReader fields = file.object(BLOCK);
+    boolean enabled = fields.flag(ENABLED, false);
     String address = fields.text("bindAddress", "");
     fields.check(
         "bindAddress",

@@ -94,7 +94,11 @@ public final class DashboardModule implements OperatorModule {
             new DashboardEndpoint(users, access, sources, feed),
             GRACE);
     service = started;
-    LOG.info("dashboard port={}", started.port());
+    LOG.info(
+        "dashboard port={} address=https://localhost:{}/ login=\"a token of a ServiceAccount:"
+            + " kubectl create token NAME -n NAMESPACE\"",
+        started.port(),
+        started.port());
   }
 
   private Optional<AuthenticatingProxy> proxy() {

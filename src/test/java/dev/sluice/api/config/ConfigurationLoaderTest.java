@@ -112,6 +112,27 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void dashboardOfTheCommandLineIsServedWhateverTheFileSays(@TempDir Path directory)
+      throws Exception {
+    assertThat(withDashboard(Optional.empty()).enabled()).isTrue();
+    for (String block : List.of("", "dashboard:", "dashboard: {enabled: false, bindPort: 7}")) {
+      Path file = Files.writeString(directory.resolve("dashboard.yaml"), HEAD + block);
+      assertThat(withDashboard(Optional.of(file)).enabled()).as(block).isTrue();
+      assertThat(withDashboard(Optional.of(file)).bindPort())
+          .as(block)
+          .isEqualTo(block.endsWith("7}") ? 7 : 8444);
+    }
+    Path malformed = Files.writeString(directory.resolve("malformed.yaml"), HEAD + "dashboard: on");
+    assertThatThrownBy(() -> withDashboard(Optional.of(malformed)))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("dashboard");
+  }
+
+  private static DashboardServer withDashboard(Optional<Path> file) throws Exception {
+    return ConfigurationLoader.load(file, Optional.empty(), true, () -> "ns").dashboard();
+  }
+
+  @Test
   void theFileOfTheReleasedManifestsStartsTheOperator() throws Exception {
     Configuration c =
         load(
