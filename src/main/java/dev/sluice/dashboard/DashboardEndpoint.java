@@ -113,7 +113,7 @@ public final class DashboardEndpoint implements HttpHandler {
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
-    this.topology = new TopologyDocument(sources, feed);
+    this.topology = new TopologyDocument(sources, rows, feed);
   }
 
   @Override
@@ -245,13 +245,14 @@ public final class DashboardEndpoint implements HttpHandler {
         .map(
             found ->
                 json(
-                    StartsDocument.of(
-                        found,
-                        found.isEmpty()
-                            ? Map.of()
-                            : sources.starts().apply(clusterQueue, STARTS_TIMEOUT),
-                        viewer.namespaces(Kind.WORKLOADS),
-                        sources.clock().instant())))
+                    new StartsDocument(rows)
+                        .of(
+                            found,
+                            found.isEmpty()
+                                ? Map.of()
+                                : sources.starts().apply(clusterQueue, STARTS_TIMEOUT),
+                            viewer.namespaces(Kind.WORKLOADS),
+                            sources.clock().instant())))
         .orElseGet(() -> failure(404, "the queue does not exist"));
   }
 

@@ -18,13 +18,17 @@ final class StartsDocument {
   /** A time line has so many rows. */
   private static final int MOST = 20;
 
-  private StartsDocument() {}
+  private final WorkloadRows rows;
+
+  StartsDocument(WorkloadRows rows) {
+    this.rows = rows;
+  }
 
   /**
    * What is planned in a queue: the first pending Workloads of which a time is known. Workloads of
    * hidden namespaces are left out.
    */
-  static ObjectNode of(
+  ObjectNode of(
       List<PendingPosition> positions,
       Map<WorkloadId, StartEstimate> starts,
       Predicate<String> namespaces,
@@ -39,13 +43,14 @@ final class StartsDocument {
       if (start != null
           && start.range().isPresent()
           && namespaces.test(position.id().namespace())) {
-        describe(
+        ObjectNode item =
             items
                 .addObject()
                 .put("position", position.inClusterQueue())
                 .put("namespace", position.id().namespace())
-                .put("name", position.id().name()),
-            start);
+                .put("name", position.id().name());
+        rows.putOwner(item, position.id());
+        describe(item, start);
       }
     }
     return document;

@@ -42,6 +42,7 @@ final class TopologyDocument {
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final DashboardSources sources;
+  private final WorkloadRows rows;
   private final ChangeFeed feed;
   private final Map<String, Memory> memories = new ConcurrentHashMap<>();
 
@@ -53,7 +54,8 @@ final class TopologyDocument {
     private long revision;
   }
 
-  TopologyDocument(DashboardSources sources, ChangeFeed feed) {
+  TopologyDocument(DashboardSources sources, WorkloadRows rows, ChangeFeed feed) {
+    this.rows = rows;
     this.sources = sources;
     this.feed = feed;
   }
@@ -127,8 +129,7 @@ final class TopologyDocument {
     }
   }
 
-  private static ObjectNode describe(
-      TopologyView view, List<String> path, Predicate<String> visible) {
+  private ObjectNode describe(TopologyView view, List<String> path, Predicate<String> visible) {
     List<Leaf> leaves =
         view.leaves().stream()
             .filter(leaf -> path.size() <= leaf.values().size())
@@ -180,7 +181,7 @@ final class TopologyDocument {
   }
 
   /** The Workloads that have pods there, those with most pods first, and what is left unnamed. */
-  private static void holders(ObjectNode document, List<Leaf> leaves, Predicate<String> visible) {
+  private void holders(ObjectNode document, List<Leaf> leaves, Predicate<String> visible) {
     ArrayNode items = document.putArray("holders");
     int hidden = 0;
     long hiddenPods = 0;
@@ -201,11 +202,13 @@ final class TopologyDocument {
       } else if (items.size() == MAX_HOLDERS) {
         more++;
       } else {
-        items
-            .addObject()
-            .put("namespace", id.namespace())
-            .put("name", id.name())
-            .put("pods", entry.getValue());
+        ObjectNode holder =
+            items
+                .addObject()
+                .put("namespace", id.namespace())
+                .put("name", id.name())
+                .put("pods", entry.getValue());
+        rows.putOwner(holder, id);
       }
     }
     document.put("hiddenHolders", hidden).put("hiddenPods", hiddenPods).put("moreHolders", more);

@@ -202,8 +202,7 @@ final class WorkloadDocument {
                     .put("message", moment.message()));
   }
 
-  private static void explain(
-      ObjectNode node, PendingReport waiting, Predicate<String> namespaces) {
+  private void explain(ObjectNode node, PendingReport waiting, Predicate<String> namespaces) {
     node.put("clusterQueue", waiting.clusterQueue())
         .put("positionInClusterQueue", waiting.position().inClusterQueue())
         .put("positionInLocalQueue", waiting.position().inLocalQueue())
@@ -222,8 +221,9 @@ final class WorkloadDocument {
         hidden++;
         continue;
       }
-      holders
-          .addObject()
+      ObjectNode described = holders.addObject();
+      rows.putOwner(described, holder.id());
+      described
           .put("namespace", holder.id().namespace())
           .put("name", holder.id().name())
           .put("clusterQueue", holder.clusterQueue())

@@ -6,6 +6,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.visibility.ExplanationText;
@@ -25,6 +26,9 @@ final class WorkloadRows {
 
   /** The most of a condition's message that a row shows. */
   private static final int LONGEST_MESSAGE = 200;
+
+  /** Until somebody changes an object, a Workload with this reason isn't even tried. */
+  private static final String MISCONFIGURED = PendingReason.MISCONFIGURED.apiReason();
 
   /** What is unfinished first, by state; the newest first in each. */
   private static final Comparator<CachedWorkload> ORDER =
@@ -115,6 +119,21 @@ final class WorkloadRows {
         .orElse("");
   }
 
+  /** Adds the job of a Workload, if both are known: people know jobs by their names. */
+  void putOwner(ObjectNode node, WorkloadId id) {
+    sources
+        .workloads()
+        .get(id.namespace(), id.name())
+        .ifPresent(workload -> putOwner(node, workload));
+  }
+
+  private static void putOwner(ObjectNode node, CachedWorkload workload) {
+    workload
+        .owner()
+        .ifPresent(
+            owner -> node.putObject("owner").put("kind", owner.kind()).put("name", owner.name()));
+  }
+
   /** What lists show of a Workload. */
   void describe(ObjectNode row, CachedWorkload workload) {
     WorkloadState state = WorkloadState.of(workload);
@@ -127,12 +146,13 @@ final class WorkloadRows {
         .put("created", workload.createdAt().toString())
         .put("since", state.since(workload).toString())
         .put("pods", workload.spec().podSets().stream().mapToLong(PodSet::count).sum());
-    workload
-        .owner()
-        .ifPresent(
-            owner -> row.putObject("owner").put("kind", owner.kind()).put("name", owner.name()));
+    putOwner(row, workload);
     Optional<Condition> condition = state.condition(workload);
-    row.put("reason", condition.map(Condition::reason).orElse(""));
+    String reason = condition.map(Condition::reason).orElse("");
+    row.put("reason", reason);
+    if (state == WorkloadState.PENDING && reason.equals(MISCONFIGURED)) {
+      row.put("fault", true);
+    }
     row.put(
         "message",
         ExplanationText.truncated(condition.map(Condition::message).orElse(""), LONGEST_MESSAGE));

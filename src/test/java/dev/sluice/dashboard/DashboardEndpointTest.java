@@ -120,9 +120,20 @@ class DashboardEndpointTest {
   }
 
   @Test
+  void workloadWithoutALocalQueueIsAFault() throws IOException {
+    dashboard.addMisconfigured("team-a", "job-lost");
+
+    JsonNode workload = get("admin", "workloads/team-a/job-lost", "");
+    assertThat(workload.path("state").asText()).isEqualTo("pending");
+    assertThat(workload.path("fault").asBoolean()).isTrue();
+    assertThat(get("admin", "workloads/team-a/job-train-00000", "").has("fault")).isFalse();
+  }
+
+  @Test
   void startsAreToldOfWorkloadsThatMayBeSeen() throws IOException {
     JsonNode plan = get("admin", "starts/clusterqueues/vision-train", "");
     assertThat(plan.path("items")).isNotEmpty();
+    assertThat(plan.at("/items/0/owner/kind").asText()).isEqualTo("Job");
     JsonNode start = plan.at("/items/0/start");
     assertThat(start.path("basis").asText()).isEqualTo("Learned");
     assertThat(start.path("text").asText()).startsWith("starts in about 1h");
@@ -171,6 +182,7 @@ class DashboardEndpointTest {
     assertThat(rack.at("/domains/1/holders").asInt()).isEqualTo(1);
     assertThat(rack.at("/holders/0/name").asText()).isEqualTo("job-evaluate-00001");
     assertThat(rack.at("/holders/0/pods").asInt()).isEqualTo(3);
+    assertThat(rack.at("/holders/0/owner/name").asText()).isEqualTo("evaluate-00001");
 
     JsonNode node = get("admin", "topologies/a100/block-b/rack-1-00/gpu-1-00-2", "");
     assertThat(node.path("domains")).isEmpty();
@@ -242,6 +254,8 @@ class DashboardEndpointTest {
   void holdersOfOtherNamespacesAreCountedNotNamed() throws IOException {
     JsonNode asAdmin = get("admin", "workloads/team-a/job-train-00000", "");
     assertThat(asAdmin.at("/waiting/holders")).hasSize(2);
+    assertThat(asAdmin.at("/waiting/holders/0/owner").toString())
+        .isEqualTo("{\"kind\":\"Job\",\"name\":\"train-00010\"}");
     JsonNode asTenant = get("tenant", "workloads/team-a/job-train-00000", "");
     assertThat(asTenant.at("/waiting/holders").findValuesAsText("namespace"))
         .containsExactly("team-a");

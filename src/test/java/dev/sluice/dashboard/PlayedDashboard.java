@@ -85,6 +85,12 @@ final class PlayedDashboard implements AutoCloseable {
         Set.of("vision-train"), Set.of(new LocalQueueId(namespace, "vision-train")), Set.of());
   }
 
+  /** A Workload is created whose LocalQueue doesn't exist. */
+  void addMisconfigured(String namespace, String name) {
+    scheduler.addMisconfigured(namespace, name);
+    feed.changed(null, scheduler.get(namespace, name).orElseThrow());
+  }
+
   /** A rack more in each block. */
   void addNodes() {
     scheduler.addRack();

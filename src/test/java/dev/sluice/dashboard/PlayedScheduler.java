@@ -68,6 +68,11 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
     put(workload(namespace, name, "vision-train", now, 100, State.PENDING));
   }
 
+  /** A further Workload, whose LocalQueue doesn't exist. */
+  void addMisconfigured(String namespace, String name) {
+    put(workload(namespace, name, "none", now, 100, State.MISCONFIGURED));
+  }
+
   private void put(CachedWorkload workload) {
     workloads.put(workload.id().namespace() + "/" + workload.id().name(), workload);
   }
@@ -75,7 +80,8 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
   private enum State {
     PENDING,
     ADMITTED,
-    FINISHED
+    FINISHED,
+    MISCONFIGURED
   }
 
   private CachedWorkload workload(int number) {
@@ -85,7 +91,7 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
         QUEUES.get(number % 4),
         now.minusSeconds(37L * number + 45),
         number % 7 * 10,
-        State.values()[number % 3]);
+        State.values()[number % State.MISCONFIGURED.ordinal()]);
   }
 
   private static CachedWorkload workload(
@@ -99,6 +105,15 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
                   condition("QuotaReserved", "False", "WaitingForQuota", message, created, 2),
                   condition(
                       "PodsReady", "False", "WaitForStart", "Not all pods are ready", created, 2));
+          case MISCONFIGURED ->
+              List.of(
+                  condition(
+                      "QuotaReserved",
+                      "False",
+                      "Misconfigured",
+                      "LocalQueue " + queue + " doesn't exist",
+                      created,
+                      2));
           case ADMITTED ->
               List.of(
                   condition(
@@ -133,7 +148,7 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
         new CachedWorkload.Spec(queue, List.of(), priority, Optional.empty(), true, 0),
         new CachedWorkload.Status(
             conditions,
-            state == State.PENDING
+            state == State.PENDING || state == State.MISCONFIGURED
                 ? Optional.empty()
                 : Optional.of(
                     new CachedWorkload.Admission(
@@ -343,7 +358,10 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
                       new StartEstimate.StartRange(
                           at.minusSeconds(600), at, Optional.of(at.plusSeconds(600)))),
               now,
-              List.of("no job arrives before it starts")));
+              List.of(
+                  last
+                      ? "it doesn't start when everything that runs has ended"
+                      : "no job arrives before it starts")));
     }
     return starts;
   }

@@ -14,7 +14,10 @@ export const STATES = {
   finished: 'Finished',
 };
 
-export const stateBadge = state => h(`span.badge.${state}`, {}, STATES[state] ?? state);
+/** A fault is a Workload that is not tried until somebody puts an object right. */
+export const stateBadge = ({state, fault}) => fault
+  ? h('span.badge.inactive', {title: 'It is not tried until an object is put right.'}, 'Fault')
+  : h(`span.badge.${state}`, {}, STATES[state] ?? state);
 
 export const time = text =>
   h('time', {datetime: text, title: moment(text)}, ago(text));
@@ -26,8 +29,10 @@ export const localQueueLink = (namespace, name) =>
 
 export const workloadHref = (namespace, name) => `#/workload/${path(namespace, name)}`;
 
-export const workloadLink = (namespace, name) =>
-  h('a', {href: workloadHref(namespace, name)}, `${namespace}/${name}`);
+/** People know a Workload by its job. */
+export const workloadLink = ({namespace, name, owner}) =>
+  h('a', {href: workloadHref(namespace, name), title: owner ? `Workload ${name}` : null},
+      owner ? `${owner.kind} ${namespace}/${owner.name}` : `${namespace}/${name}`);
 
 export const problems = list =>
   (list ?? []).map(problem =>
@@ -45,8 +50,14 @@ function spoken(usage) {
     + (usage.lent ? `, ${of(usage.lent)} lent` : '');
 }
 
-/** Used, borrowed and lent against the nominal quota; `scale` is the amount of the whole width. */
+/**
+ * Used, borrowed and lent against the nominal quota; `scale` is the amount of the whole width. Use that has no limit and
+ * no scale fills no part of anything.
+ */
 export function bar(usage, scale) {
+  if (usage.nominal == null && !scale) {
+    return h('div.meter', {role: 'img', 'aria-label': spoken(usage), title: spoken(usage), vars: {nominal: '100%'}});
+  }
   const nominal = usage.nominal ?? usage.used;
   const whole = Math.max(scale ?? 0, nominal, usage.used) || 1;
   const part = value => `${Math.min(100, (100 * Math.max(0, value)) / whole).toFixed(2)}%`;
@@ -79,8 +90,8 @@ export function quotaLine(usage, options = {}) {
 }
 
 /** A figure that leads somewhere. */
-export const figure = (value, label, href, kind = '') =>
-  h(href ? 'a.figure' : 'div.figure', {href, class: kind || null},
+export const figure = (value, label, href, kind = '', title = null) =>
+  h(href ? 'a.figure' : 'div.figure', {href, class: kind || null, title},
       h('b', {}, count(value)), h('span', {}, label));
 
 export const section = (title, note, ...content) =>
@@ -108,7 +119,7 @@ export function workloadRow(item, withPosition) {
   h('span.why', {role: 'cell', title: item.message || null},
       h('span', {}, item.message || item.reason)),
   h('span.priority', {role: 'cell', title: 'priority'}, String(item.priority ?? '')),
-  h('span.state', {role: 'cell'}, item.state && stateBadge(item.state)),
+  h('span.state', {role: 'cell'}, item.state && stateBadge(item)),
   withPosition && h('span.starts', {role: 'cell', title: item.start?.text}, startCell(item.start, serverTime())),
   h('span.when', {role: 'cell'}, item.since && time(item.since)));
 }

@@ -42,7 +42,7 @@ export function timeLine(plan) {
           href: `#/workload/${path(item.namespace, item.name)}`,
           title: spoken,
         },
-        h('span.plan-name', {}, item.name),
+        h('span.plan-name', {}, item.owner?.name ?? item.name),
         h('svg', {viewBox: `0 0 ${WIDTH} 16`, preserveAspectRatio: 'none', role: 'img', 'aria-label': spoken},
             h('rect.plan-range', {x: from, y: 3, width: Math.max(4, to - from), height: 10}),
             h('rect.plan-expected', {x: Math.min(WIDTH - 3, at(item.start.expected)), y: 0, width: 3, height: 16})));

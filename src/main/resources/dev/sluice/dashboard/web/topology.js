@@ -27,7 +27,7 @@ const line = usage => h('div.quota', {},
       from: part(usage.workloads, usage.allocatable), size: part(usage.others, usage.allocatable),
     }})),
     h('span.figures', {},
-        h('b', {}, amount(usage.resource, usage.free)),
+        h('b', {}, amount(usage.resource, usage.workloads + usage.others)),
         h('span.of', {}, ` / ${amount(usage.resource, usage.allocatable)}`)),
     h('span.loans', {}, usage.others > 0
       && h('span.loan.borrowed', {}, `${amount(usage.resource, usage.others)} others`)));
@@ -55,7 +55,7 @@ function holders(data) {
       data.holders.length || rest.length
         ? h('ul.holders', {},
             data.holders.map(each => h('li', {key: `${each.namespace}/${each.name}`},
-                workloadLink(each.namespace, each.name), ` ${count(each.pods)} `,
+                workloadLink(each), ` ${count(each.pods)} `,
                 each.pods === 1 ? 'pod' : 'pods')),
             rest.map(text => h('li', {}, text)))
         : empty('Nobody', 'No Workload has pods here.'));
@@ -114,7 +114,7 @@ export function topologyPage({app, parts}) {
                     h('span.kind', {}, nodes(data.nodes)))),
             h('div.legend', {'aria-hidden': 'true'}, h('span.own', {}, 'Workloads'),
                 h('span.borrowed', {}, 'other pods'), h('span.idle', {}, 'free'),
-                h('b', {}, 'free / in all')),
+                h('b', {}, 'used / in all')),
             h('div.node-quotas', {}, data.resources.map(line)),
             h('ul.largest.note', {}, largest(data))),
         data.domains.length > 0 && h('section.card.tree-card', {},

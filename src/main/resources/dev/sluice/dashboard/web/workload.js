@@ -43,7 +43,7 @@ function waits(data) {
       waiting?.holders.length > 0 && [
         h('h3', {}, 'Who has the missing quota'),
         h('ul.holders', {}, waiting.holders.map(holder => h('li', {},
-            workloadLink(holder.namespace, holder.name),
+            workloadLink(holder),
             h('span', {}, ` has ${amount(holder.resource, holder.amount)} ${holder.resource} of ${holder.flavor} in ${holder.clusterQueue}`)))),
       ],
       waiting?.hiddenHolders > 0 && h('p.note', {},
@@ -103,7 +103,7 @@ export function workloadPage({app, parts: [namespace, name]}) {
         h('div.page-head', {},
             h('p.crumbs', {}, h('a', {href: '#/workloads'}, 'Workloads'), ' / ',
                 h('a', {href: `#/workloads?namespace=${encodeURIComponent(namespace)}`}, namespace)),
-            h('h1', {}, data.owner ? data.owner.name : data.name, stateBadge(data.state)),
+            h('h1', {}, data.owner ? data.owner.name : data.name, stateBadge(data)),
             h('p.note', {}, data.owner ? `${data.owner.kind} · Workload ${data.name}` : 'Workload')),
         h('dl.facts.card', {},
             fact('LocalQueue', data.queue ? localQueueLink(namespace, data.queue) : '–'),
