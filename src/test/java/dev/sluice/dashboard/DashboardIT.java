@@ -242,7 +242,7 @@ class DashboardIT {
     browser.awaitText("8 nodes");
     browser.awaitText("Nobody");
     racks.job("placed", "lq", "kueue.x-k8s.io/podset-required-topology: example.com/rack,", 2, 3);
-    browser.awaitText("job-placed");
+    browser.awaitText("placed");
     browser.awaitText("26 / 32");
     browser.picture(IMAGES.resolve("real-topology.png"));
     cluster
