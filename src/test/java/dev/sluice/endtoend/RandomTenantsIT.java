@@ -50,7 +50,7 @@ class RandomTenantsIT {
   private static final Logger LOG = LoggerFactory.getLogger(RandomTenantsIT.class);
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final long SEED = 20_26;
-  private static final int STEPS = 300;
+  private static final int STEPS = 150;
   private static final int WRITERS = 8;
   private static final int CPUS = 6;
   private static final int NAMES = 3;

@@ -8,6 +8,7 @@ import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.player.PlayedLeaderWorkerSet;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import java.util.ArrayList;
@@ -40,13 +41,14 @@ import org.junit.jupiter.params.provider.MethodSource;
  * manager and two workers on real control planes, an operator in each. The own controllers of kinds
  * run in the workers only, as nobody but the manager's operator may touch its objects; that of a
  * kind whose pods are made here, too, runs in the manager as well. The cells are those of
- * docs/job-kinds.md: the last method fails where one was not gone through. Kinds that are like
- * another one have their turn in profile nightly.
+ * docs/job-kinds.md: the last method fails where one was not gone through. The daily build sends
+ * typical kinds in {@code ManyKindsIT} instead.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
 @Order(1) // long ones begin early
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class EveryKindMultiKueueIT {
 
   @RegisterExtension final FailedMethods failedMethods = new FailedMethods();

@@ -38,7 +38,8 @@ final class JobKindsPage {
             "podgroup",
             pods,
             "rayjob",
-            "has a submitter beside its cluster, whose template is written where the job has none"));
+            "has a submitter beside its cluster, whose template is written where the job has"
+                + " none"));
   }
 
   private static final String SHOWN = "yes";
@@ -59,8 +60,8 @@ final class JobKindsPage {
         "The controllers of kinds that aren't the API server's own are"
             + " [played](adding-a-job-kind.md#step-4-tests).");
     lines.add(
-        "Six kinds that share the code of another one go through half of them in the daily build,"
-            + " and through all of both tables in the nightly one.");
+        "Kinds for which another one stands go through half of the first table in the daily build;"
+            + " all go through all of both tables in the nightly one.");
     lines.add("How to add a kind: [Adding a kind of job](adding-a-job-kind.md).");
     lines.add("");
     lines.add(

@@ -26,15 +26,23 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
   /** Kinds for which pods that fail aren't the end. */
   private static final Set<String> REPLACING = Set.of("podgroup");
 
-  /** Kinds that share the code of another one but for names and places of fields. */
+  /**
+   * Kinds for which another one stands in the daily build. They share its code but for names and
+   * places of fields, or have a test class of their own that runs daily.
+   */
   private static final Map<String, String> LIKE =
-      Map.of(
-          "tfjob", "pytorchjob",
-          "xgboostjob", "pytorchjob",
-          "paddlejob", "pytorchjob",
-          "jaxjob", "pytorchjob",
-          "raycluster", "rayjob",
-          "rayservice", "rayjob");
+      Map.ofEntries(
+          Map.entry("tfjob", "pytorchjob"),
+          Map.entry("xgboostjob", "pytorchjob"),
+          Map.entry("paddlejob", "pytorchjob"),
+          Map.entry("jaxjob", "pytorchjob"),
+          Map.entry("mpijob", "pytorchjob"),
+          Map.entry("raycluster", "rayjob"),
+          Map.entry("rayservice", "rayjob"),
+          Map.entry("sparkapplication", "rayjob"),
+          Map.entry("appwrapper", "jobset"),
+          Map.entry("pod", "podgroup"),
+          Map.entry("deployment", "statefulset"));
 
   /** All kinds that have a manifest, by its name. */
   static List<KindRow> all() {
