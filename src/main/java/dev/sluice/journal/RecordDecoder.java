@@ -238,7 +238,30 @@ final class RecordDecoder {
     }
   }
 
-  /** A record of components that the file has one level above; null if it has none of them. */
+  /** Whether a record may have nothing in it, such as one of optional values. */
+  private boolean mayBeEmpty(RecordType type) {
+    for (Component component : type.components()) {
+      boolean empty =
+          switch (component.type().kind()) {
+            case OPTIONAL, OPTIONAL_INT, OPTIONAL_LONG, OPTIONAL_DOUBLE -> true;
+            case LIST, SET, MAP, BOOLEAN -> true;
+            case RECORD -> {
+              RecordType known = types.ofClass(component.type().type());
+              yield known != null && mayBeEmpty(known);
+            }
+            default -> false;
+          };
+      if (!empty) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * A record of components that the file has one level above; null if it has none of them, unless
+   * the record may have nothing in it.
+   */
   private @Nullable Object moved(ValueType type, Map<String, Object> others) {
     RecordType known = types.ofClass(type.type());
     if (known == null) {
@@ -258,7 +281,7 @@ final class RecordDecoder {
         isAny = true;
       }
     }
-    Object made = isAny ? made(known, values, Map.of()) : null;
+    Object made = isAny || mayBeEmpty(known) ? made(known, values, Map.of()) : null;
     return made instanceof Decoded.Unreadable ? null : made;
   }
 

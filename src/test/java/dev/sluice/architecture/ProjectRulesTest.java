@@ -82,7 +82,8 @@ class ProjectRulesTest {
       constructor ObjectAdapter 9
       constructor PendingReasonReporter 9
       constructor PendingWorkload 10
-      constructor QuotaHolder 11
+      constructor PendingWorkload 12
+      constructor QuotaHolder 12
       constructor QuotaHolder 9
       constructor ReservingWorkload 11
       constructor ReservingWorkload 12
@@ -110,13 +111,13 @@ class ProjectRulesTest {
       record ManagerState 10
       record MultiKueueControllers.Dependencies 15
       record MultiKueueWorkloadReconciler.Options 14
-      record PendingWorkload 12
+      record PendingWorkload 13
       record PodTemplate 10
       record ProvisioningControllers.Dependencies 13
       record ProvisioningReconciler.Dependencies 10
       record QueueControllers.Dependencies 11
       record QuotaDeclaration 9
-      record ReservingWorkload 15
+      record ReservingWorkload 16
       record TerminatingPod 9
       record TopologyPod 12
       record WebhookRegistration 9
@@ -323,7 +324,9 @@ class ProjectRulesTest {
         List.of(
             new Source(
                 "src/main/java/X.java",
-                "/** In the contract's order. */\n/** Steps (section 6). */\nclass Contracts {}\n"));
+                "/** In the contract's order. */\n"
+                    + "/** Steps (section 6). */\n"
+                    + "class Contracts {}\n"));
     assertThat(ProjectRules.foreignDocuments(bad))
         .containsExactly(
             "src/main/java/X.java:1 cites no page of docs: /** In the contract's order. */",

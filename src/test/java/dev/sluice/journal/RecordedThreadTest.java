@@ -18,6 +18,7 @@ import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
@@ -211,7 +212,8 @@ class RecordedThreadTest {
             true,
             false,
             Optional.empty(),
-            Optional.empty()));
+            Optional.empty(),
+            PreemptionProtection.NONE));
   }
 
   @Test
@@ -266,7 +268,8 @@ class RecordedThreadTest {
     Replay.Result result = new Replay(options.directory(), Instant.MIN, Instant.MAX).run();
     double replayed = (System.nanoTime() - start) / 1e9;
     System.out.printf(
-        "journal: events=%d records=%d bytes=%d bytes/event=%.1f bytes/record=%.1f cpu/event=%.1fus play=%.1fs replay=%.1fs%n",
+        "journal: events=%d records=%d bytes=%d bytes/event=%.1f bytes/record=%.1f cpu/event=%.1fus"
+            + " play=%.1fs replay=%.1fs%n",
         events,
         records.get(),
         bytes.get(),

@@ -9,6 +9,8 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
@@ -329,13 +331,18 @@ final class CopiedWorld {
                 workload.shape().slice(),
                 lacks
                     ? Optional.of(new SecondPass(workload.shape().podSets(), holder.lost))
-                    : Optional.empty())));
+                    : Optional.empty(),
+                new PreemptionProtection(
+                    workload.shape().preemption(),
+                    new PreemptionHistory(
+                        dice.chanceOfHalf() ? Optional.of(now) : Optional.empty(),
+                        workload.history().preemptedAt())))));
   }
 
   private void requeue(String uid) {
     PendingWorkload before = known.get(uid);
     if (before != null && holders.remove(uid) != null) {
-      pending(Stage.withVersion(before, version));
+      pending(Stage.withVersion(RandomRules.preempted(before, now), version));
     }
   }
 

@@ -54,6 +54,17 @@ final class PreemptionChecks {
             require(holder != null, "the victim holds nothing", victim);
             require(!Objects.requireNonNull(holder).evicted(), "evicted already", victim);
             require(holder.evictable(), "nobody stops its pods", victim);
+            require(
+                !holder.isProtected(
+                    world,
+                    before
+                        .pendingOf(preemption.id().uid())
+                        .orElseThrow()
+                        .shape()
+                        .preemption()
+                        .exempt()),
+                "a rule protects it",
+                victim);
             require(evicted.add(victim.id().uid()), "evicted for two", victim);
             require(holder.version() == victim.version(), "not the version looked at", victim);
             require(holder.priority() == victim.priority(), "not its priority", victim);

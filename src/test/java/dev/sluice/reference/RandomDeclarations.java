@@ -140,7 +140,7 @@ final class RandomDeclarations {
             parent,
             dice.chance(50) ? List.of() : groups(!parent.isEmpty()),
             weight(),
-            size.policies() ? quotaRules() : QuotaRules.DEFAULT));
+            protecting(size.policies() ? quotaRules() : QuotaRules.DEFAULT)));
   }
 
   SchedulerEvent clusterQueue(int number) {
@@ -175,7 +175,7 @@ final class RandomDeclarations {
             dice.chance(2) ? List.of(new InactiveReason("Unknown", "something")) : List.of(),
             false,
             false,
-            QueueRules.DEFAULT,
+            QueueRules.DEFAULT.withQuota(protecting(QuotaRules.DEFAULT)),
             size.topologies() && dice.chance(5) ? Set.of("f-0") : Set.of());
     return new SchedulerEvent.ClusterQueueChanged(
         size.policies() ? spec.with(strategy(spec), rules()) : spec);
@@ -196,6 +196,10 @@ final class RandomDeclarations {
         dice.chance(25));
   }
 
+  private QuotaRules protecting(QuotaRules rules) {
+    return size.protecting() ? rules.withPreemption(RandomRules.ofQueue(dice)) : rules;
+  }
+
   private OptionalInt most() {
     return dice.chance(80) ? OptionalInt.empty() : OptionalInt.of(1 + dice.below(4));
   }
@@ -204,7 +208,7 @@ final class RandomDeclarations {
     QueueRules rules =
         QueueRules.DEFAULT
             .withPriority(dice.chance(70) ? 0 : dice.below(3) - 1)
-            .withQuota(quotaRules());
+            .withQuota(protecting(quotaRules()));
     rules = dice.chanceOfHalf() ? rules.countingPreemptible() : rules;
     rules = dice.chance(20) ? rules.blockingUntilReady() : rules;
     return dice.chanceOfHalf()

@@ -135,6 +135,11 @@ final class RandomWorld {
     if (size.policies() && dice.chance(8)) {
       return new Step.Pass(1 + dice.below(4));
     }
+    if (size.protecting() && dice.chance(10)) {
+      return dice.chance(30)
+          ? new Step.PodsReady(dice.below(10), dice.chance(75))
+          : new Step.Pass(1 + dice.below(4));
+    }
     if (size.preempting() && dice.chance(85)) {
       return pressingStep();
     }
@@ -266,7 +271,7 @@ final class RandomWorld {
         number,
         "ns-0",
         dice.chance(95) ? queue : localQueueName(),
-        (size.topologies() ? nodes.slice(number / 4) : shapes.shape())
+        ofClass(size.topologies() ? nodes.slice(number / 4) : shapes.shape())
             .withSlice(Optional.of(slice)),
         dice.below(3),
         dice.below(20),
@@ -274,6 +279,11 @@ final class RandomWorld {
         0,
         false,
         false);
+  }
+
+  /** The request of a Workload of some priority class. */
+  private RequestShape ofClass(RequestShape shape) {
+    return size.protecting() ? shape.withPreemption(RandomRules.ofClass(dice)) : shape;
   }
 
   private Step.Submit submit() {
@@ -284,7 +294,7 @@ final class RandomWorld {
         number(),
         "ns-" + dice.below(2),
         localQueueName(),
-        shapes.shape(),
+        ofClass(shapes.shape()),
         dice.below(size.preempting() ? 4 : 3),
         dice.below(20),
         dice.chance(size.preempting() ? 1 : 4),

@@ -7,6 +7,8 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.reference.Decided.Admission;
@@ -394,7 +396,10 @@ final class ReferenceCycle {
             workload.evictable(),
             workload.shape().guaranteed(),
             Optional.of(workload.version()),
-            workload.shape().slice());
+            workload.shape().slice(),
+            new PreemptionProtection(
+                workload.shape().preemption(),
+                new PreemptionHistory(Optional.empty(), workload.history().preemptedAt())));
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 

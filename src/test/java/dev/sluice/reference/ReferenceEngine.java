@@ -13,6 +13,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -264,7 +265,9 @@ final class ReferenceEngine {
             world.workloads.values().stream()
                 .filter(entry -> entry.waits() && entry.aside && world.backingOff(entry))
                 .toList();
+        Instant before = world.now;
         world.now = instant;
+        endProtections(before);
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
         world.endPauses();
       }
@@ -275,6 +278,22 @@ final class ReferenceEngine {
     share();
     parking.forgetThePassed();
     turnedAway &= world.awaitsPods();
+  }
+
+  /** Trees in which somebody is no longer protected, or may preempt now, are looked at anew. */
+  private void endProtections(Instant before) {
+    ReferenceTree tree = world.tree();
+    for (ReferenceEntry entry : world.workloads.values()) {
+      if (world.ends(entry, tree).stream()
+          .anyMatch(end -> end.isAfter(before) && !end.isAfter(world.now))) {
+        String queue =
+            entry.holding != null
+                ? entry.holding.clusterQueue()
+                : world.queueOf(entry).orElseThrow();
+        world.changed(queue);
+        parking.released(queue);
+      }
+    }
   }
 
   /** Slices that share quota are charged anew, and replacements ask for what they have more. */
@@ -377,6 +396,9 @@ final class ReferenceEngine {
   private void hold(ReferenceEntry entry, @Nullable Holding holding) {
     Holding before = entry.holding;
     Optional<ReferenceHolder> then = before == null ? Optional.empty() : seen(entry);
+    ReferenceTree tree = world.tree();
+    List<Instant> protectedBefore = world.ends(entry, tree);
+    boolean evictedBefore = before != null && entry.holder().evicted();
     entry.holding = holding;
     if (holding == null) {
       entry.eviction = Optional.empty();
@@ -401,7 +423,9 @@ final class ReferenceEngine {
         || (holding != null
             && holding.holdsTheSameAs(before)
             && holding.priority() == before.priority()
-            && holding.evictable() == before.evictable())) {
+            && holding.evictable() == before.evictable()
+            && (protectedBefore.equals(world.ends(entry, tree))
+                || entry.holder().evicted() != evictedBefore))) {
       return;
     }
     placesChanged(
@@ -414,7 +438,7 @@ final class ReferenceEngine {
 
   /** How preemption sees one that holds quota, whatever its version. */
   private static Optional<ReferenceHolder> seen(ReferenceEntry entry) {
-    return Optional.of(entry.holder().withVersion(0));
+    return Optional.of(entry.holder().withVersion(0).withoutProtection());
   }
 
   private void enter(ReferenceEntry entry) {

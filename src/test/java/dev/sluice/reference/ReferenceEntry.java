@@ -6,6 +6,8 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
@@ -40,7 +42,8 @@ final class ReferenceEntry {
       boolean evictable,
       boolean guaranteed,
       Optional<Long> decidedAt,
-      Optional<JobSlice> slice) {
+      Optional<JobSlice> slice,
+      PreemptionProtection protection) {
 
     /** What the API server says that a Workload holds. */
     static Holding of(ReservingWorkload workload) {
@@ -57,7 +60,8 @@ final class ReferenceEntry {
           workload.evictable(),
           workload.guaranteed(),
           Optional.empty(),
-          workload.slice());
+          workload.slice(),
+          workload.protection());
     }
 
     /** The same once the decision is written. */
@@ -75,7 +79,8 @@ final class ReferenceEntry {
           evictable,
           guaranteed,
           Optional.empty(),
-          slice);
+          slice,
+          protection);
     }
 
     /**
@@ -230,7 +235,8 @@ final class ReferenceEntry {
         && a.held() == b.held()
         && a.defect().equals(b.defect())
         && a.gated() == b.gated()
-        && a.evictable() == b.evictable();
+        && a.evictable() == b.evictable()
+        && a.history().equals(b.history());
   }
 
   boolean waits() {
@@ -248,6 +254,18 @@ final class ReferenceEntry {
   /** What it asks for, in place of the slice that it replaces. */
   RequestShape shape() {
     return workload().shape().replacing(replaced);
+  }
+
+  /**
+   * From when on it may preempt; nothing if no rule delays that.
+   *
+   * @param ofQueue the rules of the queue that it waits in, and of the cohorts above
+   */
+  Optional<Instant> preemptsFrom(PreemptionRules ofQueue) {
+    PendingWorkload asked = workload();
+    Instant evicted = asked.history().since().orElse(Instant.MIN);
+    Instant since = evicted.isAfter(asked.queuedAt()) ? evicted : asked.queuedAt();
+    return asked.shape().preemption().or(ofQueue).delay().map(since::plus);
   }
 
   /** What it holds beyond what it shares. */
@@ -276,6 +294,7 @@ final class ReferenceEntry {
         held.evictable() && !succeeded,
         held.guaranteed(),
         held.placed(),
-        sharedPlaces);
+        sharedPlaces,
+        held.protection());
   }
 }

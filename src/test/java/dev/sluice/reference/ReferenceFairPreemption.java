@@ -110,7 +110,8 @@ final class ReferenceFairPreemption {
       if (allowed
           && holder.evictable()
           && holder.usesAnyOf(needed)
-          && !holder.id().uid().equals(preemptor.spared())) {
+          && !holder.id().uid().equals(preemptor.spared())
+          && !holder.isProtected(world, preemptor.exempt())) {
         candidates.add(holder);
       }
     }

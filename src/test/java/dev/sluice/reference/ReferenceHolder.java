@@ -2,17 +2,23 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out,
  * {@code evictable} if somebody stops its pods, {@code guaranteed} if it says that it may not be
  * preempted, {@code placed} its pod sets with places on nodes, {@code shared} those of the slice
- * that it replaces, of which it is charged for what it has more.
+ * that it replaces, of which it is charged for what it has more, {@code protection} what protects
+ * it from preemption for some time.
  */
 record ReferenceHolder(
     WorkloadId id,
@@ -26,7 +32,8 @@ record ReferenceHolder(
     boolean evictable,
     boolean guaranteed,
     List<PodSetAssignment> placed,
-    List<PodSetAssignment> shared) {
+    List<PodSetAssignment> shared,
+    PreemptionProtection protection) {
 
   ReferenceHolder thatNobodyEvicts() {
     return new ReferenceHolder(
@@ -41,7 +48,8 @@ record ReferenceHolder(
         false,
         guaranteed,
         placed,
-        shared);
+        shared,
+        protection);
   }
 
   ReferenceHolder withVersion(long another) {
@@ -57,7 +65,61 @@ record ReferenceHolder(
         evictable,
         guaranteed,
         placed,
-        shared);
+        shared,
+        protection);
+  }
+
+  /** The same, whatever protects it. */
+  ReferenceHolder withoutProtection() {
+    return new ReferenceHolder(
+        id,
+        version,
+        queue,
+        usage,
+        priority,
+        queuedAt,
+        reservedAt,
+        evicted,
+        evictable,
+        guaranteed,
+        placed,
+        shared,
+        PreemptionProtection.NONE);
+  }
+
+  /**
+   * Until when no preemptor takes it; nothing if no rule protects it.
+   *
+   * @param ofQueue the rules of its queue and of the cohorts above
+   * @param exempt whether the preemptor doesn't mind how long it has run
+   */
+  Optional<Instant> protectedUntil(PreemptionRules ofQueue, boolean exempt) {
+    PreemptionRules all = protection.classRules().or(ofQueue);
+    List<Instant> ends = new ArrayList<>();
+    if (!exempt && all.minRunTime().isPresent()) {
+      ends.add(protection.history().since().orElse(reservedAt).plus(all.minRunTime().get()));
+    }
+    all.maxPreemptions()
+        .ifPresent(
+            limit -> {
+              List<Instant> latest =
+                  protection.history().preemptedAt().stream()
+                      .sorted(Comparator.reverseOrder())
+                      .limit(limit.preemptions())
+                      .toList();
+              if (latest.size() == limit.preemptions()) {
+                ends.add(latest.getLast().plus(limit.window()));
+              }
+            });
+    return ends.stream().max(Comparator.naturalOrder());
+  }
+
+  /** Whether a rule protects it in a world; not if it is on its way out. */
+  boolean isProtected(ReferenceSnapshot world, boolean exempt) {
+    return !evicted
+        && protectedUntil(world.tree().preemptionRules(queue), exempt)
+            .filter(world.now()::isBefore)
+            .isPresent();
   }
 
   boolean usesAnyOf(Set<FlavorResource> pairs) {

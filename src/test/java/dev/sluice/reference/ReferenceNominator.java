@@ -56,7 +56,7 @@ final class ReferenceNominator {
             rules.nodes().flaw == TopologyFlaw.TARGETS_FOR_QUOTA_ONLY
                 || placer.places(world, shape, found).isPresent();
     List<Victim> victims =
-        result.mode().preempts()
+        result.mode().preempts() && !isDelayed(entry, queue, snapshot)
             ? victims(
                 snapshot,
                 preemptor(entry, queue),
@@ -94,12 +94,22 @@ final class ReferenceNominator {
             () -> new ReferencePreemption(snapshot, preemptor, usage, needed, hasPlaces).victims());
   }
 
+  /** Whether it has to wait before it preempts anybody. */
+  private static boolean isDelayed(
+      ReferenceEntry entry, ClusterQueueSpec queue, ReferenceSnapshot world) {
+    return entry
+        .preemptsFrom(world.tree().preemptionRules(queue.name()))
+        .filter(world.now()::isBefore)
+        .isPresent();
+  }
+
   private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
     return new Preemptor(
         queue,
         entry.workload().priority(),
         entry.workload().queuedAt(),
-        entry.replaced.map(ReplacedSlice::uid).orElse(""));
+        entry.replaced.map(ReplacedSlice::uid).orElse(""),
+        entry.workload().shape().preemption().exempt());
   }
 
   static ReferenceAssigner assigner(
@@ -111,13 +121,15 @@ final class ReferenceNominator {
       ReferenceEngine.Rules rules) {
     ReferenceAssigner.Simulation simulation =
         (pair, amount) ->
-            victims(
-                snapshot,
-                preemptor(entry, queue),
-                Map.of(pair, amount),
-                Set.of(pair),
-                rules,
-                world -> true);
+            isDelayed(entry, queue, snapshot)
+                ? List.of()
+                : victims(
+                    snapshot,
+                    preemptor(entry, queue),
+                    Map.of(pair, amount),
+                    Set.of(pair),
+                    rules,
+                    world -> true);
     return new ReferenceAssigner(
         snapshot.tree(),
         queue,

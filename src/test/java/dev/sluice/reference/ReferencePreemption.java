@@ -23,8 +23,13 @@ import java.util.function.Predicate;
  */
 final class ReferencePreemption {
 
-  /** Who wants room; not that of the slice that it replaces. */
-  record Preemptor(ClusterQueueSpec queue, long priority, Instant queuedAt, String spared) {}
+  /**
+   * Who wants room; not that of the slice that it replaces.
+   *
+   * @param exempt whether it doesn't mind how long others have run
+   */
+  record Preemptor(
+      ClusterQueueSpec queue, long priority, Instant queuedAt, String spared, boolean exempt) {}
 
   /** One that has to go, and why. */
   record Victim(ReferenceHolder holder, PreemptionReason reason) {}
@@ -132,11 +137,12 @@ final class ReferencePreemption {
     return candidates;
   }
 
-  /** Whether it has what is needed, and somebody stops its pods. */
+  /** Whether it has what is needed, somebody stops its pods, and no rule protects it. */
   private boolean mayGo(ReferenceHolder holder) {
     return holder.evictable()
         && holder.usesAnyOf(needed)
-        && !holder.id().uid().equals(preemptor.spared());
+        && !holder.id().uid().equals(preemptor.spared())
+        && !holder.isProtected(world, preemptor.exempt());
   }
 
   /** The walk from the parent to the root. */

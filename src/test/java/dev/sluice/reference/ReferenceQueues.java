@@ -8,6 +8,7 @@ import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.TopologyOptions;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -100,7 +101,28 @@ final class ReferenceQueues {
         holders.add(isGuaranteed(holder) ? holder.thatNobodyEvicts() : holder);
       }
     }
-    return new ReferenceSnapshot(tree, holders, new ArrayList<>());
+    return new ReferenceSnapshot(tree, holders, new ArrayList<>(), now);
+  }
+
+  /**
+   * When something becomes possible because the time of a rule is over: when a holder is no longer
+   * protected, or somebody may preempt.
+   */
+  List<Instant> ends(ReferenceEntry entry, ReferenceTree tree) {
+    List<Instant> ends = new ArrayList<>();
+    if (entry.holding != null) {
+      if (!queues.containsKey(entry.holding.clusterQueue()) || entry.holder().evicted()) {
+        return ends;
+      }
+      PreemptionRules rules = tree.preemptionRules(entry.holding.clusterQueue());
+      entry.holder().protectedUntil(rules, false).ifPresent(ends::add);
+      entry.holder().protectedUntil(rules, true).ifPresent(ends::add);
+    } else if (entry.waits()) {
+      queueOf(entry)
+          .flatMap(queue -> entry.preemptsFrom(tree.preemptionRules(queue)))
+          .ifPresent(ends::add);
+    }
+    return ends;
   }
 
   private boolean isGuaranteed(ReferenceHolder holder) {

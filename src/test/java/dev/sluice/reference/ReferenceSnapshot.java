@@ -1,15 +1,16 @@
 package dev.sluice.reference;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
 /**
- * The world at one moment: the tree with all that is used, those who use it, and what is used of
- * nodes beside them.
+ * The world at one moment: the tree with all that is used, those who use it, what is used of nodes
+ * beside them, and the time.
  */
 record ReferenceSnapshot(
-    ReferenceTree tree, List<ReferenceHolder> holders, List<ReferenceNodes.Use> uses) {
+    ReferenceTree tree, List<ReferenceHolder> holders, List<ReferenceNodes.Use> uses, Instant now) {
 
   /** The same world, in a copy. */
   ReferenceSnapshot copy() {
@@ -34,6 +35,6 @@ record ReferenceSnapshot(
         left.remove(holder.queue(), holder.usage());
       }
     }
-    return new ReferenceSnapshot(left, others, new ArrayList<>(uses));
+    return new ReferenceSnapshot(left, others, new ArrayList<>(uses), now);
   }
 }

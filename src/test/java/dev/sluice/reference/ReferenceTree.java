@@ -3,6 +3,7 @@ package dev.sluice.reference;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
@@ -205,6 +206,18 @@ final class ReferenceTree {
       ancestors.add(up.get());
     }
     return ancestors;
+  }
+
+  /** The rules of preemption for those who hold quota of a queue: each from the nearest. */
+  PreemptionRules preemptionRules(String queue) {
+    Node self = new Node(true, queue);
+    PreemptionRules all = rules(self).preemption();
+    if (!cyclic(queue)) {
+      for (Node cohort : ancestors(self)) {
+        all = all.or(rules(cohort).preemption());
+      }
+    }
+    return all;
   }
 
   /** Names from the root down to a queue. */

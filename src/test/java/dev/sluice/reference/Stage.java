@@ -3,6 +3,8 @@ package dev.sluice.reference;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
@@ -32,6 +34,9 @@ abstract class Stage {
 
   /** Whether somebody stops the pods of a Workload, where it changed. */
   private final Map<String, Boolean> attended = new HashMap<>();
+
+  /** Since when the pods of a Workload are ready. */
+  private final Map<String, Instant> runningSince = new HashMap<>();
 
   private final Map<Integer, Integer> deleted = new HashMap<>();
   private long version = 1;
@@ -108,7 +113,9 @@ abstract class Stage {
       case Step.Leave(var nth) ->
           pick(asked().evicted(), nth)
               .map(last::get)
-              .ifPresent(workload -> pending(withVersion(workload, version++)));
+              .ifPresent(
+                  workload ->
+                      pending(withVersion(RandomRules.preempted(workload, now), version++)));
       case Step.Reprioritize(var nth, var priority) ->
           pick(asked().holders(), nth)
               .ifPresent(
@@ -129,6 +136,9 @@ abstract class Stage {
               .ifPresent(
                   uid -> {
                     ReferenceEntry.Holding held = asked().holding(uid);
+                    if (ready) {
+                      runningSince.put(uid, now);
+                    }
                     hold(uid, version++, held.podSets(), held.priority(), held.evicted(), ready);
                   });
       case Step.Gate(var number, var closed) ->
@@ -182,6 +192,7 @@ abstract class Stage {
   }
 
   private void pending(PendingWorkload workload) {
+    runningSince.remove(workload.id().uid());
     last.put(workload.id().uid(), workload);
     versions.put(workload.id().uid(), workload.version());
     fold(new SchedulerEvent.WorkloadPending(workload));
@@ -200,7 +211,8 @@ abstract class Stage {
         workload.held(),
         workload.defect(),
         workload.gated(),
-        workload.evictable());
+        workload.evictable(),
+        workload.history());
   }
 
   static PendingWorkload withGate(PendingWorkload workload, boolean closed) {
@@ -216,7 +228,8 @@ abstract class Stage {
         workload.held(),
         workload.defect(),
         closed,
-        workload.evictable());
+        workload.evictable(),
+        workload.history());
   }
 
   private void submit(Step.Submit submit) {
@@ -310,7 +323,16 @@ abstract class Stage {
                 held.decidedAt().isPresent() ? now : held.reservedAt(),
                 attended.getOrDefault(uid, held.evictable()),
                 held.guaranteed(),
-                held.slice())));
+                held.slice(),
+                Optional.empty(),
+                protection(uid, held))));
+  }
+
+  private PreemptionProtection protection(String uid, ReferenceEntry.Holding held) {
+    return new PreemptionProtection(
+        held.protection().classRules(),
+        new PreemptionHistory(
+            Optional.ofNullable(runningSince.get(uid)), held.protection().history().preemptedAt()));
   }
 
   private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {

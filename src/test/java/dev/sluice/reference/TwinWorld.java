@@ -33,6 +33,7 @@ final class TwinWorld {
   private Instant now = Stage.START;
   private long version = 1;
   private int decisions;
+  private int preemptions;
 
   /** A world of engines that have the same options. */
   TwinWorld(List<EngineProbe> engines) {
@@ -79,7 +80,7 @@ final class TwinWorld {
         List<String> unwritten = holders.keySet().stream().filter(uid -> !written(uid)).toList();
         pick(unwritten, nth).ifPresent(uid -> answer(uid, end));
       }
-      case Step.Leave(var nth) -> pick(List.copyOf(evicted), nth).ifPresent(this::requeue);
+      case Step.Leave(var nth) -> pick(List.copyOf(evicted), nth).ifPresent(this::preempted);
       case Step.Gate(var number, var closed) -> {
         PendingWorkload workload = known.get("uid-" + number);
         if (workload != null && !holders.containsKey("uid-" + number)) {
@@ -100,14 +101,41 @@ final class TwinWorld {
     return Boolean.TRUE.equals(holders.get(uid));
   }
 
-  private void settle() {
-    for (int i = 0; i < ENDLESS && cycle(); i++) {
-      for (String uid : List.copyOf(holders.keySet())) {
-        if (!written(uid)) {
-          answer(uid, Step.End.WRITTEN);
+  /**
+   * Plays the steps, and then cycles until nothing is left to do, while every decision is carried
+   * out at once and nothing else happens but that an hour passes.
+   *
+   * @param most how many preemptions there may be after the steps
+   * @return how many there were
+   */
+  int leaveAlone(List<Step> steps, int most) {
+    steps.forEach(this::play);
+    int first = preemptions;
+    for (Step last : List.of(new Step.Pass(0), new Step.Pass(3_600))) {
+      play(last);
+      while (cycle()) {
+        carryOutAll();
+        if (preemptions - first > most) {
+          throw new AssertionError(
+              "goes on: " + log.subList(Math.max(0, log.size() - 8), log.size()));
         }
       }
-      List.copyOf(evicted).forEach(this::requeue);
+    }
+    return preemptions - first;
+  }
+
+  private void carryOutAll() {
+    for (String uid : List.copyOf(holders.keySet())) {
+      if (!written(uid)) {
+        answer(uid, Step.End.WRITTEN);
+      }
+    }
+    List.copyOf(evicted).forEach(this::preempted);
+  }
+
+  private void settle() {
+    for (int i = 0; i < ENDLESS && cycle(); i++) {
+      carryOutAll();
     }
   }
 
@@ -150,6 +178,7 @@ final class TwinWorld {
       }
       case Decision.Preempt preempt -> {
         decisions++;
+        preemptions++;
         preempt.targets().forEach(target -> evicted.add(target.id().uid()));
       }
       default -> {}
@@ -182,6 +211,11 @@ final class TwinWorld {
     if (!holders.containsKey(uid)) {
       pending(submit.asked(uid, known.get(uid), version, now, Stage.isAttended(submit.number())));
     }
+  }
+
+  private void preempted(String uid) {
+    known.computeIfPresent(uid, (any, workload) -> RandomRules.preempted(workload, now));
+    requeue(uid);
   }
 
   private void requeue(String uid) {

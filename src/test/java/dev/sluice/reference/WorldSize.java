@@ -15,6 +15,7 @@ import dev.sluice.reference.RandomWorld.Pods;
  * @param gated whether many have a preemption gate that is closed, and opened later
  * @param policies whether queues have rules beyond the fields of their API
  * @param topologies whether pods are placed by topology
+ * @param protecting whether rules protect Workloads from preemption for some time, or delay it
  */
 record WorldSize(
     boolean cohorts,
@@ -30,7 +31,8 @@ record WorldSize(
     boolean elastic,
     boolean gated,
     boolean policies,
-    boolean topologies) {
+    boolean topologies,
+    boolean protecting) {
 
   /** The same size, where queues have rules beyond the fields of their API. */
   WorldSize withPolicies() {
@@ -48,7 +50,8 @@ record WorldSize(
         elastic,
         gated,
         true,
-        topologies);
+        topologies,
+        protecting);
   }
 
   /** Many queues with little choice, and many Workloads, in few cohorts. */
@@ -67,7 +70,8 @@ record WorldSize(
         false,
         dice.chance(10),
         dice.chance(10),
-        false);
+        false,
+        dice.chance(30));
   }
 
   /**
@@ -94,7 +98,8 @@ record WorldSize(
         elastic,
         gated,
         policies,
-        true);
+        true,
+        protecting);
   }
 
   static WorldSize of(Dice dice, boolean cohorts, boolean preempting, Pods pods, boolean weighted) {
@@ -112,6 +117,7 @@ record WorldSize(
         pods == Pods.SLICES,
         preempting && dice.below(3) == 0,
         false,
-        false);
+        false,
+        preempting && dice.chance(40));
   }
 }

@@ -3,6 +3,8 @@ package dev.sluice.api.queueing;
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QuotaRules;
 import java.math.BigDecimal;
@@ -17,8 +19,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The annotations by which a queue or a Cohort says more than its fields do
- * (docs/queueing-policies.md#annotations). A value that can't be read counts as absent, and is
+ * The annotations by which a queue, a Cohort or a WorkloadPriorityClass says more than its fields
+ * do (docs/queueing-policies.md#annotations). A value that can't be read counts as absent, and is
  * reported.
  */
 public final class QueueAnnotations {
@@ -58,6 +60,21 @@ public final class QueueAnnotations {
 
   /** Whether guaranteed Workloads are held to the nominal quotas of the cohorts only. */
   public static final String COHORT_GUARANTEE = "sluice.dev/cohort-guarantee";
+
+  /** How long a Workload runs before it may be preempted. */
+  public static final String MIN_RUN_TIME = "sluice.dev/min-run-time";
+
+  /** Whether Workloads of a WorkloadPriorityClass preempt others whatever {@link #MIN_RUN_TIME}. */
+  public static final String MIN_RUN_TIME_EXEMPT = "sluice.dev/min-run-time-exempt";
+
+  /** How often a Workload may be preempted within a time. */
+  public static final String MAX_PREEMPTIONS = "sluice.dev/max-preemptions";
+
+  /** How long a Workload waits for quota before it preempts. */
+  public static final String PREEMPTION_DELAY = "sluice.dev/preemption-delay";
+
+  /** The highest number of preemptions that {@link #MAX_PREEMPTIONS} can allow. */
+  public static final int MOST_PREEMPTIONS = 100;
 
   /** The pause after a start that took too long, unless an annotation says otherwise. */
   public static final Duration DEFAULT_START_BACKOFF = Duration.ofMinutes(1);
@@ -102,6 +119,13 @@ public final class QueueAnnotations {
    */
   public record OfLocalQueue(OptionalInt maxWorkloads, Map<String, String> faults) {}
 
+  /**
+   * What the annotations of a WorkloadPriorityClass say.
+   *
+   * @param faults by annotation, what is wrong with its value and what is allowed
+   */
+  public record OfPriorityClass(PreemptionRules rules, Map<String, String> faults) {}
+
   /** Reads the annotations of a ClusterQueue. */
   public static OfClusterQueue ofClusterQueue(@Nullable Map<String, String> annotations) {
     QueueAnnotations reader = new QueueAnnotations(annotations);
@@ -130,7 +154,15 @@ public final class QueueAnnotations {
   /** Reads the annotations of a Cohort. */
   public static OfCohort ofCohort(@Nullable Map<String, String> annotations) {
     QueueAnnotations reader = new QueueAnnotations(annotations);
-    return new OfCohort(reader.quotaRules(), reader.faults);
+    return new OfCohort(
+        reader.quotaRules().withPreemption(reader.preemptionRules(false)), reader.faults);
+  }
+
+  /** Reads the annotations of a WorkloadPriorityClass. */
+  public static OfPriorityClass ofPriorityClass(@Nullable Map<String, String> annotations) {
+    QueueAnnotations reader = new QueueAnnotations(annotations);
+    boolean exempt = reader.read(MIN_RUN_TIME_EXEMPT, QueueAnnotations::flag).orElse(false);
+    return new OfPriorityClass(reader.preemptionRules(exempt), reader.faults);
   }
 
   /** Reads the annotations of a LocalQueue. */
@@ -171,7 +203,16 @@ public final class QueueAnnotations {
     return new QuotaRules(
         rules.oversellRate(),
         rules.maxWorkloads(),
-        read(COHORT_GUARANTEE, QueueAnnotations::flag).orElse(false));
+        read(COHORT_GUARANTEE, QueueAnnotations::flag).orElse(false),
+        preemptionRules(false));
+  }
+
+  private PreemptionRules preemptionRules(boolean exempt) {
+    return new PreemptionRules(
+        read(MIN_RUN_TIME, QueueAnnotations::durationFromZero),
+        read(MAX_PREEMPTIONS, QueueAnnotations::preemptionLimit),
+        read(PREEMPTION_DELAY, QueueAnnotations::durationFromZero),
+        exempt);
   }
 
   private OptionalInt maxWorkloads() {
@@ -247,6 +288,27 @@ public final class QueueAnnotations {
       throw new NotAllowedException(allowed);
     }
     return duration;
+  }
+
+  private static Duration durationFromZero(String value) {
+    return value.equals("0") || value.equals("0s")
+        ? Duration.ZERO
+        : duration(value, "a duration from 0s to 87600h, such as 30m");
+  }
+
+  private static PreemptionLimit preemptionLimit(String value) {
+    String allowed =
+        "a number of preemptions from 1 to %d and a duration, such as 3/24h"
+            .formatted(MOST_PREEMPTIONS);
+    String[] parts = value.split("/", -1);
+    if (parts.length != 2) {
+      throw new NotAllowedException(allowed);
+    }
+    int preemptions = number(parts[0].strip(), allowed);
+    if (preemptions < 1 || preemptions > MOST_PREEMPTIONS) {
+      throw new NotAllowedException(allowed);
+    }
+    return new PreemptionLimit(preemptions, duration(parts[1], allowed));
   }
 
   private static Duration duration(String value, String allowed) {

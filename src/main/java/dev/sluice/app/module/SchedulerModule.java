@@ -16,11 +16,13 @@ import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.JournalMetrics;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.CachedPreemptionRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.server.endpoints.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.feed.WorkloadEventFeed;
+import dev.sluice.workload.feed.WorkloadRules;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.UnsupportedRequests;
@@ -87,6 +89,7 @@ public final class SchedulerModule implements OperatorModule {
         metrics.pending(
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
+    CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     translator =
         new WorkloadTranslator(
             informers.resources(),
@@ -101,10 +104,11 @@ public final class SchedulerModule implements OperatorModule {
                         .localClusters()
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
             new AttendedKinds(context)::mayBePreempted,
-            new CachedStartRules(informers.caches()));
+            new WorkloadRules(new CachedStartRules(informers.caches()), preemptionRules));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);
+    preemptionRules.onChange(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
@@ -144,7 +148,7 @@ public final class SchedulerModule implements OperatorModule {
               if (before != null
                   && after != null
                   && !startRules(before).equals(startRules(after))) {
-                feed.startRulesChanged();
+                feed.annotatedRulesChanged();
               }
             });
     workloads.reflector().listen(feed);

@@ -17,6 +17,7 @@ import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
+import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.CycleHeads;
 import dev.sluice.core.waiting.ExportedNames;
@@ -59,6 +60,10 @@ public final class Engine {
   private final boolean skipsPlainly;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
+
+  /** Whether ClusterQueues or Cohorts had rules of preemption when trees were built last. */
+  private boolean hadPreemptionRules = true;
+
   private CycleStatistics statistics = CycleStatistics.NONE;
   private CycleHeads evaluated = CycleHeads.none();
   private long cycle;
@@ -154,6 +159,7 @@ public final class Engine {
     usageLedger.restore(state);
     workloads.restoreQueues(state);
     waiting.restore(state.waiting(), now, new Names());
+    workloads.preemptionRulesChanged();
     dirtySet.everything = state.specs().rebuildDue();
     dirtySet.all = true;
   }
@@ -480,7 +486,12 @@ public final class Engine {
   private SchedulingCycle begin() {
     cycle = waiting.beginCycle();
     return new SchedulingCycle(
-        policy, specRegistry.flavors, topologyCache, eligibilityCheck::of, cycle);
+        policy,
+        specRegistry.flavors,
+        topologyCache,
+        eligibilityCheck::of,
+        PreemptionTime.of(now, waiting.preemptionWaits()),
+        cycle);
   }
 
   /** Applies the outcomes; returns the trees in which the next cycle may decide differently. */
@@ -519,6 +530,10 @@ public final class Engine {
     specRegistry.hierarchy.rebuildIfDirty();
     policy.preemption().forget();
     waiting.treesRebuilt();
+    if (hadPreemptionRules | specRegistry.hierarchy.hasPreemptionRules()) {
+      workloads.preemptionRulesChanged();
+    }
+    hadPreemptionRules = specRegistry.hierarchy.hasPreemptionRules();
     specRegistry.topologyTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;

@@ -163,7 +163,11 @@ final class OutcomeApplier {
                 workloads.evict(id),
                 preemptionTarget.queue().node().path(),
                 preemptionTarget.quotaHolder().priority(),
-                preemptionTarget.reason()));
+                preemptionTarget.reason(),
+                preemptionTarget
+                    .quotaHolder()
+                    .protection()
+                    .limit(preemptionTarget.queue().node().preemptionRules())));
       }
     }
     if (!targets.isEmpty()) {

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
@@ -75,6 +76,7 @@ final class QuotaAccounting {
 
   private void change(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
+    preemptionChanges(entry, reservation);
     waiting.setAwaitsPods(entry.id, reservation != null && reservation.awaitsPods());
     if (reservation != null && reservation.awaitsPods()) {
       awaitPods(reservation.clusterQueue(), 1);
@@ -96,6 +98,27 @@ final class QuotaAccounting {
     if (reservation != null) {
       add(entry, reservation, inTree);
     }
+  }
+
+  /** Sets when a Workload with this reservation becomes a preemption target. */
+  void preemptionChanges(WorkloadEntry entry, @Nullable Reservation reservation) {
+    if (reservation == null) {
+      waiting.preemptionChangesAt(entry.id, "", Long.MIN_VALUE, Long.MIN_VALUE);
+    } else {
+      waiting.preemptionChangesAt(
+          entry.id,
+          reservation.clusterQueue(),
+          protectedUntil(reservation, false),
+          protectedUntil(reservation, true));
+    }
+  }
+
+  private long protectedUntil(Reservation reservation, boolean exempt) {
+    ClusterQueueCache cache = specRegistry.cacheOf(reservation.clusterQueue());
+    QuotaHolder quotaHolder = reservation.quotaHolder();
+    return cache == null || !quotaHolder.evictable()
+        ? Long.MIN_VALUE
+        : quotaHolder.protectedUntilMicros(cache.node().preemptionRules(), exempt);
   }
 
   private void awaitPods(String clusterQueue, int more) {
@@ -122,7 +145,14 @@ final class QuotaAccounting {
     queue.quotaHolders.remove(before.quotaHolder());
     queue.quotaHolders.add(after.quotaHolder());
     ClusterQueueCache cache = queue.cache;
-    if (cache == null || before.quotaHolder().sameAs(after.quotaHolder())) {
+    if (cache == null) {
+      return;
+    }
+    if (changesProtection(before.quotaHolder(), after.quotaHolder(), cache)) {
+      waiting.released(cache.node());
+      return;
+    }
+    if (before.quotaHolder().sameAs(after.quotaHolder())) {
       return;
     }
     if (before.quotaHolder().priority() != after.quotaHolder().priority()
@@ -131,6 +161,14 @@ final class QuotaAccounting {
     } else {
       waiting.changed(cache.node());
     }
+  }
+
+  private static boolean changesProtection(
+      QuotaHolder before, QuotaHolder after, ClusterQueueCache queue) {
+    PreemptionRules rules = queue.node().preemptionRules();
+    return before.evicted() == after.evicted()
+        && (before.protectedUntilMicros(rules, false) != after.protectedUntilMicros(rules, false)
+            || before.protectedUntilMicros(rules, true) != after.protectedUntilMicros(rules, true));
   }
 
   private void add(WorkloadEntry entry, Reservation reservation, boolean inTree) {

@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
@@ -61,7 +62,8 @@ record Reservation(
             evicting || workload.evicted(),
             workload.evictable(),
             workload.guaranteed(),
-            topologies.usage(workload.podSets()));
+            topologies.usage(workload.podSets()),
+            workload.protection());
     return new Reservation(
         workload.clusterQueue(),
         quotaHolder,
@@ -91,7 +93,9 @@ record Reservation(
             false,
             item.evictable(),
             item.equivalenceClass().shape().guaranteed(),
-            topologies.usage(podSets));
+            topologies.usage(podSets),
+            new PreemptionProtection(
+                item.equivalenceClass().shape().preemption(), item.history().reserving()));
     return new Reservation(
         clusterQueue,
         quotaHolder,
@@ -109,6 +113,7 @@ record Reservation(
         quotaHolder.export(),
         admitted,
         awaitsPods,
+        quotaHolder.protection(),
         Optional.ofNullable(granted)
             .map(
                 whole ->
@@ -124,7 +129,7 @@ record Reservation(
       TopologyCache topologies) {
     return new Reservation(
         exported.clusterQueue(),
-        QuotaHolder.restored(id, localQueue, exported.holder(), topologies),
+        QuotaHolder.restored(id, localQueue, exported.holder(), exported.protection(), topologies),
         exported.admitted(),
         exported.awaitsPods(),
         exported
@@ -132,7 +137,8 @@ record Reservation(
             .map(
                 whole ->
                     new Granted(
-                        QuotaHolder.restored(id, localQueue, whole.holder(), topologies),
+                        QuotaHolder.restored(
+                            id, localQueue, whole.holder(), exported.protection(), topologies),
                         whole.podSets()))
             .orElse(null));
   }

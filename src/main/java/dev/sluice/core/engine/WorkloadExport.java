@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.QuotaHolderExport;
@@ -37,6 +38,7 @@ public record WorkloadExport(
    * @param holder the reserved amounts that are charged
    * @param admitted whether the Workload is admitted
    * @param awaitsPods whether admission of other Workloads waits for the pods
+   * @param protection what protects the Workload from preemption for some time
    * @param granted what was granted to a slice of an elastic job; empty for other Workloads
    */
   public record ReservationExport(
@@ -44,6 +46,7 @@ public record WorkloadExport(
       QuotaHolderExport holder,
       boolean admitted,
       boolean awaitsPods,
+      PreemptionProtection protection,
       Optional<GrantedExport> granted) {}
 
   /** What was granted to a slice, in whole. */

@@ -176,6 +176,7 @@ final class WorkloadTable {
         && workload.defect().equals(item.defect())
         && workload.gated() == item.gated()
         && workload.evictable() == item.evictable()
+        && workload.history().equals(item.history())
         && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
         && item.equivalenceClass().shape().replacing(Optional.empty()).equals(workload.shape());
@@ -380,6 +381,7 @@ final class WorkloadTable {
     QueuedWorkload item =
         queue.pending().add(slices.queued(entry, workload, queue.name()), localQueue.id, before);
     entry.item = item;
+    preemptionChanges(item, queue);
     Instant until = backoffUntil(entry, workload);
     if (workload.held() || until.isAfter(now) || slices.mustWait(entry)) {
       entry.retained = workload;
@@ -393,6 +395,29 @@ final class WorkloadTable {
     }
     if (!specRegistry.clusterQueue(queue.name()).active()) {
       unreportedExplanations.add(entry);
+    }
+  }
+
+  private void preemptionChanges(QueuedWorkload item, ClusterQueueCache queue) {
+    waiting.preemptionChangesAt(
+        item.id(),
+        queue.name(),
+        queue.mayPreempt()
+            ? item.preemptsFromMicros(queue.node().preemptionRules())
+            : Long.MIN_VALUE,
+        Long.MIN_VALUE);
+  }
+
+  /** Finds out anew when Workloads become preemption targets, or may preempt: rules changed. */
+  void preemptionRulesChanged() {
+    for (WorkloadEntry entry : entries.values()) {
+      ClusterQueueCache queue = specRegistry.cacheOf(entry.localQueue.clusterQueue());
+      QueuedWorkload item = entry.item;
+      if (item != null && queue != null) {
+        preemptionChanges(item, queue);
+      } else {
+        quotaAccounting.preemptionChanges(entry, entry.reservation);
+      }
     }
   }
 
@@ -421,6 +446,7 @@ final class WorkloadTable {
     QueuedWorkload item = entry.item;
     if (item != null) {
       waiting.forget(item);
+      waiting.preemptionChangesAt(entry.id, "", Long.MIN_VALUE, Long.MIN_VALUE);
       item.equivalenceClass().queue().remove(item);
       entry.item = null;
       dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
@@ -517,6 +543,7 @@ final class WorkloadTable {
         false,
         item.defect(),
         item.gated(),
-        item.evictable());
+        item.evictable(),
+        item.history());
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A decision of the engine. Other components carry decisions out and report the result as {@link
@@ -70,9 +71,23 @@ public sealed interface Decision permits Decision.Admit, Decision.Preempt, Place
    * @param path names from the root of the cohort tree down to the ClusterQueue of the Workload
    * @param priority effective priority of the Workload
    * @param reason the preemption policy that selected the Workload
+   * @param limit how often the Workload may be preempted; empty if nothing says so, and nobody has
+   *     to remember this preemption
    */
   record Target(
-      WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {
+      WorkloadId id,
+      long version,
+      List<String> path,
+      long priority,
+      PreemptionReason reason,
+      Optional<PreemptionRules.PreemptionLimit> limit) {
+
+    /** A target that may be preempted as often as there is reason to. */
+    public Target(
+        WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {
+      this(id, version, path, priority, reason, Optional.empty());
+    }
+
     public Target {
       path = List.copyOf(path);
     }

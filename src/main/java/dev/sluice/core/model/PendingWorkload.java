@@ -24,6 +24,7 @@ import java.util.Set;
  * @param gated whether the Workload may not preempt yet because one of its preemption gates is
  *     closed
  * @param evictable whether somebody stops the pods when the Workload is evicted
+ * @param history what happened to the Workload that rules of preemption depend on
  */
 public record PendingWorkload(
     WorkloadId id,
@@ -37,7 +38,38 @@ public record PendingWorkload(
     boolean held,
     Optional<String> defect,
     boolean gated,
-    boolean evictable) {
+    boolean evictable,
+    PreemptionHistory history) {
+
+  /** A Workload without history. */
+  public PendingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      RequestShape shape,
+      long priority,
+      Instant createdAt,
+      Instant queuedAt,
+      Optional<Instant> notBefore,
+      boolean held,
+      Optional<String> defect,
+      boolean gated,
+      boolean evictable) {
+    this(
+        id,
+        version,
+        queueName,
+        shape,
+        priority,
+        createdAt,
+        queuedAt,
+        notBefore,
+        held,
+        defect,
+        gated,
+        evictable,
+        PreemptionHistory.NONE);
+  }
 
   /** A Workload that may be evicted, without closed preemption gates. */
   public PendingWorkload(
@@ -67,7 +99,14 @@ public record PendingWorkload(
         ? this
         : new PendingWorkload(
             id, version, queueName, other, priority, createdAt, queuedAt, notBefore, held, defect,
-            gated, evictable);
+            gated, evictable, history);
+  }
+
+  /** The same Workload with another history. */
+  public PendingWorkload withHistory(PreemptionHistory other) {
+    return new PendingWorkload(
+        id, version, queueName, shape, priority, createdAt, queuedAt, notBefore, held, defect,
+        gated, evictable, other);
   }
 
   /** The same Workload in another version, queued since another time. */
@@ -84,7 +123,8 @@ public record PendingWorkload(
         held,
         defect,
         gated,
-        evictable);
+        evictable,
+        history);
   }
 
   /** The same Workload whose backoff is over. */
@@ -101,7 +141,8 @@ public record PendingWorkload(
         held,
         defect,
         gated,
-        evictable);
+        evictable,
+        history);
   }
 
   /**

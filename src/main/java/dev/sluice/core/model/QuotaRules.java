@@ -12,9 +12,13 @@ import java.util.OptionalInt;
  *     cohort; empty: no limit
  * @param cohortGuarantee whether guaranteed Workloads of a ClusterQueue in a cohort are held to the
  *     nominal quotas of the cohorts only, and not to the queue's own
+ * @param preemption rules for the preemption of Workloads that hold quota here or below
  */
 public record QuotaRules(
-    BigDecimal oversellRate, OptionalInt maxWorkloads, boolean cohortGuarantee) {
+    BigDecimal oversellRate,
+    OptionalInt maxWorkloads,
+    boolean cohortGuarantee,
+    PreemptionRules preemption) {
 
   /** No rules beyond the fields. */
   public static final QuotaRules DEFAULT = new QuotaRules(BigDecimal.ONE, OptionalInt.empty());
@@ -26,5 +30,15 @@ public record QuotaRules(
   /** Rules where guaranteed Workloads are held to nominal quota on the whole path. */
   public QuotaRules(BigDecimal oversellRate, OptionalInt maxWorkloads) {
     this(oversellRate, maxWorkloads, false);
+  }
+
+  /** Rules without any for preemption. */
+  public QuotaRules(BigDecimal oversellRate, OptionalInt maxWorkloads, boolean cohortGuarantee) {
+    this(oversellRate, maxWorkloads, cohortGuarantee, PreemptionRules.NONE);
+  }
+
+  /** The same rules with others for preemption. */
+  public QuotaRules withPreemption(PreemptionRules other) {
+    return new QuotaRules(oversellRate, maxWorkloads, cohortGuarantee, other);
   }
 }

@@ -13,12 +13,14 @@ import java.util.Optional;
  * @param podSets the requests of the pod sets
  * @param guaranteed whether the Workload is marked as not preemptible: in queues where that counts,
  *     it is held to nominal quota and is never a preemption target
+ * @param preemption the rules of preemption of the Workload's priority class
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  * @param replaced the slice that it replaces, while that holds quota; known to the engine only
  */
 public record RequestShape(
     List<PodSetRequest> podSets,
     boolean guaranteed,
+    PreemptionRules preemption,
     Optional<JobSlice> slice,
     Optional<ReplacedSlice> replaced) {
 
@@ -28,7 +30,7 @@ public record RequestShape(
 
   /** The request of a Workload that is no slice. */
   public RequestShape(List<PodSetRequest> podSets, boolean guaranteed) {
-    this(podSets, guaranteed, Optional.empty(), Optional.empty());
+    this(podSets, guaranteed, PreemptionRules.NONE, Optional.empty(), Optional.empty());
   }
 
   /** The request of a Workload that may be preempted and is no slice. */
@@ -38,16 +40,27 @@ public record RequestShape(
 
   /** The same request of a slice. */
   public RequestShape withSlice(Optional<JobSlice> of) {
-    return of.isEmpty() ? this : new RequestShape(podSets, guaranteed, of, Optional.empty());
+    return of.isEmpty()
+        ? this
+        : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty());
   }
 
   /** The same request in place of a slice, or of none. */
   public RequestShape replacing(Optional<ReplacedSlice> other) {
-    return replaced.equals(other) ? this : new RequestShape(podSets, guaranteed, slice, other);
+    return replaced.equals(other)
+        ? this
+        : new RequestShape(podSets, guaranteed, preemption, slice, other);
   }
 
   /** The same slice with other requests. */
   public RequestShape withPodSets(List<PodSetRequest> others) {
-    return new RequestShape(others, guaranteed, slice, replaced);
+    return new RequestShape(others, guaranteed, preemption, slice, replaced);
+  }
+
+  /** The same request of a Workload whose priority class has these rules of preemption. */
+  public RequestShape withPreemption(PreemptionRules rules) {
+    return rules.equals(preemption)
+        ? this
+        : new RequestShape(podSets, guaranteed, rules, slice, replaced);
   }
 }

@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param guaranteed whether the Workload is marked as not preemptible
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  * @param secondPass the places that the Workload lacks; empty if it lacks none
+ * @param protection what protects the Workload from preemption for some time
  */
 public record ReservingWorkload(
     WorkloadId id,
@@ -43,7 +44,8 @@ public record ReservingWorkload(
     boolean evictable,
     boolean guaranteed,
     Optional<JobSlice> slice,
-    Optional<SecondPass> secondPass) {
+    Optional<SecondPass> secondPass,
+    PreemptionProtection protection) {
 
   public ReservingWorkload {
     podSets = List.copyOf(podSets);
@@ -79,7 +81,29 @@ public record ReservingWorkload(
         evictable,
         guaranteed,
         slice,
-        lacking);
+        lacking,
+        protection);
+  }
+
+  /** The same Workload, protected from preemption by something else. */
+  public ReservingWorkload protectedBy(PreemptionProtection other) {
+    return new ReservingWorkload(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        evictable,
+        guaranteed,
+        slice,
+        secondPass,
+        other);
   }
 
   /** A Workload that lacks no places. */
@@ -113,7 +137,8 @@ public record ReservingWorkload(
         evictable,
         guaranteed,
         slice,
-        Optional.empty());
+        Optional.empty(),
+        PreemptionProtection.NONE);
   }
 
   /** A Workload that may be evicted. */

@@ -2,6 +2,7 @@ package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.EquivalenceClass.Shortage;
@@ -110,7 +111,8 @@ public record PendingQueueExport(
           false,
           conditions.defect(),
           conditions.gated(),
-          conditions.evictable());
+          conditions.evictable(),
+          conditions.history());
     }
   }
 
@@ -142,8 +144,10 @@ public record PendingQueueExport(
    * @param defect why it can't be evaluated whatever the quota; empty if it can
    * @param gated whether a preemption gate is closed
    * @param evictable whether somebody stops the pods when the Workload is evicted
+   * @param history what happened to it that rules of preemption depend on
    */
-  public record QueuedConditions(Optional<String> defect, boolean gated, boolean evictable) {}
+  public record QueuedConditions(
+      Optional<String> defect, boolean gated, boolean evictable, PreemptionHistory history) {}
 
   /**
    * The progress of a flavor search.

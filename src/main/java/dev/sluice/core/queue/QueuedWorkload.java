@@ -4,7 +4,11 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.Optional;
@@ -43,6 +47,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private final @Nullable String defect;
   private final boolean gated;
   private final boolean evictable;
+  private final PreemptionHistory history;
   private @Nullable Explanation heldFor;
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
@@ -58,6 +63,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     this.defect = workload.defect().orElse(null);
     this.gated = workload.gated();
     this.evictable = workload.evictable();
+    this.history = workload.history();
   }
 
   private QueuedWorkload(
@@ -73,6 +79,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     this.defect = exported.conditions().defect().orElse(null);
     this.gated = exported.conditions().gated();
     this.evictable = exported.conditions().evictable();
+    this.history = exported.conditions().history();
   }
 
   /**
@@ -89,7 +96,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
         version,
         createdAt(),
         queuedAt(),
-        new PendingQueueExport.QueuedConditions(defect(), gated, evictable),
+        new PendingQueueExport.QueuedConditions(defect(), gated, evictable, history),
         explanations.of(reportedAs),
         Optional.ofNullable(flavorProgress).map(progress -> progress.export(current)));
   }
@@ -174,6 +181,27 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   /** Whether somebody stops the pods when the Workload is evicted. */
   public boolean evictable() {
     return evictable;
+  }
+
+  /** What happened to the Workload that rules of preemption depend on. */
+  public PreemptionHistory history() {
+    return history;
+  }
+
+  /**
+   * From when on the Workload may preempt, in microseconds since the epoch; {@link Long#MIN_VALUE}
+   * if no rule delays it.
+   *
+   * @param queueRules the rules of its ClusterQueue and of the Cohorts above
+   */
+  public long preemptsFromMicros(PreemptionRules queueRules) {
+    Optional<Duration> delay = equivalenceClass.shape().preemption().delay().or(queueRules::delay);
+    if (delay.isEmpty()) {
+      return Long.MIN_VALUE;
+    }
+    long since =
+        Math.max(queuedAtMicros, history.since().map(Instants::micros).orElse(Long.MIN_VALUE));
+    return PreemptionProtection.after(since, delay.get());
   }
 
   /** The reason of its own for which the Workload is held; null if there is none. */

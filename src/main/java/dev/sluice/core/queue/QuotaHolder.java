@@ -2,6 +2,8 @@ package dev.sluice.core.queue;
 
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.topology.TopologyCache;
@@ -53,6 +55,7 @@ public final class QuotaHolder {
   private final boolean evictable;
   private final boolean guaranteed;
   private final @Nullable TopologyUsage topology;
+  private final PreemptionProtection protection;
   private boolean usageRemoved;
 
   /**
@@ -69,6 +72,7 @@ public final class QuotaHolder {
    * @param evictable whether the Workload may be a preemption target
    * @param guaranteed whether the Workload is marked as not preemptible
    * @param topology what the Workload uses of nodes; null without places
+   * @param protection what protects the Workload from preemption for some time
    */
   public QuotaHolder(
       WorkloadId id,
@@ -81,7 +85,8 @@ public final class QuotaHolder {
       boolean evicted,
       boolean evictable,
       boolean guaranteed,
-      @Nullable TopologyUsage topology) {
+      @Nullable TopologyUsage topology,
+      PreemptionProtection protection) {
     this(
         id,
         localQueue,
@@ -93,7 +98,8 @@ public final class QuotaHolder {
         evicted,
         evictable,
         guaranteed,
-        topology);
+        topology,
+        protection);
   }
 
   private QuotaHolder(
@@ -107,7 +113,8 @@ public final class QuotaHolder {
       boolean evicted,
       boolean evictable,
       boolean guaranteed,
-      @Nullable TopologyUsage topology) {
+      @Nullable TopologyUsage topology,
+      PreemptionProtection protection) {
     this.id = id;
     this.localQueue = localQueue;
     this.priority = priority;
@@ -120,9 +127,10 @@ public final class QuotaHolder {
     this.evictable = evictable;
     this.guaranteed = guaranteed;
     this.topology = topology;
+    this.protection = protection;
   }
 
-  /** The holder as a value, without the Workload. */
+  /** The holder as a value, without the Workload and what protects that. */
   public QuotaHolderExport export() {
     List<QuotaHolderExport.Reserved> reserved = new ArrayList<>(pairs.length);
     for (int i = 0; i < pairs.length; i++) {
@@ -141,7 +149,11 @@ public final class QuotaHolder {
 
   /** The holder that a value stands for, in the LocalQueue of the Workload. */
   public static QuotaHolder restored(
-      WorkloadId id, LocalQueueId localQueue, QuotaHolderExport exported, TopologyCache places) {
+      WorkloadId id,
+      LocalQueueId localQueue,
+      QuotaHolderExport exported,
+      PreemptionProtection protection,
+      TopologyCache places) {
     return new QuotaHolder(
         id,
         localQueue,
@@ -153,7 +165,8 @@ public final class QuotaHolder {
         exported.evicted(),
         exported.evictable(),
         exported.guaranteed(),
-        exported.places().map(places::restore).orElse(null));
+        exported.places().map(places::restore).orElse(null),
+        protection);
   }
 
   /** Characters in the order of {@link String#compareTo}; a missing one counts as the least. */
@@ -187,7 +200,8 @@ public final class QuotaHolder {
         evicted,
         evictable,
         false,
-        null);
+        null,
+        PreemptionProtection.NONE);
   }
 
   /** The same holder, being evicted or not. */
@@ -203,7 +217,8 @@ public final class QuotaHolder {
         evicting,
         evictable,
         guaranteed,
-        topology);
+        topology,
+        protection);
   }
 
   /** The same holder with other amounts of the same pairs, and another usage of nodes. */
@@ -220,7 +235,8 @@ public final class QuotaHolder {
         evicted,
         mayBeEvicted,
         guaranteed,
-        places);
+        places,
+        protection);
   }
 
   /** Identity of the Workload. */
@@ -251,6 +267,22 @@ public final class QuotaHolder {
   /** Whether the Workload may be a preemption target: somebody would stop its pods. */
   public boolean evictable() {
     return evictable;
+  }
+
+  /** What protects the Workload from preemption for some time. */
+  public PreemptionProtection protection() {
+    return protection;
+  }
+
+  /**
+   * Until when the Workload is no target, in microseconds since the epoch; {@link Long#MIN_VALUE}
+   * if nothing protects it. Who is being evicted is not protected.
+   *
+   * @param queueRules the rules of its ClusterQueue and of the Cohorts above
+   * @param exempt whether its {@code minRunTime} doesn't matter to the preemptor
+   */
+  public long protectedUntilMicros(PreemptionRules queueRules, boolean exempt) {
+    return evicted ? Long.MIN_VALUE : protection.untilMicros(queueRules, reservedAtMicros, exempt);
   }
 
   /** Whether {@link #removeUsage} removed the usage for the current decision. */

@@ -167,6 +167,20 @@ public final class CohortHierarchy {
     cohorts.forEach((name, cohort) -> attach(node(cohortNodes, name), cohort, oversold));
   }
 
+  /** Whether a ClusterQueue or a Cohort has a rule of preemption. */
+  public boolean hasPreemptionRules() {
+    return hasPreemptionRules(queues.values()) || hasPreemptionRules(cohorts.values());
+  }
+
+  private static boolean hasPreemptionRules(Collection<Declared> declared) {
+    for (Declared each : declared) {
+      if (!each.rules.preemption().isNone()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private static boolean isOversold(Collection<Declared> declared) {
     for (Declared each : declared) {
       if (each.rules.oversellRate().compareTo(BigDecimal.ONE) != 0) {

@@ -1,5 +1,6 @@
 package dev.sluice.core.quota;
 
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,6 +31,11 @@ abstract sealed class HierarchyNode permits QuotaNode {
   final GuaranteedQuota guaranteed = new GuaranteedQuota();
   int maxWorkloads = Integer.MAX_VALUE;
   boolean cohortGuarantee;
+  private PreemptionRules preemption = PreemptionRules.NONE;
+
+  /** The rules here and above; null until somebody asks after a rebuild. */
+  private @Nullable PreemptionRules effectivePreemption;
+
   private int workloads;
   private @Nullable DominantResourceShare dominantResourceShare;
   private @Nullable ShareRanking ranking;
@@ -208,6 +214,22 @@ abstract sealed class HierarchyNode permits QuotaNode {
       }
     }
     return false;
+  }
+
+  /** Sets the rules of preemption that the object of this node has itself. */
+  final void preemption(PreemptionRules ownRules) {
+    preemption = ownRules;
+    effectivePreemption = null;
+  }
+
+  /** The rules of preemption for Workloads that hold quota here: each from the nearest node. */
+  public final PreemptionRules preemptionRules() {
+    PreemptionRules known = effectivePreemption;
+    if (known == null) {
+      known = parent == null ? preemption : preemption.or(parent.preemptionRules());
+      effectivePreemption = known;
+    }
+    return known;
   }
 
   /** Computes the number of Workloads of a cohort from those of the children. */

@@ -363,6 +363,7 @@ public final class QuotaNode extends HierarchyNode {
     plain = oversold ? new PlainQuota() : null;
     maxWorkloads = rules.maxWorkloads().orElse(Integer.MAX_VALUE);
     cohortGuarantee = queue && rules.cohortGuarantee();
+    preemption(rules.preemption());
   }
 
   /** N, B and L as the object declares them, without any rate. */

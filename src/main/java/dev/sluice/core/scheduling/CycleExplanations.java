@@ -48,6 +48,13 @@ public final class CycleExplanations {
   private static final String NOT_EVICTABLE_LEFT_OUT =
       " (not counted: workloads of kinds that are not managed here, whose pods nobody would stop)";
 
+  private static final String PROTECTED_LEFT_OUT =
+      " (not counted: workloads that sluice.dev/min-run-time or sluice.dev/max-preemptions"
+          + " protects, the first of them until %s)";
+
+  private static final String DELAYED =
+      "it waits for quota to become free, and may preempt from %s on (sluice.dev/preemption-delay)";
+
   private static final String GATE_CLOSED =
       "preemption would make room for it, but a preemption gate of the workload is closed";
 
@@ -84,9 +91,9 @@ public final class CycleExplanations {
   /**
    * Why a head doesn't fit.
    *
-   * @param meetsNotEvictable whether targets were left out because nobody would stop their pods
+   * @param obstacles what kept it from finding targets, beside the policies
    */
-  static Explanation noFit(NominatedWorkload entry, boolean meetsNotEvictable) {
+  static Explanation noFit(NominatedWorkload entry, PreemptionObstacles obstacles) {
     Assignment minimum = entry.minimumAssignment();
     PendingReason reason = minimum.noFit();
     return new Explanation(
@@ -96,12 +103,12 @@ public final class CycleExplanations {
                 ? PendingReason.TOPOLOGY_PLACEMENT_FAILED
                 : PendingReason.WAITING_FOR_QUOTA,
         minimum.attempts(),
-        detail(entry, meetsNotEvictable));
+        detail(entry, obstacles));
   }
 
-  private static String detail(NominatedWorkload entry, boolean meetsNotEvictable) {
+  private static String detail(NominatedWorkload entry, PreemptionObstacles obstacles) {
     Assignment minimum = entry.minimumAssignment();
-    String preemption = preemption(minimum, entry.queue(), meetsNotEvictable);
+    String preemption = preemption(minimum, entry.queue(), obstacles);
     if (entry.fewestPods() == null) {
       return preemption;
     }
@@ -128,15 +135,19 @@ public final class CycleExplanations {
   }
 
   private static String preemption(
-      Assignment assignment, ClusterQueueCache queue, boolean meetsNotEvictable) {
+      Assignment assignment, ClusterQueueCache queue, PreemptionObstacles obstacles) {
     if (!queue.mayPreempt()) {
       return mayNeverFit(assignment) || assignment.places().lacking() ? "" : PREEMPTION_OFF;
     }
     if (!assignment.needsPreemption()) {
       return "";
     }
+    if (obstacles.delayedUntil().isPresent()) {
+      return DELAYED.formatted(obstacles.delayedUntil().get());
+    }
     return (hasTargetsForAny(assignment) ? NO_TARGETS_FOR_ALL : NO_SUFFICIENT_TARGETS)
-        + (meetsNotEvictable ? NOT_EVICTABLE_LEFT_OUT : "");
+        + (obstacles.notEvictable() ? NOT_EVICTABLE_LEFT_OUT : "")
+        + obstacles.firstTargetAt().map(PROTECTED_LEFT_OUT::formatted).orElse("");
   }
 
   private static boolean hasTargetsForAny(Assignment assignment) {

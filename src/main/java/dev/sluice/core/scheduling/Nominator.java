@@ -2,6 +2,7 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.Instants;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -15,8 +16,11 @@ import dev.sluice.core.scheduling.flavor.TopologyAssigner;
 import dev.sluice.core.scheduling.preemption.PreemptionRequest;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.scheduling.preemption.PreemptionTime;
+import dev.sluice.core.scheduling.preemption.Preemptor;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.QueueHead;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -31,6 +35,7 @@ final class Nominator {
   private final Map<String, Flavor> flavors;
   private final TopologyCache topologies;
   private final PreemptionStrategy preemption;
+  private final PreemptionTime time;
   private final long cycle;
 
   /** The search of heads that begin with their first flavor in this cycle. */
@@ -43,10 +48,12 @@ final class Nominator {
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       PreemptionStrategy preemption,
+      PreemptionTime time,
       long cycle) {
     this.flavors = flavors;
     this.topologies = topologies;
     this.preemption = preemption;
+    this.time = time;
     this.cycle = cycle;
     this.fromFirstFlavor = new Search(NominatedWorkload.Resumed.at(null), cycle, 0, null);
   }
@@ -189,7 +196,7 @@ final class Nominator {
     public Result simulate(int ofPair, long ofAmount) {
       pair = ofPair;
       amount = ofAmount;
-      found = find(PreemptionRequest.forPair(head, queue, ofPair, ofAmount));
+      found = find(head, PreemptionRequest.forPair(preemptor(head, queue), ofPair, ofAmount));
       return found
           .map(targets -> new Result(mode(targets, queue), targets.borrowLevel()))
           .orElseGet(
@@ -205,7 +212,7 @@ final class Nominator {
 
     /** The targets for a whole request; usage is the same as in the simulations. */
     Optional<PreemptionStrategy.Found> targets(PreemptionRequest request) {
-      return isLastSimulated(request) ? found : find(request);
+      return isLastSimulated(request) ? found : find(head, request);
     }
 
     private boolean isLastSimulated(PreemptionRequest request) {
@@ -220,10 +227,23 @@ final class Nominator {
     }
   }
 
-  private Optional<PreemptionStrategy.Found> find(PreemptionRequest preemptionRequest) {
+  /** The targets of a head; none while a rule delays its preemption. */
+  private Optional<PreemptionStrategy.Found> find(
+      QueuedWorkload head, PreemptionRequest preemptionRequest) {
+    if (preemptsFrom(head, preemptionRequest.queue()) > time.nowMicros()) {
+      return Optional.empty();
+    }
     return asReserved
         ? preemption.findAsReserved(preemptionRequest)
         : preemption.find(preemptionRequest);
+  }
+
+  private static long preemptsFrom(QueuedWorkload head, ClusterQueueCache queue) {
+    return head.preemptsFromMicros(queue.node().preemptionRules());
+  }
+
+  private Preemptor preemptor(QueuedWorkload head, ClusterQueueCache queue) {
+    return Preemptor.of(head, queue, time.nowMicros());
   }
 
   private static AssignmentMode mode(PreemptionStrategy.Found found, ClusterQueueCache queue) {
@@ -250,12 +270,24 @@ final class Nominator {
         .orElse(List.of());
   }
 
-  /**
-   * Whether a Workload that nobody can evict reserves what an assignment needs, where candidates
-   * are looked for.
-   */
-  boolean meetsNotEvictable(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
-    return preemption.meetsNotEvictable(request(head, queue, assignment, () -> true));
+  /** What kept a head from finding targets for what an assignment needs. */
+  PreemptionObstacles obstacles(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+    PreemptionRequest request = request(head, queue, assignment, () -> true);
+    boolean notEvictable = preemption.meetsNotEvictable(request);
+    if (!time.waits()) {
+      return new PreemptionObstacles(notEvictable, Optional.empty(), Optional.empty());
+    }
+    return new PreemptionObstacles(
+        notEvictable,
+        later(preemption.firstProtectedUntil(request)),
+        later(preemptsFrom(head, queue)));
+  }
+
+  private Optional<Instant> later(long micros) {
+    return micros > time.nowMicros() && micros != Long.MAX_VALUE
+        ? Optional.of(Instants.ofMicros(micros))
+        : Optional.empty();
   }
 
   private boolean hasPlaces(ResourceDemand resourceDemand, Assignment assignment) {
@@ -263,7 +295,7 @@ final class Nominator {
         || TopologyAssigner.places(topologies, resourceDemand, assignment.chosen()).isPresent();
   }
 
-  private static PreemptionRequest request(
+  private PreemptionRequest request(
       QueuedWorkload head,
       ClusterQueueCache queue,
       Assignment assignment,
@@ -275,6 +307,7 @@ final class Nominator {
       pairs[i] = assignment.usage().get(i).pair();
       amounts[i] = assignment.usage().get(i).amount();
     }
-    return PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed(), hasPlaces);
+    return new PreemptionRequest(
+        preemptor(head, queue), pairs, amounts, assignment.needed(), hasPlaces);
   }
 }

@@ -14,6 +14,7 @@ import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.waiting.CycleHeads;
@@ -58,6 +59,7 @@ public final class SchedulingCycle {
    * @param flavors the existing flavors, by name
    * @param topologies the topologies of flavors, and what is free in them
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
+   * @param time the time of the cycle, for rules of preemption
    * @param number the number of the cycle
    */
   public SchedulingCycle(
@@ -65,9 +67,10 @@ public final class SchedulingCycle {
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
+      PreemptionTime time,
       long number) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
-    this.nominator = new Nominator(flavors, topologies, policy.preemption(), number);
+    this.nominator = new Nominator(flavors, topologies, policy.preemption(), time, number);
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;
@@ -301,7 +304,7 @@ public final class SchedulingCycle {
     return new CycleOutcome.NoFit(
         entry.item(),
         queue,
-        CycleExplanations.noFit(entry, meetsNotEvictable(entry.item(), queue, minimum)),
+        CycleExplanations.noFit(entry, obstacles(entry.item(), queue, minimum)),
         shortages(minimum),
         assignment.competing() || minimum.competing(),
         mayFindTargets(queue, minimum.noFit()),
@@ -309,11 +312,11 @@ public final class SchedulingCycle {
         entry.search().searchCycles() > 0);
   }
 
-  private boolean meetsNotEvictable(
+  private PreemptionObstacles obstacles(
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
-    return queue.mayPreempt()
-        && assignment.needsPreemption()
-        && nominator.meetsNotEvictable(head, queue, assignment);
+    return queue.mayPreempt() && assignment.needsPreemption()
+        ? nominator.obstacles(head, queue, assignment)
+        : PreemptionObstacles.NONE;
   }
 
   /** Whether new or changed preemption candidates may make a class fit; false if it never fits. */

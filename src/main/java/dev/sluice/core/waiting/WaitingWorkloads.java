@@ -53,6 +53,7 @@ public final class WaitingWorkloads {
   private final ActiveQueues activeQueues = new ActiveQueues();
   private final InadmissibleIndex inadmissibleIndex;
   private final AttemptPauses attemptPauses = new AttemptPauses();
+  private final PreemptionTimers preemptionTimers = new PreemptionTimers();
   private final PodsReadyGate podsReadyGate;
   private final CycleContext context;
   private Instant now = Instant.EPOCH;
@@ -132,7 +133,38 @@ public final class WaitingWorkloads {
     attemptPauses.forget(item);
   }
 
-  /** Sets the time, and returns Workloads to their queues whose pauses have ended. */
+  /**
+   * Sets when a Workload becomes a preemption target, or may preempt: its tree is looked at then.
+   *
+   * @param atMicros the time, in microseconds since the epoch; {@link Long#MIN_VALUE} if it need
+   *     not wait for any
+   * @param exemptMicros the same where the preemptor is exempt from {@code minRunTime}
+   */
+  public void preemptionChangesAt(
+      WorkloadId id, String clusterQueue, long atMicros, long exemptMicros) {
+    preemptionTimers.set(id.uid(), false, clusterQueue, atMicros, now);
+    preemptionTimers.set(id.uid(), true, clusterQueue, exemptMicros, now);
+  }
+
+  /** Whether a rule of preemption protects or delays any Workload at the moment. */
+  public boolean preemptionWaits() {
+    return !preemptionTimers.isEmpty();
+  }
+
+  private void endProtections() {
+    for (String name : preemptionTimers.due(now)) {
+      ClusterQueueCache queue = context.queue(name);
+      if (queue != null) {
+        queue.node().reservationsChanged();
+        released(queue.node());
+      }
+    }
+  }
+
+  /**
+   * Sets the time, and returns Workloads to their queues whose pauses have ended. Where the time of
+   * a rule of preemption is over, the tree is looked at.
+   */
   public void timePassed(Instant instant) {
     now = instant;
     attemptPauses.end(
@@ -143,6 +175,7 @@ public final class WaitingWorkloads {
             activeQueues.add(queue);
           }
         });
+    endProtections();
   }
 
   /** Ends the pauses of a queue whose strategy changes. */

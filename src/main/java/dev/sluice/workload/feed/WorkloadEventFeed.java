@@ -101,7 +101,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
         && a.queuedAt().equals(b.queuedAt())
         && a.reservedAt().equals(b.reservedAt())
         && a.podSets().equals(b.podSets())
-        && a.secondPass().equals(b.secondPass());
+        && a.secondPass().equals(b.secondPass())
+        && a.protection().equals(b.protection());
   }
 
   @Override
@@ -122,8 +123,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     resend(workload -> true);
   }
 
-  /** Submits all Workloads again after a ClusterQueue got other rules about starts. */
-  public void startRulesChanged() {
+  /** Submits all Workloads again after somebody says something else about them by annotation. */
+  public void annotatedRulesChanged() {
     for (CachedWorkload workload : store.all()) {
       SchedulerEvent schedulerEvent = event(workload);
       if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {

@@ -5,13 +5,15 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
-import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
@@ -32,6 +34,7 @@ import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.UnsupportedRequests;
 import dev.sluice.workload.status.CheckStates;
 import dev.sluice.workload.status.DelayedTopology;
+import dev.sluice.workload.status.Preemptions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -73,7 +76,7 @@ public final class WorkloadTranslator {
   private final Function<CachedWorkload, Set<String>> avoided;
   private final UnsupportedRequests unsupported;
   private final Predicate<CachedWorkload> attended;
-  private final Function<CachedWorkload, StartRules> startRules;
+  private final WorkloadRules rules;
   private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
   private final Map<ShapeKey, ResolvedShape> resolvedShapes =
       Collections.synchronizedMap(
@@ -93,20 +96,21 @@ public final class WorkloadTranslator {
       NamespaceLimits rules,
       List<Map<String, Long>> overheads,
       Set<String> avoided,
-      boolean guaranteed) {}
+      boolean guaranteed,
+      PreemptionRules preemption) {}
 
   /** The resolved request, and the reason why it can't be admitted in any case. */
   private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
 
   /** Creates a translator with these options, which uses the current state of the context. */
-  public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
+  public WorkloadTranslator(ResourceContext context, TranslationOptions translation) {
     this(
         context,
-        rules,
+        translation,
         workload -> Set.of(),
         UnsupportedRequests.NONE,
         workload -> true,
-        workload -> StartRules.NONE);
+        WorkloadRules.NONE);
   }
 
   /**
@@ -116,34 +120,35 @@ public final class WorkloadTranslator {
    * @param unsupported what keeps a Workload waiting because it does not exist here
    * @param attended the Workloads whose pods somebody reports and stops; no other admission waits
    *     for the pods of others, and others are not preempted
-   * @param startRules what the ClusterQueue of a Workload says about starts
+   * @param workloadRules what others say about a Workload by annotation
    */
   public WorkloadTranslator(
       ResourceContext context,
-      TranslationOptions rules,
+      TranslationOptions translation,
       Function<CachedWorkload, Set<String>> avoided,
       UnsupportedRequests unsupported,
       Predicate<CachedWorkload> attended,
-      Function<CachedWorkload, StartRules> startRules) {
-    this.startRules = startRules;
+      WorkloadRules workloadRules) {
+    this.rules = workloadRules;
     this.avoided = avoided;
     this.unsupported = unsupported;
     this.attended = attended;
     this.context = context;
-    this.options = rules;
+    this.options = translation;
     this.transformer =
         new ResourceTransformer(
-            rules.resources().excludeResourcePrefixes(), rules.resources().transformations());
+            translation.resources().excludeResourcePrefixes(),
+            translation.resources().transformations());
   }
 
-  /** Creates a translator for queues that say nothing about starts. */
+  /** Creates a translator where nobody says anything by annotation. */
   public WorkloadTranslator(
       ResourceContext context,
-      TranslationOptions rules,
+      TranslationOptions translation,
       Function<CachedWorkload, Set<String>> avoided,
       UnsupportedRequests unsupported,
       Predicate<CachedWorkload> attended) {
-    this(context, rules, avoided, unsupported, attended, workload -> StartRules.NONE);
+    this(context, translation, avoided, unsupported, attended, WorkloadRules.NONE);
   }
 
   /** The scheduler event for a Workload. */
@@ -215,7 +220,47 @@ public final class WorkloadTranslator {
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
         resolvedShape.defect().or(() -> unsupported.of(workload)),
         options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
-        attended.test(workload));
+        attended.test(workload),
+        history(workload, queuedAt(workload), trueCondition(workload, "Evicted")));
+  }
+
+  private PreemptionRules ofClass(CachedWorkload workload) {
+    return rules.preemption().apply(workload).orElse(PreemptionRules.NONE);
+  }
+
+  /**
+   * What happened to a Workload that rules of preemption depend on; nothing while there are none.
+   *
+   * @param usual when it began to wait, or to run, unless the condition says that it was later
+   */
+  private PreemptionHistory history(
+      CachedWorkload workload, Instant usual, Optional<Condition> since) {
+    if (rules.preemption().apply(workload).isEmpty()) {
+      return PreemptionHistory.NONE;
+    }
+    Optional<Instant> later = since.map(Condition::lastTransitionTime).filter(usual::isBefore);
+    List<Instant> preemptedAt = Preemptions.times(workload);
+    return later.isEmpty() && preemptedAt.isEmpty()
+        ? PreemptionHistory.NONE
+        : new PreemptionHistory(later, preemptedAt);
+  }
+
+  private PreemptionProtection protection(CachedWorkload workload) {
+    PreemptionRules ofClass = ofClass(workload);
+    PreemptionHistory history =
+        history(
+            workload,
+            reservedAt(workload),
+            trueCondition(workload, "PodsReady").or(() -> trueCondition(workload, "Admitted")));
+    return ofClass == PreemptionRules.NONE && history == PreemptionHistory.NONE
+        ? PreemptionProtection.NONE
+        : new PreemptionProtection(ofClass, history);
+  }
+
+  private static Instant reservedAt(CachedWorkload workload) {
+    return trueCondition(workload, "QuotaReserved")
+        .map(Condition::lastTransitionTime)
+        .orElse(workload.createdAt());
   }
 
   private static boolean isFalse(CachedWorkload workload, String condition) {
@@ -247,7 +292,7 @@ public final class WorkloadTranslator {
     if (reason.equals("AdmissionCheck")
         || (reason.equals("PodsReadyTimeout")
             && options.queueByEviction()
-            && startRules.apply(workload).timeout().isEmpty())) {
+            && rules.starts().apply(workload).timeout().isEmpty())) {
       return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
     }
     if (!options.on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT)) {
@@ -273,7 +318,8 @@ public final class WorkloadTranslator {
             ofNamespace,
             overheads(podSets),
             avoided.apply(workload),
-            PreemptibleLabels.isGuaranteed(workload.labels()));
+            PreemptibleLabels.isGuaranteed(workload.labels()),
+            ofClass(workload));
     ResolvedShape known = resolvedShapes.get(shapeKey);
     if (known != null) {
       return known;
@@ -321,7 +367,7 @@ public final class WorkloadTranslator {
                   : TopologyRequest.NONE,
               onNode));
     }
-    return new RequestShape(requests, shapeKey.guaranteed());
+    return new RequestShape(requests, shapeKey.guaranteed()).withPreemption(shapeKey.preemption());
   }
 
   /**
@@ -397,12 +443,10 @@ public final class WorkloadTranslator {
         queuedAt(workload),
         workload.status().isTrue("Evicted"),
         workload.admitted(),
-        !(options.blocksAdmission() || startRules.apply(workload).blocksUntilReady())
+        !(options.blocksAdmission() || rules.starts().apply(workload).blocksUntilReady())
             || workload.status().isTrue("PodsReady")
             || !attended.test(workload),
-        trueCondition(workload, "QuotaReserved")
-            .map(Condition::lastTransitionTime)
-            .orElse(workload.createdAt()),
+        reservedAt(workload),
         attended.test(workload),
         PreemptibleLabels.isGuaranteed(workload.labels()),
         slice(workload),
@@ -411,7 +455,8 @@ public final class WorkloadTranslator {
                 workload,
                 resolve(workload).shape().podSets(),
                 options.on(FeatureGate.SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS))
-            : Optional.empty());
+            : Optional.empty(),
+        protection(workload));
   }
 
   /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */

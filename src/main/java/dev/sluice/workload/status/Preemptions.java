@@ -3,9 +3,16 @@ package dev.sluice.workload.status;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Writes a preemption to the status of its target, and describes it. */
 public final class Preemptions {
@@ -15,12 +22,62 @@ public final class Preemptions {
 
   private Preemptions() {}
 
+  /** The condition that remembers when a Workload was preempted, for a rule that limits that. */
+  public static final String TIMES = "sluice.dev/PreemptedAt";
+
+  /** How many times are remembered at most. */
+  private static final int MOST_TIMES = 100;
+
+  private static final int LONGEST = 40 * MOST_TIMES;
+
   /** Sets Evicted and Preempted in one write: the first phase of the target's eviction. */
   public static ObjectNode evicted(
-      CachedWorkload target, PreemptionReason reason, String message, Instant now) {
-    StatusPatch patch = StatusPatch.of(target, now);
-    Evictions.evict(patch, target, now, PREEMPTED, "", message);
-    return patch.condition(PREEMPTED, true, reason.apiReason(), message).build();
+      CachedWorkload workload, Decision.Target target, String message, Instant now) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    Evictions.evict(patch, workload, now, PREEMPTED, "", message);
+    patch.condition(PREEMPTED, true, target.reason().apiReason(), message);
+    target
+        .limit()
+        .ifPresent(
+            limit -> patch.condition(TIMES, true, PREEMPTED, timesWith(workload, limit, now)));
+    return patch.build();
+  }
+
+  /** The times that matter to the limit from now on, the latest of them now. */
+  private static String timesWith(CachedWorkload workload, PreemptionLimit limit, Instant now) {
+    List<Instant> times = new ArrayList<>(times(workload));
+    times.removeIf(time -> !time.plus(limit.window()).isAfter(now));
+    times.add(now.truncatedTo(ChronoUnit.SECONDS));
+    return times.subList(Math.max(0, times.size() - limit.preemptions()), times.size()).stream()
+        .map(Instant::toString)
+        .collect(Collectors.joining(", "));
+  }
+
+  /**
+   * When a Workload was preempted, as far as its status remembers that; the earliest first. What
+   * can't be read is left out.
+   */
+  public static List<Instant> times(CachedWorkload workload) {
+    Optional<String> message =
+        workload
+            .status()
+            .condition(TIMES)
+            .filter(condition -> condition.status().equals("True"))
+            .map(CachedWorkload.Condition::message)
+            .filter(text -> text.length() <= LONGEST);
+    if (message.isEmpty()) {
+      return List.of();
+    }
+    List<Instant> times = new ArrayList<>();
+    for (String text : message.get().split(", ", MOST_TIMES)) {
+      try {
+        times.add(Instant.parse(text));
+      } catch (DateTimeParseException e) {
+        continue; // whoever wrote this was not this program
+      }
+    }
+    times.sort(Comparator.naturalOrder());
+    return List.copyOf(times);
   }
 
   /**

@@ -153,7 +153,7 @@ final class PreemptionWriter {
               .patchStatus(
                   workload.id(),
                   workload.version(),
-                  Preemptions.evicted(workload, target.reason(), message, clock.instant()),
+                  Preemptions.evicted(workload, target, message, clock.instant()),
                   Urgency.DECISION)
               .whenCompleteAsync(
                   (outcome, bug) -> {

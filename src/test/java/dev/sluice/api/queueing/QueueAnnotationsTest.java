@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -84,6 +87,17 @@ class QueueAnnotationsTest {
             + " 8h",
         "sluice.dev/max-run-time | long | a duration of at least 1s and of at most 87600h, such as"
             + " 8h",
+        "sluice.dev/min-run-time | -1s | a duration from 0s to 87600h, such as 30m",
+        "sluice.dev/min-run-time | 87601h | a duration from 0s to 87600h, such as 30m",
+        "sluice.dev/preemption-delay | soon | a duration from 0s to 87600h, such as 30m",
+        "sluice.dev/max-preemptions | 3 | a number of preemptions from 1 to 100 and a duration,"
+            + " such as 3/24h",
+        "sluice.dev/max-preemptions | 0/24h | a number of preemptions from 1 to 100 and a duration,"
+            + " such as 3/24h",
+        "sluice.dev/max-preemptions | 101/1h | a number of preemptions from 1 to 100 and a"
+            + " duration, such as 3/24h",
+        "sluice.dev/max-preemptions | 3/0s | a number of preemptions from 1 to 100 and a duration,"
+            + " such as 3/24h",
         "sluice.dev/oversell-rate | 1000.1 | a decimal number from 1 to 1000, such as 1.5"
       })
   void aWrongValueCountsAsAbsentAndIsReported(String annotation, String value, String allowed) {
@@ -98,6 +112,33 @@ class QueueAnnotationsTest {
     assertThat(QueueAnnotations.sentences(read.faults(), annotations))
         .containsExactly(
             "metadata.annotations[%s]: \"%s\" must be %s".formatted(annotation, value, allowed));
+  }
+
+  @Test
+  void rulesOfPreemptionAreReadOfQueuesCohortsAndPriorityClasses() {
+    Map<String, String> annotations =
+        Map.of(
+            QueueAnnotations.MIN_RUN_TIME, "30m",
+            QueueAnnotations.MAX_PREEMPTIONS, "3/24h",
+            QueueAnnotations.PREEMPTION_DELAY, "0s",
+            QueueAnnotations.MIN_RUN_TIME_EXEMPT, "true");
+    PreemptionRules rules =
+        new PreemptionRules(
+            Optional.of(Duration.ofMinutes(30)),
+            Optional.of(new PreemptionLimit(3, Duration.ofHours(24))),
+            Optional.of(Duration.ZERO),
+            false);
+
+    assertThat(QueueAnnotations.ofClusterQueue(annotations).rules().quota().preemption())
+        .isEqualTo(rules);
+    assertThat(QueueAnnotations.ofCohort(annotations).rules().preemption()).isEqualTo(rules);
+    assertThat(QueueAnnotations.ofPriorityClass(annotations).rules())
+        .isEqualTo(
+            new PreemptionRules(rules.minRunTime(), rules.maxPreemptions(), rules.delay(), true));
+    assertThat(
+            QueueAnnotations.ofPriorityClass(Map.of(QueueAnnotations.MIN_RUN_TIME_EXEMPT, "yes"))
+                .faults())
+        .containsExactly(Map.entry(QueueAnnotations.MIN_RUN_TIME_EXEMPT, "true or false"));
   }
 
   @Test

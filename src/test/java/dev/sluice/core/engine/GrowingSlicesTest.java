@@ -14,6 +14,7 @@ import dev.sluice.core.model.PendingWorkload.SecondPass;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -148,7 +149,8 @@ class GrowingSlicesTest {
                 true,
                 false,
                 Optional.of(new JobSlice("job", name, replaces)),
-                lacking)));
+                lacking,
+                PreemptionProtection.NONE)));
   }
 
   private static List<PodSetAssignment> on(String... nodes) {

@@ -14,6 +14,8 @@ import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
@@ -447,6 +449,55 @@ class WorkloadTranslatorTest {
         .orElse("");
   }
 
+  private static final String PREEMPTED =
+      "- {type: sluice.dev/PreemptedAt, status: 'True', reason: Preempted, message: '%s',"
+          + " lastTransitionTime: '2026-03-01T10:00:00Z'}\n";
+
+  private PreemptionHistory history(String conditions, Optional<PreemptionRules> rules) {
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(workload -> StartRules.NONE, workload -> rules));
+    String yaml = PENDING + "status:\n  conditions:\n" + conditions.indent(2);
+    return ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml))).workload().history();
+  }
+
+  @Test
+  void whatHappenedIsToldWhereRulesOfPreemptionDependOnIt() {
+    String evicted =
+        "- {type: Evicted, status: 'True', reason: Preempted,"
+            + " lastTransitionTime: '2026-03-01T11:00:00Z'}\n";
+    String conditions = evicted + PREEMPTED.formatted("2026-03-01T11:00:00Z, 2026-03-01T09:00:00Z");
+
+    assertThat(history(conditions, Optional.of(PreemptionRules.NONE)))
+        .isEqualTo(
+            new PreemptionHistory(
+                Optional.of(Instant.parse("2026-03-01T11:00:00Z")),
+                List.of(
+                    Instant.parse("2026-03-01T09:00:00Z"), Instant.parse("2026-03-01T11:00:00Z"))));
+    assertThat(history(conditions, Optional.empty())).isSameAs(PreemptionHistory.NONE);
+  }
+
+  @Test
+  void timesThatCannotBeReadAreLeftOut() {
+    assertThat(
+            history(
+                    PREEMPTED.formatted("yesterday, 2026-03-01T09:00:00Z, , 99"),
+                    Optional.of(PreemptionRules.NONE))
+                .preemptedAt())
+        .containsExactly(Instant.parse("2026-03-01T09:00:00Z"));
+    assertThat(
+            history(
+                    PREEMPTED.formatted("2026-03-01T09:00:00Z, ".repeat(5_000)),
+                    Optional.of(PreemptionRules.NONE))
+                .preemptedAt())
+        .isEmpty();
+  }
+
   @Test
   void nobodyWaitsForThePodsOfAWorkloadThatNobodyAttendsTo() {
     TranslationOptions waiting =
@@ -505,7 +556,7 @@ class WorkloadTranslatorTest {
               workload -> Set.of(),
               UnsupportedRequests.NONE,
               workload -> true,
-              workload -> rules);
+              new WorkloadRules(workload -> rules, workload -> Optional.empty()));
       assertThat(
               ((SchedulerEvent.WorkloadPending) translator.of(workload(evicted)))
                   .workload()
@@ -526,7 +577,9 @@ class WorkloadTranslatorTest {
               workload -> Set.of(),
               UnsupportedRequests.NONE,
               workload -> true,
-              workload -> StartRules.of(Map.of(QueueAnnotations.BLOCK_UNTIL_READY, blocks)));
+              new WorkloadRules(
+                  workload -> StartRules.of(Map.of(QueueAnnotations.BLOCK_UNTIL_READY, blocks)),
+                  workload -> Optional.empty()));
       assertThat(
               ((SchedulerEvent.WorkloadReserving) translator.of(workload(RESERVING)))
                   .workload()

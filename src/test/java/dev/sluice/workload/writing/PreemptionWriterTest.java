@@ -6,10 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.KnownWorkloads;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.Preemptions;
 import dev.sluice.workload.status.RequiredChecks;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -104,6 +107,38 @@ class PreemptionWriterTest {
         List.of("org", "batch"),
         -1,
         PreemptionReason.IN_COHORT_RECLAMATION);
+  }
+
+  @Test
+  void timesAreRememberedForALimitAndAsManyAsItCounts() {
+    String before =
+        "- {type: sluice.dev/PreemptedAt, status: 'True', reason: Preempted, message:"
+            + " '2026-02-01T00:00:00Z, 2026-03-01T09:00:00Z, 2026-03-01T10:00:00Z',"
+            + " lastTransitionTime: '2026-02-01T00:00:00Z'}";
+    CachedWorkload workload =
+        workload(
+            """
+            metadata: {name: low, namespace: team, uid: uid-low, resourceVersion: "7"}
+            spec: {queueName: training, podSets: []}
+            status:
+              conditions:
+              %s
+            """
+                .formatted(before));
+    assertThat(timesAfter(workload, Optional.empty())).contains("2026-02-01T00:00:00Z, ");
+    assertThat(timesAfter(workload, Optional.of(new PreemptionLimit(5, Duration.ofHours(24)))))
+        .contains("2026-03-01T09:00:00Z, 2026-03-01T10:00:00Z, " + "2026-03-01T12:00:00Z")
+        .doesNotContain("2026-02-01T00:00:00Z, ");
+    assertThat(timesAfter(workload, Optional.of(new PreemptionLimit(2, Duration.ofHours(24)))))
+        .contains("2026-03-01T10:00:00Z, " + "2026-03-01T12:00:00Z")
+        .doesNotContain("2026-03-01T09:00:00Z");
+  }
+
+  private static String timesAfter(CachedWorkload workload, Optional<PreemptionLimit> limit) {
+    Decision.Target target =
+        new Decision.Target(
+            workload.id(), 7, List.of(), 0, PreemptionReason.IN_CLUSTER_QUEUE, limit);
+    return Preemptions.evicted(workload, target, "why", NOW).toString();
   }
 
   @Test

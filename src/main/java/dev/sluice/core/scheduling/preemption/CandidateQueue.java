@@ -4,6 +4,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
@@ -136,11 +137,38 @@ record CandidateQueue(
         && preemptionRequest.queuedAtMicros() >= quotaHolder.queuedAtMicros();
   }
 
+  /**
+   * When the first holder that only a rule for some time protects becomes a candidate, in
+   * microseconds since the epoch; {@link Long#MAX_VALUE} if there is none.
+   */
+  long firstProtectedUntil(PreemptionRequest preemptionRequest) {
+    Preemptor preemptor = preemptionRequest.preemptor();
+    PreemptionRules rules = queue.node().preemptionRules();
+    long first = Long.MAX_VALUE;
+    for (Iterator<Iterator<QuotaHolder>> groups = queue.holders().groups(false);
+        groups.hasNext(); ) {
+      for (Iterator<QuotaHolder> group = groups.next(); group.hasNext(); ) {
+        QuotaHolder quotaHolder = group.next();
+        if (isProtectedByPriority(preemptionRequest, quotaHolder)) {
+          break;
+        }
+        long until = quotaHolder.protectedUntilMicros(rules, preemptor.exempt());
+        if (until > preemptor.nowMicros()
+            && quotaHolder.usesAny(preemptionRequest.needed())
+            && !isOlderEqual(preemptionRequest, quotaHolder)) {
+          first = Math.min(first, until);
+        }
+      }
+    }
+    return first;
+  }
+
   /** Iterates over the candidates of a queue. */
   static final class Cursor {
     private final CandidateQueue candidateQueue;
     private final PreemptionRequest preemptionRequest;
     private final boolean borrowing;
+    private final PreemptionRules rules;
     private final Iterator<Iterator<QuotaHolder>> groups;
     private Iterator<QuotaHolder> quotaHolders = Collections.emptyIterator();
     private @Nullable QuotaHolder current;
@@ -153,6 +181,7 @@ record CandidateQueue(
       this.candidateQueue = candidateQueue;
       this.preemptionRequest = preemptionRequest;
       this.borrowing = borrowing;
+      this.rules = candidateQueue.queue.node().preemptionRules();
       this.groups = candidateQueue.queue.holders().groups(evicted);
       advance();
     }
@@ -174,6 +203,11 @@ record CandidateQueue(
       }
     }
 
+    private boolean isProtected(QuotaHolder quotaHolder) {
+      Preemptor preemptor = preemptionRequest.preemptor();
+      return quotaHolder.protectedUntilMicros(rules, preemptor.exempt()) > preemptor.nowMicros();
+    }
+
     private @Nullable QuotaHolder nextOfGroup() {
       while (quotaHolders.hasNext()) {
         QuotaHolder quotaHolder = quotaHolders.next();
@@ -181,9 +215,10 @@ record CandidateQueue(
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
         } else if (!quotaHolder.usageRemoved()
-            && !quotaHolder.id().uid().equals(preemptionRequest.spared())
+            && !quotaHolder.id().uid().equals(preemptionRequest.preemptor().spared())
             && quotaHolder.usesAny(preemptionRequest.needed())
-            && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)) {
+            && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)
+            && !isProtected(quotaHolder)) {
           return quotaHolder;
         }
       }

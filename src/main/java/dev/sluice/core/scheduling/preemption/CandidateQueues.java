@@ -78,6 +78,16 @@ final class CandidateQueues {
     return false;
   }
 
+  /** When the first of all their protected holders becomes a candidate. */
+  static long firstProtectedUntil(
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
+    long first = Long.MAX_VALUE;
+    for (CandidateQueue candidateQueue : all(borrowingQueues, preemptionRequest)) {
+      first = Math.min(first, candidateQueue.firstProtectedUntil(preemptionRequest));
+    }
+    return first;
+  }
+
   private void collectFromAncestors() {
     long[] remaining = preemptionRequest.amounts().clone();
     QuotaNode visited = preemptionRequest.queue().node();

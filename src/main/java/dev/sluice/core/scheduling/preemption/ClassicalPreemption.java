@@ -102,6 +102,11 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   @Override
+  public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.firstProtectedUntil(borrowingQueues, preemptionRequest);
+  }
+
+  @Override
   public PreemptionUpperBound upperBound(QuotaNode root) {
     return new ClassicalUpperBound(root, this, queues);
   }

@@ -104,6 +104,11 @@ public final class FairPreemption implements PreemptionStrategy {
   }
 
   @Override
+  public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.firstProtectedUntil(new BorrowingQueues(queues), preemptionRequest);
+  }
+
+  @Override
   public PreemptionUpperBound upperBound(QuotaNode root) {
     return new FairUpperBound(root, this, shares, queues);
   }

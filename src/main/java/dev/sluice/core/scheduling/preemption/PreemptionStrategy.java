@@ -64,6 +64,12 @@ public interface PreemptionStrategy {
    */
   boolean meetsNotEvictable(PreemptionRequest preemptionRequest);
 
+  /**
+   * When the first Workload that a rule protects from the preemptor becomes a candidate, in
+   * microseconds since the epoch; {@link Long#MAX_VALUE} if there is none.
+   */
+  long firstProtectedUntil(PreemptionRequest preemptionRequest);
+
   /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {
     return queue.spec().preemption().borrowWithinCohort();

@@ -17,14 +17,16 @@ import java.util.function.Function;
  * of events that change no reservation.
  *
  * <p>Why an answer holds: a search reads the request, the spec of the preemptor's queue, and of its
- * tree the quota, the usage and the holders. A request that differs in anything has an entry of its
- * own. A changed spec of the queue comes with a new {@link ClusterQueueCache}, which is the key,
- * and all other declarations with a rebuild of the trees, after which everything is forgotten.
- * Holders come, go and change only with {@link QuotaNode#reservationsChanged}, after which the root
- * has no answers; a holder that is being evicted is another holder. The usage is the sum of what
- * the holders reserve, because the caller asks only while it is. The order of holders also depends
- * on the usage of LocalQueues over time, whose changes make everything forgotten. Searches that
- * look for places on nodes depend on other trees, too, and are not remembered.
+ * tree the quota, the usage, the holders and which of them are protected for some time. A request
+ * that differs in anything has an entry of its own. A changed spec of the queue comes with a new
+ * {@link ClusterQueueCache}, which is the key, and all other declarations with a rebuild of the
+ * trees, after which everything is forgotten. Holders come, go and change only with {@link
+ * QuotaNode#reservationsChanged}, after which the root has no answers; a holder that is being
+ * evicted is another holder. The end of a protection counts as a change of reservations ({@code
+ * WaitingWorkloads.timePassed}). The usage is the sum of what the holders reserve, because the
+ * caller asks only while it is. The order of holders also depends on the usage of LocalQueues over
+ * time, whose changes make everything forgotten. Searches that look for places on nodes depend on
+ * other trees, too, and are not remembered.
  */
 final class RememberedSearches {
 
@@ -39,7 +41,8 @@ final class RememberedSearches {
           && Arrays.equals(question.pairs(), other.pairs())
           && Arrays.equals(question.amounts(), other.amounts())
           && Arrays.equals(question.needed(), other.needed())
-          && question.spared().equals(other.spared());
+          && question.preemptor().spared().equals(other.preemptor().spared())
+          && question.preemptor().exempt() == other.preemptor().exempt();
     }
   }
 

@@ -165,13 +165,16 @@ class BorrowingQueuesTest {
     int[] pair = {any(List.of(numbers[0], numbers[1]))};
     PreemptionRequest request =
         new PreemptionRequest(
-            any(List.copyOf(queues.values())),
-            random.nextInt(5),
-            random.nextInt(50_000_000),
+            new Preemptor(
+                any(List.copyOf(queues.values())),
+                random.nextInt(5),
+                random.nextInt(50_000_000),
+                "",
+                false,
+                0),
             pair,
             new long[] {1 + random.nextInt(12)},
             pair,
-            "",
             () -> true);
     if (random.nextInt(3) == 0) {
       // Forgets what the other one remembers, which shall often live through changes.

@@ -34,13 +34,10 @@ class RememberedSearchesTest {
   private int searchesAfter(long amount, long priority) {
     PreemptionRequest request =
         new PreemptionRequest(
-            queue,
-            priority,
-            7,
+            new Preemptor(queue, priority, 7, "", false, 0),
             new int[] {cpu},
             new long[] {amount},
             new int[] {cpu},
-            "",
             () -> true);
     Optional<PreemptionStrategy.Found> found =
         remembered.get(

@@ -1,0 +1,28 @@
+package dev.sluice.core.model;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What happened to a Workload that rules of preemption depend on.
+ *
+ * @param since for a Workload with quota, the time at which its pods were ready, or else at which
+ *     it was admitted; empty if that is the time of the reservation. For a pending Workload, the
+ *     time of its last eviction, if that is later than its position in the queue
+ * @param preemptedAt when it was preempted, as far as that is remembered; earliest first
+ */
+public record PreemptionHistory(Optional<Instant> since, List<Instant> preemptedAt) {
+
+  /** A Workload without history. */
+  public static final PreemptionHistory NONE = new PreemptionHistory(Optional.empty(), List.of());
+
+  public PreemptionHistory {
+    preemptedAt = List.copyOf(preemptedAt);
+  }
+
+  /** The same history of a Workload that gets quota now. */
+  public PreemptionHistory reserving() {
+    return since.isEmpty() ? this : new PreemptionHistory(Optional.empty(), preemptedAt);
+  }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.core.model;
+
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What protects a Workload with quota from preemption for some time.
+ *
+ * @param classRules the rules of its WorkloadPriorityClass, which come before those of queues
+ * @param history what happened to it
+ */
+public record PreemptionProtection(PreemptionRules classRules, PreemptionHistory history) {
+
+  /** No rules of its own, and no history. */
+  public static final PreemptionProtection NONE =
+      new PreemptionProtection(PreemptionRules.NONE, PreemptionHistory.NONE);
+
+  /**
+   * Until when the Workload is no target, in microseconds since the epoch; {@link Long#MIN_VALUE}
+   * if no rule protects it.
+   *
+   * @param queueRules the rules of its ClusterQueue and of the Cohorts above
+   * @param reservedAtMicros when it got its quota
+   * @param exempt whether its {@code minRunTime} doesn't matter to the preemptor
+   */
+  public long untilMicros(PreemptionRules queueRules, long reservedAtMicros, boolean exempt) {
+    if (queueRules.isNone() && classRules.isNone()) {
+      return Long.MIN_VALUE;
+    }
+    PreemptionRules rules = classRules.or(queueRules);
+    long ran =
+        exempt || rules.minRunTime().isEmpty()
+            ? Long.MIN_VALUE
+            : after(
+                history.since().map(Instants::micros).orElse(reservedAtMicros),
+                rules.minRunTime().get());
+    return Math.max(ran, limitedUntilMicros(rules));
+  }
+
+  private long limitedUntilMicros(PreemptionRules rules) {
+    Optional<PreemptionLimit> limit = rules.maxPreemptions();
+    List<Instant> times = history.preemptedAt();
+    if (limit.isEmpty() || times.size() < limit.get().preemptions()) {
+      return Long.MIN_VALUE;
+    }
+    Instant oldest = times.get(times.size() - limit.get().preemptions());
+    return after(Instants.micros(oldest), limit.get().window());
+  }
+
+  /** How often the Workload may be preempted; empty if there is no such rule. */
+  public Optional<PreemptionLimit> limit(PreemptionRules queueRules) {
+    return classRules.maxPreemptions().or(queueRules::maxPreemptions);
+  }
+
+  /** A time and a duration later, in microseconds; the last one that there is if that is later. */
+  public static long after(long micros, Duration duration) {
+    return ResourceAmounts.add(
+        micros,
+        Math.min(duration.toSeconds(), Integer.MAX_VALUE) * 1_000_000L
+            + duration.toNanosPart() / 1_000);
+  }
+}

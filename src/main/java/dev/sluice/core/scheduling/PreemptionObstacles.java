@@ -1,0 +1,20 @@
+package dev.sluice.core.scheduling;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What kept a Workload that needs preemption from finding targets, beside the policies.
+ *
+ * @param notEvictable whether targets were left out because nobody would stop their pods
+ * @param firstTargetAt when the first Workload that a rule protects becomes a target; empty if none
+ *     is protected
+ * @param delayedUntil until when a rule delays the preemption; empty if none does
+ */
+record PreemptionObstacles(
+    boolean notEvictable, Optional<Instant> firstTargetAt, Optional<Instant> delayedUntil) {
+
+  /** Nothing but the policies. */
+  static final PreemptionObstacles NONE =
+      new PreemptionObstacles(false, Optional.empty(), Optional.empty());
+}

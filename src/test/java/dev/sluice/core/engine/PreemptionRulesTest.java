@@ -1,0 +1,333 @@
+package dev.sluice.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PreemptionHistory;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The rules of docs/preemption.md#rules-that-protect, one by one. */
+class PreemptionRulesTest {
+
+  private static final PreemptionPolicies ALL =
+      new PreemptionPolicies(
+          WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+
+  private SchedulerFixture fixture = new SchedulerFixture();
+  private long version = 1_000;
+
+  private static PreemptionRules minRunTime(int seconds) {
+    return new PreemptionRules(
+        Optional.of(Duration.ofSeconds(seconds)), Optional.empty(), Optional.empty(), false);
+  }
+
+  private static PreemptionRules limit(int preemptions, int seconds) {
+    return new PreemptionRules(
+        Optional.empty(),
+        Optional.of(new PreemptionLimit(preemptions, Duration.ofSeconds(seconds))),
+        Optional.empty(),
+        false);
+  }
+
+  private static PreemptionRules delay(int seconds) {
+    return new PreemptionRules(
+        Optional.empty(), Optional.empty(), Optional.of(Duration.ofSeconds(seconds)), false);
+  }
+
+  private static Instant at(int second) {
+    return SchedulerFixture.START.plusSeconds(second);
+  }
+
+  private void queue(String name, String cohort, PreemptionRules rules, long cpus) {
+    queue(name, cohort, QueueingStrategy.BEST_EFFORT_FIFO, rules, cpus);
+  }
+
+  private void queue(
+      String name, String cohort, QueueingStrategy strategy, PreemptionRules rules, long cpus) {
+    fixture.flavor("f");
+    fixture.queue(
+        name, cohort, strategy, ALL, FlavorFungibility.DEFAULT, SchedulerFixture.quota("f", cpus));
+    fixture.engine.apply(
+        new SchedulerEvent.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                name,
+                cohort,
+                List.of(
+                    new ResourceGroup(List.of("cpu"), List.of(SchedulerFixture.quota("f", cpus)))),
+                strategy,
+                new LabelSelector.Requirements(List.of()),
+                StopPolicy.NONE,
+                false,
+                ALL,
+                FlavorFungibility.DEFAULT,
+                BigDecimal.ONE,
+                List.of(),
+                List.of(),
+                false,
+                false,
+                QueueRules.DEFAULT.withQuota(QuotaRules.DEFAULT.withPreemption(rules)),
+                Set.of())));
+  }
+
+  private void pending(
+      String name,
+      String queue,
+      long priority,
+      PreemptionRules ofClass,
+      PreemptionHistory history) {
+    fixture.engine.apply(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                    new WorkloadId("uid-" + name, "ns", name),
+                    version++,
+                    queue,
+                    SchedulerFixture.shape(2).withPreemption(ofClass),
+                    priority,
+                    SchedulerFixture.START,
+                    SchedulerFixture.START,
+                    Optional.empty(),
+                    false,
+                    Optional.empty())
+                .withHistory(history)));
+  }
+
+  private void ready(String name, int second) {
+    Decision.Admit admit = fixture.admission(name);
+    fixture.engine.apply(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                    admit.id(),
+                    version++,
+                    admit.clusterQueue(),
+                    admit.clusterQueue(),
+                    admit.podSets(),
+                    0,
+                    admit.queuedAt(),
+                    false,
+                    true,
+                    true,
+                    admit.at())
+                .protectedBy(
+                    new PreemptionProtection(
+                        PreemptionRules.NONE,
+                        new PreemptionHistory(Optional.of(at(second)), List.of())))));
+  }
+
+  private List<String> preemptedAt(int second) {
+    fixture.passed(Duration.ofSeconds(second));
+    assertThat(fixture.admitted()).isEmpty();
+    return fixture.preempted();
+  }
+
+  private String whyWaits(String name) {
+    return fixture.explanation(name).orElseThrow().detail();
+  }
+
+  private void runs(String name, String queue) {
+    fixture.submit(name, queue, 2);
+    assertThat(fixture.admitted()).containsExactly(name);
+    fixture.preempted();
+  }
+
+  @Test
+  void whoHasNotRunLongEnoughIsNoTarget() {
+    queue("q", "", minRunTime(30), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(whyWaits("urgent")).endsWith("protects, the first of them until " + at(30) + ")");
+    assertThat(preemptedAt(30)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void theTimeBeginsWhenPodsAreReady() {
+    queue("q", "", minRunTime(30), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(10)).isEmpty();
+
+    ready("lazy", 10);
+
+    assertThat(preemptedAt(39)).isEmpty();
+    assertThat(preemptedAt(40)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void theHeadOfAStrictQueueIsLookedAtThenToo() {
+    queue("q", "", QueueingStrategy.STRICT_FIFO, minRunTime(30), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(preemptedAt(30)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void whatIsReclaimedRunsLongEnoughByTheRulesOfItsOwnQueue() {
+    queue("owner", "co", minRunTime(1_000), 2);
+    queue("borrower", "co", minRunTime(30), 0);
+    runs("lent", "borrower");
+    fixture.submit("mine", "owner", 2, 0, 0);
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(preemptedAt(30)).containsExactly("lent for mine: InCohortReclamation");
+  }
+
+  @Test
+  void sharesProtectNobodyLess() {
+    fixture =
+        new SchedulerFixture(
+            Optional.of(
+                new FairSharing(
+                    List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE), false, false)));
+    queue("owner", "co", PreemptionRules.NONE, 2);
+    queue("borrower", "co", minRunTime(30), 0);
+    runs("lent", "borrower");
+    fixture.submit("mine", "owner", 2, 0, 0);
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(preemptedAt(30)).singleElement().asString().startsWith("lent for mine");
+  }
+
+  @Test
+  void theNearestRuleCounts() {
+    fixture.engine.apply(
+        new SchedulerEvent.CohortChanged(
+            new CohortSpec(
+                "co",
+                "",
+                List.of(),
+                BigDecimal.ONE,
+                QuotaRules.DEFAULT.withPreemption(minRunTime(30)))));
+    queue("far", "co", limit(5, 60), 2);
+    queue("near", "co", minRunTime(10), 2);
+    queue("class", "co", minRunTime(10), 2);
+    runs("a", "far");
+    runs("b", "near");
+    pending("c", "class", 0, minRunTime(20), PreemptionHistory.NONE);
+    assertThat(fixture.admitted()).containsExactly("c");
+    fixture.submit("x", "far", 2, 5, 0);
+    fixture.submit("y", "near", 2, 5, 0);
+    fixture.submit("z", "class", 2, 5, 0);
+
+    assertThat(preemptedAt(9)).isEmpty();
+    assertThat(preemptedAt(10)).containsExactly("b for y: InClusterQueue");
+    assertThat(preemptedAt(19)).isEmpty();
+    assertThat(preemptedAt(20)).containsExactly("c for z: InClusterQueue");
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(preemptedAt(30)).containsExactly("a for x: InClusterQueue");
+  }
+
+  @Test
+  void whoIsExemptDoesNotMindHowLongOthersRan() {
+    queue("q", "", minRunTime(30), 2);
+    runs("lazy", "q");
+    PreemptionRules exempt =
+        new PreemptionRules(Optional.empty(), Optional.empty(), Optional.empty(), true);
+    pending("emergency", "q", 5, exempt, PreemptionHistory.NONE);
+    assertThat(preemptedAt(1)).containsExactly("lazy for emergency: InClusterQueue");
+  }
+
+  @Test
+  void whoWasPreemptedTooOftenIsNoTargetUntilTheWindowHasPassed() {
+    queue("q", "", limit(2, 100), 2);
+    pending(
+        "lazy",
+        "q",
+        0,
+        PreemptionRules.NONE,
+        new PreemptionHistory(Optional.empty(), List.of(at(-200), at(-50), at(-20))));
+    assertThat(fixture.admitted()).containsExactly("lazy");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(49)).isEmpty();
+    assertThat(preemptedAt(50)).containsExactly("lazy for urgent: InClusterQueue");
+    assertThat(fixture.lastPreemption().targets().getFirst().limit())
+        .contains(new PreemptionLimit(2, Duration.ofSeconds(100)));
+  }
+
+  @Test
+  void aPreemptorWaitsForQuotaFirst() {
+    queue("q", "", delay(60), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(59)).isEmpty();
+    assertThat(whyWaits("urgent"))
+        .isEqualTo(
+            "it waits for quota to become free, and may preempt from "
+                + at(60)
+                + " on (sluice.dev/preemption-delay)");
+    assertThat(preemptedAt(60)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void whoWasEvictedWaitsAgainBeforeItPreempts() {
+    queue("q", "", delay(60), 2);
+    runs("lazy", "q");
+    pending(
+        "urgent",
+        "q",
+        5,
+        PreemptionRules.NONE,
+        new PreemptionHistory(Optional.of(at(30)), List.of()));
+    assertThat(preemptedAt(89)).isEmpty();
+    assertThat(preemptedAt(90)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void whoGetsQuotaMeanwhilePreemptsNobody() {
+    queue("q", "", delay(60), 4);
+    runs("lazy", "q");
+    runs("idle", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(10)).isEmpty();
+    fixture.finish("idle");
+    assertThat(fixture.admitted()).containsExactly("urgent");
+    assertThat(preemptedAt(100)).isEmpty();
+  }
+
+  @Test
+  void aRuleThatIsTakenAwayProtectsNoLonger() {
+    queue("q", "", minRunTime(1_000), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(10)).isEmpty();
+    queue("q", "", PreemptionRules.NONE, 2);
+    assertThat(preemptedAt(10)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void aRuleThatComesLaterProtectsWhoRunsAlready() {
+    queue("q", "", PreemptionRules.NONE, 2);
+    runs("lazy", "q");
+    queue("q", "", minRunTime(30), 2);
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(29)).isEmpty();
+    assertThat(preemptedAt(30)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+}

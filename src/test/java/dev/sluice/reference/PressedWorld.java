@@ -1,0 +1,162 @@
+package dev.sluice.reference;
+
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.ResourceGroup.Quota;
+import dev.sluice.core.model.SchedulerEvent;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * Makes up few queues of one tree that are all full, and many who press in. All may be preempted at
+ * most {@link #MOST} times within a while.
+ */
+final class PressedWorld {
+
+  /** How often anybody may be preempted within the time of a world, whatever rule is nearest. */
+  static final int MOST = 2;
+
+  private static final PreemptionRules LIMITED =
+      new PreemptionRules(
+          Optional.empty(),
+          Optional.of(new PreemptionRules.PreemptionLimit(MOST, Duration.ofHours(24))),
+          Optional.empty(),
+          false);
+
+  private final Dice dice;
+  private final boolean sharing;
+
+  PressedWorld(long seed, boolean sharing) {
+    this.dice = new Dice(seed);
+    this.sharing = sharing;
+  }
+
+  List<Step> steps() {
+    List<Step> steps = new ArrayList<>();
+    steps.add(new Step.Declare(new SchedulerEvent.NamespaceChanged("ns-0", Map.of())));
+    int flavors = 1 + dice.below(2);
+    for (int i = 0; i < flavors; i++) {
+      steps.add(
+          new Step.Declare(
+              new SchedulerEvent.FlavorChanged(
+                  new Flavor("f-" + i, Map.of(), List.of(), List.of()))));
+    }
+    int cohorts = 1 + dice.below(3);
+    for (int i = 0; i < cohorts; i++) {
+      steps.add(
+          new Step.Declare(
+              new SchedulerEvent.CohortChanged(
+                  new CohortSpec(
+                      "co-" + i,
+                      i == 0 ? "" : "co-" + dice.below(i),
+                      dice.chance(30) ? groups(flavors) : List.of(),
+                      weight(),
+                      i == 0 ? QuotaRules.DEFAULT.withPreemption(LIMITED) : protecting()))));
+    }
+    int queues = 2 + dice.below(4);
+    for (int i = 0; i < queues; i++) {
+      steps.add(
+          new Step.Declare(new SchedulerEvent.ClusterQueueChanged(queue(i, cohorts, flavors))));
+      steps.add(
+          new Step.Declare(
+              new SchedulerEvent.LocalQueueChanged(
+                  new LocalQueueSpec(
+                      new LocalQueueId("ns-0", "lq-" + i), "cq-" + i, StopPolicy.NONE))));
+    }
+    int number = 0;
+    for (int wave = 0; wave < 3; wave++) {
+      for (int i = 2 + dice.below(6); i > 0; i--) {
+        steps.add(submit(number++, queues));
+      }
+      if (wave < 2) {
+        steps.add(new Step.Quiesce());
+      }
+    }
+    return steps;
+  }
+
+  private Step submit(int number, int queues) {
+    return new Step.Submit(
+        number * 6, // somebody stops the pods of each
+        "ns-0",
+        "lq-" + dice.below(queues),
+        RandomWorld.single("cpu", 1 + dice.below(4))
+            .withPreemption(dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE),
+        dice.below(3),
+        dice.below(20),
+        false,
+        0,
+        false,
+        false);
+  }
+
+  private BigDecimal weight() {
+    return sharing
+        ? new BigDecimal(dice.pick(new String[] {"1", "1", "2", "0.5"}))
+        : BigDecimal.ONE;
+  }
+
+  private QuotaRules protecting() {
+    return dice.chance(20)
+        ? QuotaRules.DEFAULT.withPreemption(RandomRules.ofQueue(dice))
+        : QuotaRules.DEFAULT;
+  }
+
+  private List<ResourceGroup> groups(int flavors) {
+    List<ResourceGroup.FlavorQuotas> quotas = new ArrayList<>();
+    for (int i = 0; i < flavors; i++) {
+      quotas.add(
+          new ResourceGroup.FlavorQuotas(
+              "f-" + i,
+              Map.of(
+                  "cpu",
+                  new Quota(dice.below(5), ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED))));
+    }
+    return List.of(new ResourceGroup(List.of("cpu"), quotas));
+  }
+
+  private ClusterQueueSpec queue(int number, int cohorts, int flavors) {
+    return new ClusterQueueSpec(
+        "cq-" + number,
+        "co-" + dice.below(cohorts),
+        groups(flavors),
+        dice.chance(30) ? QueueingStrategy.STRICT_FIFO : QueueingStrategy.BEST_EFFORT_FIFO,
+        new LabelSelector.Requirements(List.of()),
+        StopPolicy.NONE,
+        false,
+        new PreemptionPolicies(
+            dice.pick(WithinClusterQueue.values()),
+            dice.pick(ReclaimWithinCohort.values()),
+            dice.chance(40),
+            dice.chance(30) ? OptionalInt.of(dice.below(3)) : OptionalInt.empty()),
+        new FlavorFungibility(dice.chanceOfHalf(), dice.chanceOfHalf(), dice.chanceOfHalf()),
+        weight(),
+        List.of(),
+        List.of(),
+        false,
+        false,
+        QueueRules.DEFAULT.withQuota(protecting()),
+        Set.of());
+  }
+}

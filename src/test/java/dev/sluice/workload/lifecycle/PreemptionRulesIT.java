@@ -1,0 +1,196 @@
+package dev.sluice.workload.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The rules that protect from preemption for some time, as people see them. */
+@OperatorTest
+class PreemptionRulesIT {
+
+  private static final Duration TIME = Duration.ofSeconds(6);
+
+  private TestCluster cluster;
+  private Api api;
+
+  @BeforeEach
+  void aQueueOfTwo(TestCluster own) {
+    cluster = own;
+    api = new Api(own);
+    api.givenQueues(2);
+  }
+
+  private void annotate(String kind, String annotation, String value) {
+    api.patch(
+        kind,
+        cluster.name("cq"),
+        """
+        {"metadata": {"annotations": {"sluice.dev/%s": "%s"}},
+         "spec": {"preemption": {"withinClusterQueue": "LowerPriority"}}}
+        """
+            .formatted(annotation, value));
+  }
+
+  private void submit(String name, int priority) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: %s, namespace: "${namespace}"}
+        spec:
+          queueName: lq
+          priority: %d
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "2"}}}]
+        """
+            .formatted(name, priority));
+  }
+
+  private JsonNode conditionOf(String workload, String type) {
+    return StreamSupport.stream(
+            api.get("Workload", workload).at("/status/conditions").spliterator(), false)
+        .filter(condition -> condition.path("type").asText().equals(type))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private Instant since(String workload, String type) {
+    return Instant.parse(conditionOf(workload, type).path("lastTransitionTime").asText());
+  }
+
+  /** Whoever runs a bare Workload stops it when it is evicted, and gives its quota back. */
+  private void stop(String workload) {
+    api.patchStatus(
+        "Workload",
+        workload,
+        "{'status': {'admission': null, 'conditions': [{'type': 'QuotaReserved', 'status': 'False',"
+            + " 'reason': 'PendingEvaluation', 'message': 'it has stopped',"
+            + " 'lastTransitionTime': '2026-01-01T00:00:00Z'}]}}");
+  }
+
+  @Test
+  void whoHasNotRunLongEnoughIsPreemptedAfterThatTime() {
+    annotate("ClusterQueue", "min-run-time", "6s");
+    submit("lazy", 0);
+    api.awaitCondition("Workload", "lazy", "Admitted", "True Admitted");
+
+    submit("urgent", 5);
+
+    api.awaitMessage("urgent", "QuotaReserved", "sluice.dev/min-run-time");
+    Instant until = since("lazy", "Admitted").plus(TIME);
+    assertThat(conditionOf("urgent", "QuotaReserved").path("message").asText())
+        .contains("the first of them until " + until);
+    api.awaitCondition("Workload", "lazy", "Preempted", "True InClusterQueue");
+    assertThat(since("lazy", "Evicted")).isAfterOrEqualTo(until);
+    stop("lazy");
+    api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
+  }
+
+  @Test
+  void preemptionsAreRememberedAndLimited() {
+    annotate("ClusterQueue", "max-preemptions", "1/24h");
+    submit("lazy", 0);
+    api.awaitCondition("Workload", "lazy", "Admitted", "True Admitted");
+    submit("urgent", 5);
+    api.awaitCondition("Workload", "lazy", "Preempted", "True InClusterQueue");
+    String remembered = conditionOf("lazy", "sluice.dev/PreemptedAt").path("message").asText();
+    assertThat(Instant.parse(remembered)).isEqualTo(since("lazy", "Evicted"));
+    stop("lazy");
+    api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
+    api.delete("Workload", "urgent");
+    api.awaitCondition("Workload", "lazy", "Admitted", "True Admitted");
+
+    submit("later", 5);
+
+    api.awaitMessage("later", "QuotaReserved", "sluice.dev/max-preemptions");
+    assertThat(conditionOf("later", "QuotaReserved").path("message").asText())
+        .contains("until " + Instant.parse(remembered).plus(Duration.ofHours(24)));
+    assertThat(api.condition("Workload", "lazy", "Evicted")).startsWith("False");
+  }
+
+  @Test
+  void aPreemptorWaitsForQuotaFirst() {
+    annotate("ClusterQueue", "preemption-delay", "6s");
+    submit("lazy", 0);
+    api.awaitCondition("Workload", "lazy", "Admitted", "True Admitted");
+
+    submit("urgent", 5);
+
+    api.awaitMessage("urgent", "QuotaReserved", "sluice.dev/preemption-delay");
+    Instant until =
+        Instant.parse(api.get("Workload", "urgent").at("/metadata/creationTimestamp").asText())
+            .plus(TIME);
+    assertThat(conditionOf("urgent", "QuotaReserved").path("message").asText())
+        .contains("may preempt from " + until + " on");
+    api.awaitCondition("Workload", "lazy", "Preempted", "True InClusterQueue");
+    assertThat(since("lazy", "Evicted")).isAfterOrEqualTo(until);
+  }
+
+  @Test
+  void classesSayMoreThanQueues() {
+    annotate("ClusterQueue", "min-run-time", "87600h");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata:
+          name: "emergency-${suffix}"
+          annotations: {sluice.dev/min-run-time-exempt: "true"}
+        value: 5
+        """);
+    submit("lazy", 0);
+    api.awaitCondition("Workload", "lazy", "Admitted", "True Admitted");
+    submit("urgent", 5);
+    api.awaitMessage("urgent", "QuotaReserved", "sluice.dev/min-run-time");
+
+    api.patch(
+        "Workload",
+        "urgent",
+        "{'spec': {'priorityClassRef': {'group': 'kueue.x-k8s.io', 'kind': 'WorkloadPriorityClass',"
+            + " 'name': '"
+            + cluster.name("emergency")
+            + "'}}}");
+
+    api.awaitCondition("Workload", "lazy", "Preempted", "True InClusterQueue");
+  }
+
+  @Test
+  void wrongValuesAreRefusedWhoeverWritesThem() {
+    assertThatThrownBy(() -> annotate("ClusterQueue", "max-preemptions", "often"))
+        .hasMessageContaining("metadata.annotations[sluice.dev/max-preemptions]")
+        .hasMessageContaining("such as 3/24h");
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: Cohort
+                    metadata: {name: "co-${suffix}", annotations: {sluice.dev/min-run-time: long}}
+                    """))
+        .hasMessageContaining("metadata.annotations[sluice.dev/min-run-time]")
+        .hasMessageContaining("such as 30m");
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: WorkloadPriorityClass
+                    metadata: {name: "c-${suffix}", annotations: {sluice.dev/preemption-delay: soon}}
+                    value: 1
+                    """))
+        .hasMessageContaining("metadata.annotations[sluice.dev/preemption-delay]");
+  }
+}
