@@ -48,6 +48,12 @@ public record WebhookKind(
     kinds.add(own("ResourceFlavor", "resourceflavors", CREATE, "resourceflavors"));
     kinds.add(own("Workload", "workloads", CREATE, "workloads", "workloads/status"));
     kinds.add(own("Cohort", "cohorts", List.of(), "cohorts"));
+    kinds.add(
+        own(
+            "WorkloadPriorityClass",
+            "workloadpriorityclasses",
+            List.of(),
+            "workloadpriorityclasses"));
     jobs.forEach(job -> kinds.add(of(job, jobs)));
     return List.copyOf(kinds);
   }

@@ -73,9 +73,21 @@ public final class Webhooks {
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", new CohortWebhook(cluster)::validate);
+    functions.put(
+        "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::validate);
+  }
+
+  /** Validates the annotations of a WorkloadPriorityClass. */
+  private static AdmissionResult validatePriorityClass(AdmissionRequest request) {
+    FieldErrors errors = new FieldErrors();
+    if (!request.isFinalizing()) {
+      QueueAnnotationValidation.validate(
+          request, annotations -> QueueAnnotations.ofPriorityClass(annotations).faults(), errors);
+    }
+    return AdmissionResult.of(errors.errors(), List.of());
   }
 
   /**

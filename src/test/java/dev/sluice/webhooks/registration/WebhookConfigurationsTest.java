@@ -58,10 +58,10 @@ class WebhookConfigurationsTest {
         .startsWith("vclusterqueue.kb.io", "vresourceflavor.kb.io", "vworkload.kb.io")
         .contains("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io", "vjobset.kb.io")
         .containsAll(names("v", ""))
-        .hasSize(4 + integrated());
+        .hasSize(5 + integrated());
     assertThat(validating.getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
-        .hasSize(4 + JobFrameworks.shipped().size());
+        .hasSize(5 + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {

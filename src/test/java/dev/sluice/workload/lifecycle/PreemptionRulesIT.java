@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
@@ -73,12 +76,15 @@ class PreemptionRulesIT {
 
   /** Whoever runs a bare Workload stops it when it is evicted, and gives its quota back. */
   private void stop(String workload) {
-    api.patchStatus(
-        "Workload",
-        workload,
-        "{'status': {'admission': null, 'conditions': [{'type': 'QuotaReserved', 'status': 'False',"
-            + " 'reason': 'PendingEvaluation', 'message': 'it has stopped',"
-            + " 'lastTransitionTime': '2026-01-01T00:00:00Z'}]}}");
+    ArrayNode conditions = (ArrayNode) api.get("Workload", workload).at("/status/conditions");
+    for (JsonNode condition : conditions) {
+      if (condition.path("type").asText().equals("QuotaReserved")) {
+        ((ObjectNode) condition).put("status", "False").put("reason", "PendingEvaluation");
+      }
+    }
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("status").putNull("admission").set("conditions", conditions);
+    api.patchStatus("Workload", workload, patch.toString());
   }
 
   @Test
