@@ -13,6 +13,7 @@ import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
 import dev.sluice.visibility.explain.SimulateCommand;
+import dev.sluice.visibility.explain.UsageCommand;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -55,6 +56,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       ImporterCommand.class,
       ExplainCommand.class,
       SimulateCommand.class,
+      UsageCommand.class,
       JournalCommand.class,
       ReplayCommand.class,
       AutoComplete.GenerateCompletion.class,

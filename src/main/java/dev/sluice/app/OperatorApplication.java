@@ -14,6 +14,7 @@ import dev.sluice.app.module.JobModule;
 import dev.sluice.app.module.KubeQueueModule;
 import dev.sluice.app.module.KubernetesClients;
 import dev.sluice.app.module.LeaderElectorFactory;
+import dev.sluice.app.module.LedgerModule;
 import dev.sluice.app.module.MetricsModule;
 import dev.sluice.app.module.MultiKueueModule;
 import dev.sluice.app.module.OperatorContext;
@@ -44,6 +45,7 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -122,9 +124,14 @@ public final class OperatorApplication implements AutoCloseable {
   private List<OperatorModule> modules(Operator framework, Optional<Installer> installer) {
     InformerModule informers = new InformerModule(context);
     MetricsModule metrics = new MetricsModule(context, informers.caches());
+    Optional<LedgerModule> ledger =
+        configuration.ledger().enabled()
+            ? Optional.of(new LedgerModule(context, workloads))
+            : Optional.empty();
     AccountingModule accounting = new AccountingModule(context, workloads);
     SchedulerModule scheduler =
         new SchedulerModule(context, metrics, informers, workloads, accounting);
+    ledger.ifPresent(module -> module.connect(scheduler));
     QueueModule queues = new QueueModule(context, informers, scheduler, workloads);
     PodIndex podIndex = new PodIndex();
     MultiKueueModule multiKueue =
@@ -146,6 +153,7 @@ public final class OperatorApplication implements AutoCloseable {
             scheduler.clientQueries(),
             runTimes,
             simulations);
+    ledger.ifPresent(servers::serve);
     DashboardModule dashboard =
         new DashboardModule(
             context,
@@ -158,29 +166,33 @@ public final class OperatorApplication implements AutoCloseable {
         new InstallationModule(context, servers, jobs.definitions(), installer);
     installation.onTrustChanged(certificates::refreshSoon);
     addHealthChecks(servers, scheduler, jobs);
-    return List.of(
-        metrics,
-        servers,
-        dashboard,
-        installation,
-        certificates,
-        scheduler,
-        new ConcurrentListings(informers, jobs, certificates, workloads),
-        informers,
-        new ReconcilerFrameworkModule(framework),
-        lifecycle,
-        jobs,
-        multiKueue,
-        provisioning,
-        queues,
-        topology,
-        accounting,
-        new FailureRecoveryModule(context),
-        runTimes,
-        simulations,
-        workloads,
-        new QueueDump(scheduler.engine().views(), scheduler.engine()),
-        new KubeQueueModule(context, informers, workloads, scheduler.engine()));
+    List<OperatorModule> modules =
+        new ArrayList<>(
+            List.of(
+                metrics,
+                servers,
+                dashboard,
+                installation,
+                certificates,
+                scheduler,
+                new ConcurrentListings(informers, jobs, certificates, workloads),
+                informers,
+                new ReconcilerFrameworkModule(framework),
+                lifecycle,
+                jobs,
+                multiKueue,
+                provisioning,
+                queues,
+                topology,
+                accounting,
+                new FailureRecoveryModule(context),
+                runTimes,
+                simulations));
+    ledger.ifPresent(modules::add);
+    modules.add(workloads);
+    modules.add(new QueueDump(scheduler.engine().views(), scheduler.engine()));
+    modules.add(new KubeQueueModule(context, informers, workloads, scheduler.engine()));
+    return modules;
   }
 
   private void addHealthChecks(ServerModule servers, SchedulerModule scheduler, JobModule jobs) {

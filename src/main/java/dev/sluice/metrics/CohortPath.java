@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** The way from a cohort up to its root. */
-final class CohortPath {
+public final class CohortPath {
 
   private CohortPath() {}
 
@@ -15,7 +15,7 @@ final class CohortPath {
    * The cohort and those above it, the nearest first; a cohort in a cycle is returned once. An
    * empty name has none.
    */
-  static Set<String> from(String cohort, SchedulerViews views) {
+  public static Set<String> from(String cohort, SchedulerViews views) {
     Set<String> path = new LinkedHashSet<>();
     String next = cohort;
     while (!next.isEmpty() && path.add(next)) {

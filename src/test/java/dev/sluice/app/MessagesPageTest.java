@@ -66,8 +66,8 @@ class MessagesPageTest {
           new Area(
               "webhooks",
               "Answers of webhooks and conversion",
-              "Seen by whoever writes an object: the write was refused, or has a warning. The text names"
-                  + " the field and the rule: change the field. Who is asked about what:"
+              "Seen by whoever writes an object: the write was refused, or has a warning. The text"
+                  + " names the field and the rule: change the field. Who is asked about what:"
                   + " [webhooks](../webhooks.md).",
               List.of("webhooks", "api")),
           new Area(
@@ -80,14 +80,15 @@ class MessagesPageTest {
           new Area(
               "workloads",
               "Messages about the life cycle of Workloads",
-              "Seen in conditions and events of Workloads. What happens to a Workload, and what ends"
-                  + " it: [life of a Workload](../workload-lifecycle.md).",
+              "Seen in conditions and events of Workloads. What happens to a Workload, and what"
+                  + " ends it: [life of a Workload](../workload-lifecycle.md).",
               List.of("workload")),
           new Area(
               "queues",
               "Messages about queues, and why a Workload waits",
-              "Seen in conditions of queues, in `QuotaReserved=False`, and in the answers of `explain`."
-                  + " What helps, by reason: [concepts](../concepts.md#conditions-of-a-workload).",
+              "Seen in conditions of queues, in `QuotaReserved=False`, and in the answers of"
+                  + " `explain`. What helps, by reason:"
+                  + " [concepts](../concepts.md#conditions-of-a-workload).",
               List.of("queues", "core", "visibility", "forecast", "kubequeue")),
           new Area(
               "checks",
@@ -108,7 +109,7 @@ class MessagesPageTest {
               "Errors of the program",
               "Seen on the command line, in answers of the servers, and as the end of a process."
                   + " [Installing](../install.md), [operating](../operating.md).",
-              List.of("app", "install", "journal", "kube", "server", "dashboard")));
+              List.of("app", "install", "journal", "kube", "ledger", "server", "dashboard")));
 
   @Test
   void thePagesAreWhatTheCodeSays() throws IOException {
@@ -209,9 +210,9 @@ class MessagesPageTest {
     List<String> lines =
         page(
             "Events, and lines of the log",
-            "Which event is written when: [events](../workload-semantics.md#events). Lines of the log"
-                + " name the object first and the reason last. At ERROR a fault of the operator is"
-                + " told, at WARN something that somebody should look at, at INFO a decision.");
+            "Which event is written when: [events](../workload-semantics.md#events). Lines of the"
+                + " log name the object first and the reason last. At ERROR a fault of the operator"
+                + " is told, at WARN something that somebody should look at, at INFO a decision.");
     section(lines, "Events of an admission", "note, with sample names");
     lines.add("| " + ExplanationText.quotaReserved("cq", Duration.ofSeconds(2), List.of()) + " |");
     lines.add("| " + ExplanationText.admitted("cq", Duration.ofSeconds(1)) + " |");

@@ -54,7 +54,7 @@ class ArchitectureTest {
           List.of("api"),
           List.of("kube"),
           List.of("workload", "journal"),
-          List.of("accounting", "forecast"),
+          List.of("accounting", "forecast", "ledger"),
           List.of("queues"),
           List.of("jobs", "metrics", "topology", "visibility"),
           List.of("checks", "webhooks", "kubequeue"),

@@ -71,8 +71,13 @@ public record Configuration(
    * @param podAccounting whether pods are compared with what their Workloads were admitted with
    * @param runTimes how run times are learned
    * @param journal whether a journal of the engine's events is written
+   * @param ledger whether a ledger of what was used is kept
    */
-  public record Runs(PodAccounting podAccounting, RunTimes runTimes, JournalSettings journal) {}
+  public record Runs(
+      PodAccounting podAccounting,
+      RunTimes runTimes,
+      JournalSettings journal,
+      LedgerSettings ledger) {}
 
   /**
    * How run times are learned.
@@ -91,6 +96,11 @@ public record Configuration(
   /** Whether a journal of the engine's events is written. */
   public JournalSettings journal() {
     return runs.journal();
+  }
+
+  /** Whether a ledger of what was used is kept. */
+  public LedgerSettings ledger() {
+    return runs.ledger();
   }
 
   /** How run times are learned. */

@@ -112,7 +112,8 @@ final class ConfigurationDecoder {
             new Runs(
                 file.word("podAccounting", PodAccounting.WORDS, "Detect"),
                 runTimes(file.object("runTimes")),
-                JournalSettings.decode(file)),
+                JournalSettings.decode(file),
+                LedgerSettings.decode(file)),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);

@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JournalSettings;
+import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyOptions.PlacementRules;
@@ -12,16 +13,19 @@ import dev.sluice.jobs.policy.JobOptions;
 import dev.sluice.jobs.policy.JobOptions.ClusterState;
 import dev.sluice.jobs.policy.JobOptions.Readiness;
 import dev.sluice.journal.JournalOptions;
+import dev.sluice.ledger.LedgerOptions;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.feed.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** Maps the configuration to the options of each package. */
 public record OptionsMapper(Configuration configuration) {
@@ -77,6 +81,36 @@ public record OptionsMapper(Configuration configuration) {
         : Optional.empty();
   }
 
+  /** How the ledger is kept; empty if there is none. */
+  Optional<LedgerOptions> ledger() {
+    LedgerSettings settings = configuration.ledger();
+    return settings.enabled()
+        ? Optional.of(
+            new LedgerOptions(
+                Path.of(settings.directory()),
+                settings.jdbcUrl().isEmpty()
+                    ? Optional.empty()
+                    : Optional.of(
+                        new LedgerOptions.Server(
+                            settings.jdbcUrl(),
+                            settings.username(),
+                            Optional.of(settings.passwordFile())
+                                .filter(file -> !file.isEmpty())
+                                .map(Path::of))),
+                settings.labels(),
+                settings.maxAge(),
+                settings.maxBufferBytes()))
+        : Optional.empty();
+  }
+
+  /** The labels of jobs that Workloads get: rows of the ledger have theirs from there. */
+  private List<String> labelKeysToCopy() {
+    List<String> keys = configuration.integrations().labelKeysToCopy();
+    return configuration.ledger().enabled()
+        ? Stream.concat(keys.stream(), configuration.ledger().labels().stream()).distinct().toList()
+        : keys;
+  }
+
   /** How topologies are used. */
   TopologyOptions topology() {
     return new TopologyOptions(
@@ -130,7 +164,7 @@ public record OptionsMapper(Configuration configuration) {
         configuration.manageJobsWithoutQueueName(),
         namespace ->
             configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
-        configuration.integrations().labelKeysToCopy(),
+        labelKeysToCopy(),
         new Readiness(readiness(), quickStart()),
         configuration.objectRetention().afterDeactivated(),
         admittedRequests(),

@@ -21,8 +21,10 @@ import dev.sluice.server.endpoints.JavaProfiles;
 import dev.sluice.server.endpoints.MetricsEndpoint;
 import dev.sluice.server.endpoints.ProfileEndpoint;
 import dev.sluice.server.endpoints.SimulationEndpoint;
+import dev.sluice.server.endpoints.UsageEndpoint;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.server.endpoints.WebhookEndpoint;
+import dev.sluice.server.http.HttpHandler;
 import dev.sluice.server.http.HttpService;
 import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;
@@ -62,6 +64,7 @@ public final class ServerModule implements OperatorModule {
   private final List<AutoCloseable> open = new ArrayList<>();
   private final List<HealthEndpoint.Check> liveness = new ArrayList<>();
   private final List<HealthEndpoint.Check> readiness = new ArrayList<>();
+  private Optional<LedgerModule> ledger = Optional.empty();
   private volatile int webhookPort;
 
   /**
@@ -92,6 +95,11 @@ public final class ServerModule implements OperatorModule {
     this.runTimes = runTimes;
     this.simulations = simulations;
     this.reviews = Webhooks.functions(WebhookSettings.of(configuration), clusterLookup);
+  }
+
+  /** Serves what the ledger holds, beside the visibility API; to be called before the start. */
+  public void serve(LedgerModule ledgerModule) {
+    ledger = Optional.of(ledgerModule);
   }
 
   /** Adds a check of liveness; to be called before the start. */
@@ -183,21 +191,29 @@ public final class ServerModule implements OperatorModule {
     ExplainEndpoint explanations =
         new ExplainEndpoint(
             users, access, workloads, queries, runTimes.estimator()::of, runTimes.starts()::of);
+    HttpHandler visible =
+        isVisible()
+            ? new SimulationEndpoint(
+                users,
+                access,
+                new ManifestReview(reviews),
+                simulations.jobSimulator(),
+                simulations.requestBudget(),
+                new VisibilityEndpoint(
+                    users, access, workloads, queries, runTimes.queueStarts(), explanations))
+            : explanations;
+    HttpHandler handler =
+        ledger
+            .<HttpHandler>map(
+                module ->
+                    new UsageEndpoint(users, access, module.ledger(), context.clock(), visible))
+            .orElse(visible);
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
             keys.visibility().context(new UnverifiedClients()),
             tls,
-            isVisible()
-                ? new SimulationEndpoint(
-                    users,
-                    access,
-                    new ManifestReview(reviews),
-                    simulations.jobSimulator(),
-                    simulations.requestBudget(),
-                    new VisibilityEndpoint(
-                        users, access, workloads, queries, runTimes.queueStarts(), explanations))
-                : explanations,
+            handler,
             GRACE));
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
+import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
 import dev.sluice.workload.record.WorkloadCache;
@@ -12,6 +13,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -51,11 +53,14 @@ public final class WorkloadModule implements OperatorModule {
             jitter);
   }
 
-  /** The keys of labels and annotations of Workloads that metrics have labels from. */
+  /** The keys of labels and annotations of Workloads that metrics and the ledger have. */
   private static Set<String> measuredKeys(OperatorContext context) {
-    return context.configuration().metrics().customLabels().stream()
-        .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
-        .map(CustomLabel::sourceKey)
+    LedgerSettings ledger = context.configuration().ledger();
+    return Stream.concat(
+            context.configuration().metrics().customLabels().stream()
+                .filter(label -> label.sourceKind() == SourceKind.WORKLOAD)
+                .map(CustomLabel::sourceKey),
+            ledger.enabled() ? ledger.labels().stream() : Stream.empty())
         .collect(Collectors.toUnmodifiableSet());
   }
 

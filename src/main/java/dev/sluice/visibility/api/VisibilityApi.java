@@ -32,6 +32,12 @@ public final class VisibilityApi {
    */
   public static final String SIMULATIONS = "simulations";
 
+  /**
+   * The resource that says what was used, of all namespaces or one. It is not of the API and not
+   * discovered.
+   */
+  public static final String USAGE = "usage";
+
   /** The parameter of a query that asks for expected starts. */
   public static final String ESTIMATES = "estimates";
 

@@ -44,6 +44,10 @@ class MetricsPageIT {
           "sluice_journal_dropped_events_total",
           "sluice_journal_records_total",
           "sluice_journal_bytes_total",
+          // no ledger is kept; LedgerTest
+          "sluice_resource_seconds_total",
+          "sluice_ledger_dropped_observations_total",
+          "sluice_ledger_waiting_bytes",
           // no Workload loses pods that were ready; MetricsTest
           "kueue_workload_recovery_wait_time_seconds",
           "kueue_local_queue_workload_recovery_wait_time_seconds",

@@ -1,0 +1,97 @@
+package dev.sluice.app.module;
+
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.ledger.AttemptReader;
+import dev.sluice.ledger.Ledger;
+import dev.sluice.ledger.LedgerOptions;
+import dev.sluice.metrics.CohortPath;
+import dev.sluice.metrics.LedgerMetrics;
+import dev.sluice.workload.record.CachedWorkload;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the ledger (docs/ledger.md). Made only if one is configured. The ledger is the first to be
+ * told of a version of a Workload, so that whatever is written because of the version comes after
+ * what the ledger knows of it.
+ */
+public final class LedgerModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LedgerModule.class);
+
+  private static final Duration LAST_ROWS = Duration.ofSeconds(5);
+
+  private final Ledger ledger;
+  private volatile @Nullable SchedulerModule scheduler;
+
+  /** Connected to the Workloads that {@code workloads} reads; a ledger is configured. */
+  public LedgerModule(OperatorContext context, WorkloadModule workloads) {
+    LedgerOptions options = context.options().ledger().orElseThrow();
+    ledger =
+        new Ledger(
+            options,
+            new Ledger.Source(
+                context.process().identity(),
+                workloads.cache(),
+                () -> context.leadership().leading()),
+            new AttemptReader(this::event, this::cohortPath, Set.copyOf(options.labels())),
+            context.clock(),
+            new LedgerMetrics(context.metrics().registry()));
+    workloads.reflector().listen(ledger);
+  }
+
+  /** Counts what this engine counts; to be called before the start. */
+  public void connect(SchedulerModule schedulerModule) {
+    scheduler = schedulerModule;
+  }
+
+  /** The ledger, for whoever asks it. */
+  Ledger ledger() {
+    return ledger;
+  }
+
+  private SchedulerModule scheduler() {
+    return Objects.requireNonNull(scheduler, "connected before the start");
+  }
+
+  private SchedulerEvent event(CachedWorkload workload) {
+    return scheduler().translator().of(workload);
+  }
+
+  private String cohortPath(String clusterQueue) {
+    SchedulerViews views = scheduler().engine().views();
+    List<String> path =
+        new ArrayList<>(
+            CohortPath.from(
+                views.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse(""), views));
+    return String.join("/", path.reversed());
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    ledger.start();
+  }
+
+  @Override
+  public void stop() {
+    ledger.stop(LAST_ROWS);
+  }
+
+  @Override
+  public void close() {
+    try {
+      ledger.close();
+    } catch (IOException e) {
+      LOG.warn("ledger closed=false reason=\"{}\"", e.getMessage());
+    }
+  }
+}

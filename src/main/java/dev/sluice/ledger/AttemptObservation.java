@@ -1,0 +1,116 @@
+package dev.sluice.ledger;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What one version of a Workload says about its use of quota (docs/ledger.md#how-rows-come-to-be).
+ *
+ * @param uid the UID of the Workload
+ * @param version the resourceVersion; an observation is of use only if it is later than the last
+ * @param observedAt when the version was read
+ * @param reservation the quota that is reserved, or was when the Workload finished; empty if none
+ * @param ending how the attempt ended; empty while quota is reserved
+ */
+record AttemptObservation(
+    String uid,
+    long version,
+    Instant observedAt,
+    Optional<Reservation> reservation,
+    Optional<Ending> ending) {
+
+  /** Whether both say the same, whenever and of whatever version. */
+  boolean saysSame(AttemptObservation other) {
+    return reservation.equals(other.reservation) && ending.equals(other.ending);
+  }
+
+  /**
+   * Reserved quota.
+   *
+   * @param reservedAt the transition of QuotaReserved to True
+   * @param readyAt when the pods were ready, else the admission; empty while they aren't
+   * @param wasReady whether the pods were ready, whatever they are now
+   * @param checkpointedAt when the job last saved its work, as its owner says
+   */
+  record Reservation(
+      Holder holder,
+      Instant reservedAt,
+      Optional<Instant> readyAt,
+      boolean wasReady,
+      Optional<Instant> checkpointedAt,
+      List<Amount> amounts) {
+
+    Reservation {
+      amounts = List.copyOf(amounts);
+    }
+  }
+
+  /**
+   * Who uses quota.
+   *
+   * @param cohortPath the cohorts of the ClusterQueue from the root on, with slashes between them
+   * @param labels those labels of the Workload that the ledger keeps
+   */
+  record Holder(
+      String namespace,
+      String workload,
+      String localQueue,
+      String clusterQueue,
+      String cohortPath,
+      String ownerKind,
+      String ownerName,
+      Map<String, String> labels) {
+
+    Holder {
+      labels = Map.copyOf(labels);
+    }
+  }
+
+  /** An amount of a resource of a flavor, in the unit of the engine's amounts. */
+  record Amount(String flavor, String resource, long amount) {}
+
+  /**
+   * The end of an attempt.
+   *
+   * @param at when quota was released
+   * @param reason the reason of the condition that says so; may be empty
+   */
+  record Ending(Instant at, Outcome outcome, String reason) {}
+
+  /** How an attempt ended. */
+  enum Outcome {
+    /** The job succeeded. */
+    SUCCEEDED("Succeeded"),
+    /** The job failed. */
+    FAILED("Failed"),
+    /** The Workload lost its quota. */
+    EVICTED("Evicted"),
+    /** The Workload finished in another way, such as a slice that another one replaced. */
+    STOPPED("Stopped"),
+    /** The Workload was deleted while it had quota. */
+    DELETED("Deleted");
+
+    private final String text;
+
+    Outcome(String text) {
+      this.text = text;
+    }
+
+    /** The word in rows. */
+    String text() {
+      return text;
+    }
+
+    /** The outcome of a word; STOPPED for one that isn't known. */
+    static Outcome of(String text) {
+      for (Outcome each : values()) {
+        if (each.text.equals(text)) {
+          return each;
+        }
+      }
+      return STOPPED;
+    }
+  }
+}

@@ -1,0 +1,264 @@
+package dev.sluice.ledger;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.WorkloadReserving;
+import dev.sluice.ledger.AttemptObservation.Amount;
+import dev.sluice.ledger.AttemptObservation.Ending;
+import dev.sluice.ledger.AttemptObservation.Holder;
+import dev.sluice.ledger.AttemptObservation.Outcome;
+import dev.sluice.ledger.AttemptObservation.Reservation;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.Assignment;
+import dev.sluice.workload.record.CachedWorkload.Condition;
+import dev.sluice.workload.record.CachedWorkload.Owner;
+import dev.sluice.workload.status.PodsReady;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Function;
+
+/**
+ * Reads observations from versions of Workloads: a function of the version, so that every process
+ * reads the same (docs/ledger.md#how-rows-come-to-be). Whatever a status says gives an observation
+ * or none. Thread-safe.
+ */
+public final class AttemptReader {
+
+  /** On a job and its Workload: when the job last saved its work, as RFC 3339 has it. */
+  static final String CHECKPOINTED_AT = "sluice.dev/checkpointed-at";
+
+  private static final String QUOTA_RESERVED = "QuotaReserved";
+  private static final int LONGEST = 253;
+  private static final int LONGEST_PATH = 4096;
+
+  private final Function<CachedWorkload, SchedulerEvent> events;
+  private final Function<String, String> cohortPaths;
+  private final Set<String> labelKeys;
+
+  /**
+   * A reader.
+   *
+   * @param events what the engine is told of a Workload: what it counts is what rows count
+   * @param cohortPaths the cohorts of a ClusterQueue, from the root on, with slashes between them
+   * @param labelKeys the labels that rows keep
+   */
+  public AttemptReader(
+      Function<CachedWorkload, SchedulerEvent> events,
+      Function<String, String> cohortPaths,
+      Set<String> labelKeys) {
+    this.events = events;
+    this.cohortPaths = cohortPaths;
+    this.labelKeys = Set.copyOf(labelKeys);
+  }
+
+  /** Whether a Workload has quota, or had it when it finished. */
+  static boolean holds(CachedWorkload workload) {
+    return workload.quotaReserved() && workload.status().admission().isPresent();
+  }
+
+  /** What a version says. */
+  AttemptObservation of(CachedWorkload workload, Instant observedAt) {
+    return new AttemptObservation(
+        workload.id().uid(),
+        workload.version(),
+        observedAt,
+        holds(workload) ? Optional.of(reservation(workload, observedAt)) : Optional.empty(),
+        ending(workload, observedAt));
+  }
+
+  /** The end of a Workload that doesn't exist any more. */
+  static AttemptObservation gone(String uid, long lastVersion, Instant observedAt) {
+    return new AttemptObservation(
+        uid,
+        lastVersion + 1,
+        observedAt,
+        Optional.empty(),
+        Optional.of(new Ending(observedAt, Outcome.DELETED, "")));
+  }
+
+  private static Optional<Ending> ending(CachedWorkload workload, Instant observedAt) {
+    if (workload.finished()) {
+      Condition finished = workload.status().condition("Finished").orElseThrow();
+      return Optional.of(
+          new Ending(
+              finished.lastTransitionTime(),
+              switch (finished.reason()) {
+                case "Succeeded" -> Outcome.SUCCEEDED;
+                case "Failed" -> Outcome.FAILED;
+                default -> Outcome.STOPPED;
+              },
+              text(finished.reason(), LONGEST)));
+    }
+    if (holds(workload)) {
+      return Optional.empty();
+    }
+    Optional<Condition> released =
+        workload
+            .status()
+            .condition(QUOTA_RESERVED)
+            .filter(condition -> !condition.status().equals("True"));
+    return Optional.of(
+        new Ending(
+            released.map(Condition::lastTransitionTime).orElse(observedAt),
+            Outcome.EVICTED,
+            text(
+                workload
+                    .status()
+                    .condition("Evicted")
+                    .or(() -> released)
+                    .map(Condition::reason)
+                    .orElse(""),
+                LONGEST)));
+  }
+
+  private Reservation reservation(CachedWorkload workload, Instant observedAt) {
+    String clusterQueue = workload.status().admission().orElseThrow().clusterQueue();
+    Optional<Condition> podsReady = workload.status().condition(PodsReady.TYPE);
+    return new Reservation(
+        new Holder(
+            text(workload.id().namespace(), LONGEST),
+            text(workload.id().name(), LONGEST),
+            text(workload.spec().queueName(), LONGEST),
+            text(clusterQueue, LONGEST),
+            text(cohortPaths.apply(clusterQueue), LONGEST_PATH),
+            text(workload.owner().map(Owner::kind).orElse(""), LONGEST),
+            text(workload.owner().map(Owner::name).orElse(""), LONGEST),
+            labels(workload)),
+        workload
+            .status()
+            .condition(QUOTA_RESERVED)
+            .map(Condition::lastTransitionTime)
+            .orElse(observedAt),
+        readyAt(workload, podsReady),
+        podsReady
+            .filter(condition -> !condition.reason().equals(PodsReady.WAIT_FOR_START))
+            .isPresent(),
+        checkpointedAt(workload),
+        workload.finished() ? assigned(workload) : counted(workload));
+  }
+
+  /** Without the condition PodsReady, pods count as ready from the admission on. */
+  private static Optional<Instant> readyAt(CachedWorkload workload, Optional<Condition> podsReady) {
+    Optional<Instant> admitted =
+        workload
+            .status()
+            .condition("Admitted")
+            .filter(condition -> condition.status().equals("True"))
+            .map(Condition::lastTransitionTime);
+    if (podsReady.isEmpty()) {
+      return admitted;
+    }
+    return podsReady
+        .filter(condition -> condition.status().equals("True"))
+        .filter(condition -> condition.reason().equals(PodsReady.STARTED))
+        .map(Condition::lastTransitionTime);
+  }
+
+  private static Optional<Instant> checkpointedAt(CachedWorkload workload) {
+    String text = workload.annotations().getOrDefault(CHECKPOINTED_AT, "");
+    try {
+      return text.isEmpty()
+          ? Optional.empty()
+          : Optional.of(OffsetDateTime.parse(text).toInstant()).map(AttemptReader::bounded);
+    } catch (DateTimeException notATime) {
+      return Optional.empty();
+    }
+  }
+
+  /** A time whose milliseconds a database can hold. */
+  private static Instant bounded(Instant time) {
+    Instant last = Instant.ofEpochSecond(1L << 38);
+    return time.isBefore(Instant.EPOCH) ? Instant.EPOCH : time.isAfter(last) ? last : time;
+  }
+
+  /** What the engine counts. */
+  private List<Amount> counted(CachedWorkload workload) {
+    Map<String, Map<String, Long>> sums = new TreeMap<>();
+    if (events.apply(workload) instanceof WorkloadReserving(var reserving)) {
+      for (PodSetAssignment podSet : reserving.podSets()) {
+        podSet
+            .usage()
+            .forEach(
+                (resource, amount) ->
+                    add(sums, podSet.flavors().getOrDefault(resource, ""), resource, amount));
+      }
+    }
+    return amounts(sums);
+  }
+
+  /**
+   * What was assigned: it matters only for an attempt that nobody observed before its end, when its
+   * pods are given back already.
+   */
+  private static List<Amount> assigned(CachedWorkload workload) {
+    Map<String, Map<String, Long>> sums = new TreeMap<>();
+    for (Assignment assignment : workload.assignments()) {
+      assignment
+          .resourceUsage()
+          .forEach(
+              (resource, quantity) -> {
+                try {
+                  add(
+                      sums,
+                      assignment.flavors().getOrDefault(resource, ""),
+                      resource,
+                      Quantities.amount(resource, quantity));
+                } catch (IllegalArgumentException e) {
+                  // the engine counts an invalid quantity as zero, too
+                  return;
+                }
+              });
+    }
+    return amounts(sums);
+  }
+
+  private static void add(
+      Map<String, Map<String, Long>> sums, String flavor, String resource, long amount) {
+    if (amount != 0) {
+      sums.computeIfAbsent(flavor, any -> new TreeMap<>())
+          .merge(resource, amount, AttemptReader::sum);
+    }
+  }
+
+  private static long sum(long a, long b) {
+    long sum = a + b;
+    return ((a ^ sum) & (b ^ sum)) < 0 ? Long.MAX_VALUE : sum;
+  }
+
+  private static List<Amount> amounts(Map<String, Map<String, Long>> sums) {
+    List<Amount> amounts = new ArrayList<>();
+    sums.forEach(
+        (flavor, resources) ->
+            resources.forEach(
+                (resource, amount) ->
+                    amounts.add(
+                        new Amount(text(flavor, LONGEST), text(resource, LONGEST), amount))));
+    return amounts;
+  }
+
+  private Map<String, String> labels(CachedWorkload workload) {
+    Map<String, String> kept = new HashMap<>(4);
+    for (String key : labelKeys) {
+      String value = workload.labels().get(key);
+      if (value != null) {
+        kept.put(key, text(value, LONGEST));
+      }
+    }
+    return kept;
+  }
+
+  /** A text that a column can hold, whatever somebody wrote into a status. */
+  private static String text(String text, int longest) {
+    String cut = text.length() > longest ? text.substring(0, longest) : text;
+    return cut.indexOf('\0') < 0 ? cut : cut.replace('\0', ' ');
+  }
+}

@@ -1,0 +1,404 @@
+package dev.sluice.ledger;
+
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.ledger.Attempt.Part;
+import dev.sluice.ledger.LedgerStore.OpenAttempt;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import java.io.IOException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the ledger (docs/ledger.md#how-rows-come-to-be): each version of a Workload that says
+ * something new about its quota is appended to a file before anybody else is told of the version,
+ * and a thread brings the file into the database. Only the leader writes rows. Thread-safe.
+ */
+public final class Ledger implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Ledger.class);
+
+  private static final Duration PAUSE = Duration.ofMillis(200);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(15);
+
+  /** What others of the replicas may have observed and not written when they ended. */
+  private static final Duration MEMORY_OF_FOLLOWERS = Duration.ofMinutes(10);
+
+  private static final Duration PRUNE = Duration.ofHours(1);
+  private static final int CHUNK = 500;
+  private static final int QUERIES_AT_A_TIME = 2;
+
+  private final LedgerOptions options;
+  private final Source source;
+  private final AttemptReader reader;
+  private final InstantSource clock;
+  private final Listener listener;
+  private final LedgerDatabase database;
+  private final Semaphore queries = new Semaphore(QUERIES_AT_A_TIME);
+  private final AtomicBoolean incomplete = new AtomicBoolean();
+  private final Thread thread;
+  private volatile boolean listed;
+  private volatile boolean ending;
+
+  /** The fields below are used by the thread. */
+  private @Nullable LedgerStore store;
+
+  private boolean told;
+  private boolean caughtUp;
+  private Duration pause = PAUSE;
+  private Instant pruneAt = Instant.EPOCH;
+
+  @SuppressWarnings("NullAway.Init") // set by start
+  private ObservationBuffer buffer;
+
+  /**
+   * Where observations come from.
+   *
+   * @param process a name that no other process has at the same time
+   * @param workloads all Workloads, as they were last read
+   * @param leading whether this process writes rows
+   */
+  public record Source(String process, WorkloadLister workloads, BooleanSupplier leading) {}
+
+  /** Is told of what is written; called by one thread. */
+  public interface Listener {
+
+    /** A part of an attempt that has ended; times are milliseconds, amounts the engine's. */
+    void used(String clusterQueue, String flavor, String resource, Use use);
+
+    /** An observation was lost: the buffer is full or can't be written. */
+    void dropped();
+
+    /** The bytes that wait for the database. */
+    void waiting(long bytes);
+  }
+
+  /**
+   * How an amount was used, in amounts times milliseconds.
+   *
+   * @param lost the part of {@code run} whose work was lost
+   */
+  public record Use(double reserved, double run, double lost) {}
+
+  /** A ledger that isn't started. */
+  public Ledger(
+      LedgerOptions options,
+      Source source,
+      AttemptReader reader,
+      InstantSource clock,
+      Listener listener) {
+    this.options = options;
+    this.source = source;
+    this.reader = reader;
+    this.clock = clock;
+    this.listener = listener;
+    this.database = new LedgerDatabase(options);
+    this.thread = Thread.ofVirtual().name("ledger").unstarted(this::run);
+  }
+
+  /**
+   * Opens the buffer and starts to write; to be called before Workloads are listed.
+   *
+   * @throws IOException if the directory can't be used
+   */
+  public void start() throws IOException {
+    buffer = new ObservationBuffer(options.directory(), source.process(), options.maxBufferBytes());
+    thread.start();
+  }
+
+  @Override
+  public void synced() {
+    listed = true;
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (!listed) {
+      return; // the thread compares all Workloads with the rows
+    }
+    Instant now = clock.instant();
+    if (after == null) {
+      if (before != null && AttemptReader.holds(before) && !before.finished()) {
+        append(AttemptReader.gone(before.id().uid(), before.version(), now));
+      }
+      return;
+    }
+    boolean held = before != null && AttemptReader.holds(before);
+    if (!held && !AttemptReader.holds(after)) {
+      return;
+    }
+    AttemptObservation observation = reader.of(after, now);
+    if (before == null || !observation.saysSame(reader.of(before, now))) {
+      append(observation);
+    }
+  }
+
+  private void append(AttemptObservation observation) {
+    try {
+      if (buffer.append(observation)) {
+        return;
+      }
+      lost("the buffer is full");
+    } catch (IOException e) {
+      lost(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private void lost(String reason) {
+    listener.dropped();
+    if (incomplete.compareAndSet(false, true)) {
+      LOG.error("ledger buffered=false reason=\"{}\"", reason);
+    }
+  }
+
+  private void run() {
+    while (!ending) {
+      boolean more = false;
+      if (source.leading().getAsBoolean()) {
+        more = write();
+      } else {
+        forget();
+      }
+      if (!more) {
+        LockSupport.parkNanos(pause.toNanos());
+      }
+    }
+  }
+
+  /** Writes some of what waits; returns whether more does. */
+  private boolean write() {
+    try {
+      LedgerStore ledgerStore = store == null ? opened() : store;
+      if (listed && !caughtUp) {
+        compare(ledgerStore);
+        caughtUp = true;
+      }
+      List<AttemptObservation> observations = buffer.next();
+      if (!observations.isEmpty()) {
+        ledgerStore.add(observations).forEach(this::tell);
+      }
+      boolean all = buffer.taken();
+      listener.waiting(buffer.waitingBytes());
+      if (all && incomplete.compareAndSet(true, false)) {
+        caughtUp = false; // what was lost is made up for, as far as Workloads still say it
+      }
+      prune(ledgerStore);
+      pause = PAUSE;
+      return !all;
+    } catch (SQLException | IOException e) {
+      failed(e);
+    } catch (RuntimeException e) {
+      LOG.error("ledger written=false", e);
+      failed(e);
+    }
+    return false;
+  }
+
+  private LedgerStore opened() throws SQLException {
+    LedgerStore opened = database.migrated();
+    store = opened;
+    LOG.info("ledger database=open embedded={}", options.server().isEmpty());
+    told = false;
+    return opened;
+  }
+
+  private void failed(Exception e) {
+    if (!told && !ending) {
+      told = true; // once: the next attempts follow
+      LOG.warn(
+          "ledger written=false waiting={} reason=\"{}\"", buffer.waitingBytes(), e.toString());
+    }
+    LedgerStore broken = store;
+    store = null;
+    if (broken != null) {
+      try {
+        broken.close();
+      } catch (SQLException closed) {
+        LOG.debug("ledger database closed=false", closed);
+      }
+    }
+    listener.waiting(buffer.waitingBytes());
+    Duration doubled = pause.multipliedBy(2);
+    pause = doubled.compareTo(LONGEST_PAUSE) < 0 ? doubled : LONGEST_PAUSE;
+  }
+
+  /**
+   * Compares all Workloads with the rows, when this process begins to write: what happened while
+   * nobody observed is made up for. Observations go through the buffer, because earlier ones may
+   * wait there.
+   */
+  private void compare(LedgerStore ledgerStore) throws SQLException {
+    Instant now = clock.instant();
+    List<CachedWorkload> finished = new ArrayList<>();
+    for (CachedWorkload workload : source.workloads().all()) {
+      if (AttemptReader.holds(workload)) {
+        if (workload.finished()) {
+          finished.add(workload);
+        } else {
+          append(reader.of(workload, now));
+        }
+      }
+    }
+    for (int from = 0; from < finished.size(); from += CHUNK) {
+      List<CachedWorkload> chunk = finished.subList(from, Math.min(finished.size(), from + CHUNK));
+      Set<String> ended =
+          ledgerStore.ended(chunk.stream().map(workload -> workload.id().uid()).toList());
+      chunk.stream()
+          .filter(workload -> !ended.contains(workload.id().uid()))
+          .forEach(workload -> append(reader.of(workload, now)));
+    }
+    for (OpenAttempt attempt : ledgerStore.open()) {
+      Optional<CachedWorkload> workload =
+          source
+              .workloads()
+              .get(new WorkloadId(attempt.uid(), attempt.namespace(), attempt.workload()));
+      if (workload.isEmpty()) {
+        append(AttemptReader.gone(attempt.uid(), attempt.version(), now));
+      } else if (!AttemptReader.holds(workload.get())) {
+        append(reader.of(workload.get(), now));
+      }
+    }
+  }
+
+  /** A process that doesn't lead keeps what the leader may not have written. */
+  private void forget() {
+    try {
+      List<AttemptObservation> observations = buffer.next();
+      Instant old = clock.instant().minus(MEMORY_OF_FOLLOWERS);
+      if (!observations.isEmpty() && observations.getLast().observedAt().isBefore(old)) {
+        buffer.taken();
+      }
+    } catch (IOException e) {
+      LOG.debug("ledger buffer read=false", e);
+    }
+  }
+
+  private void prune(LedgerStore ledgerStore) throws SQLException {
+    Instant now = clock.instant();
+    if (now.isBefore(pruneAt)) {
+      return;
+    }
+    pruneAt = now.plus(PRUNE);
+    int deleted = ledgerStore.deleteEndedBefore(now.minus(options.maxAge()));
+    if (deleted > 0) {
+      LOG.info("ledger deleted={} age={}", deleted, options.maxAge());
+    }
+  }
+
+  private void tell(Attempt attempt) {
+    for (Part part : attempt.parts()) {
+      listener.used(
+          attempt.holder().clusterQueue(),
+          part.amount().flavor(),
+          part.amount().resource(),
+          use(attempt, part));
+    }
+  }
+
+  private static Use use(Attempt attempt, Part part) {
+    Instant to = part.to().orElse(part.from());
+    Optional<Instant> ready = attempt.times().readyAt();
+    double amount = part.amount().amount();
+    double run = ready.map(at -> amount * millis(part.from(), at, to)).orElse(0.0);
+    boolean evicted =
+        attempt
+            .ending()
+            .filter(end -> end.outcome() == AttemptObservation.Outcome.EVICTED)
+            .isPresent();
+    Instant saved = attempt.times().checkpointedAt().orElse(Instant.EPOCH);
+    double lost =
+        evicted && ready.isPresent()
+            ? amount * millis(part.from(), ready.get().isAfter(saved) ? ready.get() : saved, to)
+            : 0;
+    return new Use(amount * millis(part.from(), part.from(), to), run, lost);
+  }
+
+  private static long millis(Instant from, Instant since, Instant to) {
+    return Math.max(0, Duration.between(since.isAfter(from) ? since : from, to).toMillis());
+  }
+
+  /**
+   * What was used; waits for the database.
+   *
+   * @throws SQLException if the database can't be asked, or too many ask
+   */
+  public UsageRows usage(UsageQuery query) throws SQLException {
+    return asked(ledgerStore -> ledgerStore.usage(query, clock.instant()));
+  }
+
+  /**
+   * Deletes the attempts of a namespace that have ended.
+   *
+   * @return how many
+   * @throws SQLException if the database can't be asked, or too many ask
+   */
+  public int delete(String namespace) throws SQLException {
+    return asked(ledgerStore -> ledgerStore.delete(namespace));
+  }
+
+  private <T> T asked(Question<T> question) throws SQLException {
+    if (!queries.tryAcquire()) {
+      throw new SQLException("too many ask; try again");
+    }
+    try (LedgerStore ledgerStore = database.connect()) {
+      return question.ask(ledgerStore);
+    } finally {
+      queries.release();
+    }
+  }
+
+  private interface Question<T> {
+    T ask(LedgerStore store) throws SQLException;
+  }
+
+  /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */
+  public void stop(Duration limit) {
+    long end = System.nanoTime() + limit.toNanos();
+    while (thread.isAlive()
+        && source.leading().getAsBoolean()
+        && buffer.waitingBytes() > 0
+        && System.nanoTime() < end) {
+      LockSupport.unpark(thread);
+      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    ending = true;
+    LockSupport.unpark(thread);
+    boolean ended;
+    try {
+      ended = thread.getState() == Thread.State.NEW || thread.join(Duration.ofSeconds(5));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      ended = false;
+    }
+    if (!ended) {
+      LOG.warn("ledger closed=false reason=\"the database doesn't answer\"");
+    }
+    try (ObservationBuffer open = buffer) {
+      LedgerStore last = store;
+      if (ended && last != null) {
+        last.close();
+      }
+    } catch (SQLException e) {
+      LOG.debug("ledger database closed=false", e);
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package dev.sluice.ledger;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How a ledger is kept (docs/ledger.md#configuration).
+ *
+ * @param directory of the embedded database and of what is not in the database yet
+ * @param server the database server; empty for the embedded one
+ * @param labels keys of the labels of Workloads that rows keep
+ * @param maxAge how long attempts are kept after their end
+ * @param maxBufferBytes the most bytes that wait for the database
+ */
+public record LedgerOptions(
+    Path directory,
+    Optional<Server> server,
+    List<String> labels,
+    Duration maxAge,
+    long maxBufferBytes) {
+
+  /**
+   * A PostgreSQL server.
+   *
+   * @param jdbcUrl without a password
+   * @param username empty if the URL or the server says so
+   * @param passwordFile the file with the password, read at each connection; empty without one
+   */
+  public record Server(String jdbcUrl, String username, Optional<Path> passwordFile) {}
+}

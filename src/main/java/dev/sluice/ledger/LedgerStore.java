@@ -1,0 +1,516 @@
+package dev.sluice.ledger;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.ledger.Attempt.Part;
+import dev.sluice.ledger.Attempt.Times;
+import dev.sluice.ledger.AttemptObservation.Amount;
+import dev.sluice.ledger.AttemptObservation.Ending;
+import dev.sluice.ledger.AttemptObservation.Holder;
+import dev.sluice.ledger.AttemptObservation.Outcome;
+import dev.sluice.ledger.UsageQuery.Group;
+import dev.sluice.ledger.UsageQuery.Span;
+import dev.sluice.ledger.UsageRows.UsageRow;
+import java.math.BigDecimal;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Types;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.StringJoiner;
+import java.util.stream.Collectors;
+
+/**
+ * The rows in a database of the schema in {@code migrations}: one kind of SQL for all databases.
+ * Not thread-safe; each user opens its own.
+ */
+final class LedgerStore implements AutoCloseable {
+
+  private static final String ATTEMPT_COLUMNS =
+      "workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
+          + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
+          + " ended_at, outcome, reason";
+
+  private final Connection connection;
+
+  /** Uses a connection, which is closed with the store. */
+  LedgerStore(Connection connection) throws SQLException {
+    this.connection = connection;
+    connection.setAutoCommit(false);
+  }
+
+  /**
+   * An attempt whose end is not known.
+   *
+   * @param version the version of its Workload that was observed last
+   */
+  record OpenAttempt(String uid, String namespace, String workload, long version) {}
+
+  /**
+   * Adds observations, all or none. Those that were added before change nothing.
+   *
+   * @return the attempts that ended
+   * @throws SQLException if nothing was added
+   */
+  List<Attempt> add(List<AttemptObservation> observations) throws SQLException {
+    try {
+      Map<String, Stored> last =
+          last(observations.stream().map(AttemptObservation::uid).distinct().toList());
+      List<Stored> changed = new ArrayList<>();
+      List<Attempt> ended = new ArrayList<>();
+      for (AttemptObservation observation : observations) {
+        Optional<Stored> known = Optional.ofNullable(last.get(observation.uid()));
+        for (Attempt attempt : Attempt.after(known.map(stored -> stored.attempt), observation)) {
+          Stored stored =
+              known
+                  .filter(it -> it.attempt.number() == attempt.number())
+                  .orElseGet(() -> new Stored(0));
+          if (!attempt.isOpen()) {
+            ended.add(attempt);
+          }
+          stored.attempt = attempt;
+          if (!changed.contains(stored)) {
+            changed.add(stored);
+          }
+          last.put(observation.uid(), stored);
+          known = Optional.of(stored);
+        }
+      }
+      write(changed);
+      connection.commit();
+      return ended;
+    } catch (SQLException e) {
+      connection.rollback();
+      throw e;
+    }
+  }
+
+  /** An attempt, and how much of it is in the database. */
+  private static final class Stored {
+
+    @SuppressWarnings("NullAway.Init") // set where it is made
+    private Attempt attempt;
+
+    /** How many of its parts; 0 if the attempt isn't there. */
+    private final int parts;
+
+    private final boolean present;
+
+    Stored(int parts) {
+      this.parts = parts;
+      this.present = false;
+    }
+
+    Stored(Attempt attempt) {
+      this.attempt = attempt;
+      this.parts = attempt.parts().size();
+      this.present = true;
+    }
+  }
+
+  private Map<String, Stored> last(List<String> uids) throws SQLException {
+    Map<String, Stored> result = new HashMap<>();
+    if (uids.isEmpty()) {
+      return result;
+    }
+    String places = uids.stream().map(any -> "?").collect(Collectors.joining(", "));
+    Map<String, List<Part>> parts = new HashMap<>();
+    String newest =
+        " WHERE a.workload_uid IN (%s) AND a.attempt = (SELECT MAX(b.attempt) FROM sluice_attempt b WHERE b.workload_uid = a.workload_uid)"
+            .formatted(places);
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT p.workload_uid, p.flavor, p.resource, p.amount, p.from_at, p.to_at"
+                + " FROM sluice_attempt_amount p JOIN sluice_attempt a"
+                + " ON a.workload_uid = p.workload_uid AND a.attempt = p.attempt"
+                + newest
+                + " ORDER BY p.workload_uid, p.part")) {
+      set(select, uids);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          parts
+              .computeIfAbsent(rows.getString(1), any -> new ArrayList<>())
+              .add(
+                  new Part(
+                      new Amount(rows.getString(2), rows.getString(3), rows.getLong(4)),
+                      Instant.ofEpochMilli(rows.getLong(5)),
+                      time(rows, 6)));
+        }
+      }
+    }
+    Map<String, Map<String, String>> labels = labels(uids, newest);
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT " + ATTEMPT_COLUMNS + " FROM sluice_attempt a" + newest)) {
+      set(select, uids);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          String uid = rows.getString(1);
+          result.put(
+              uid,
+              new Stored(
+                  attempt(
+                      rows,
+                      labels.getOrDefault(uid, Map.of()),
+                      parts.getOrDefault(uid, List.of()))));
+        }
+      }
+    }
+    return result;
+  }
+
+  private Map<String, Map<String, String>> labels(List<String> uids, String newest)
+      throws SQLException {
+    Map<String, Map<String, String>> labels = new HashMap<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(
+            "SELECT l.workload_uid, l.label_key, l.label_value FROM sluice_attempt_label l"
+                + " JOIN sluice_attempt a ON a.workload_uid = l.workload_uid"
+                + " AND a.attempt = l.attempt"
+                + newest)) {
+      set(select, uids);
+      try (ResultSet rows = select.executeQuery()) {
+        while (rows.next()) {
+          labels
+              .computeIfAbsent(rows.getString(1), any -> new HashMap<>())
+              .put(rows.getString(2), rows.getString(3));
+        }
+      }
+    }
+    return labels;
+  }
+
+  private static Attempt attempt(ResultSet rows, Map<String, String> labels, List<Part> parts)
+      throws SQLException {
+    String outcome = rows.getString(15);
+    Optional<Instant> endedAt = time(rows, 14);
+    return new Attempt(
+        rows.getString(1),
+        rows.getInt(2),
+        rows.getLong(3),
+        new Holder(
+            rows.getString(4),
+            rows.getString(5),
+            rows.getString(6),
+            rows.getString(7),
+            rows.getString(8),
+            rows.getString(9),
+            rows.getString(10),
+            labels),
+        new Times(Instant.ofEpochMilli(rows.getLong(11)), time(rows, 12), time(rows, 13)),
+        endedAt.isEmpty()
+            ? Optional.empty()
+            : Optional.of(new Ending(endedAt.get(), Outcome.of(outcome), text(rows.getString(16)))),
+        parts);
+  }
+
+  @SuppressWarnings("NullAway") // columns may be null, whatever JDBC declares
+  private static String text(String column) {
+    return column == null ? "" : column;
+  }
+
+  private static Optional<Instant> time(ResultSet rows, int column) throws SQLException {
+    long millis = rows.getLong(column);
+    return rows.wasNull() ? Optional.empty() : Optional.of(Instant.ofEpochMilli(millis));
+  }
+
+  private static void set(PreparedStatement statement, List<String> texts) throws SQLException {
+    for (int i = 0; i < texts.size(); i++) {
+      statement.setString(i + 1, texts.get(i));
+    }
+  }
+
+  private static void set(PreparedStatement statement, int place, Optional<Instant> time)
+      throws SQLException {
+    if (time.isPresent()) {
+      statement.setLong(place, time.get().toEpochMilli());
+    } else {
+      statement.setNull(place, Types.BIGINT);
+    }
+  }
+
+  private void write(List<Stored> changed) throws SQLException {
+    try (PreparedStatement insert =
+            connection.prepareStatement(
+                "INSERT INTO sluice_attempt (version, namespace, workload, local_queue,"
+                    + " cluster_queue, cohort_path, owner_kind, owner_name, reserved_at, ready_at,"
+                    + " checkpointed_at, ended_at, outcome, reason, workload_uid, attempt)"
+                    + " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        PreparedStatement update =
+            connection.prepareStatement(
+                "UPDATE sluice_attempt SET version = ?, namespace = ?, workload = ?,"
+                    + " local_queue = ?, cluster_queue = ?, cohort_path = ?, owner_kind = ?,"
+                    + " owner_name = ?, reserved_at = ?, ready_at = ?, checkpointed_at = ?,"
+                    + " ended_at = ?, outcome = ?, reason = ?"
+                    + " WHERE workload_uid = ? AND attempt = ?");
+        PreparedStatement insertPart =
+            connection.prepareStatement(
+                "INSERT INTO sluice_attempt_amount (flavor, resource, amount, from_at, to_at,"
+                    + " workload_uid, attempt, part) VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+        PreparedStatement updatePart =
+            connection.prepareStatement(
+                "UPDATE sluice_attempt_amount SET from_at = ?, to_at = ?"
+                    + " WHERE workload_uid = ? AND attempt = ? AND part = ?");
+        PreparedStatement insertLabel =
+            connection.prepareStatement(
+                "INSERT INTO sluice_attempt_label (workload_uid, attempt, label_key, label_value)"
+                    + " VALUES (?, ?, ?, ?)")) {
+      for (Stored stored : changed) {
+        Attempt attempt = stored.attempt;
+        write(stored.present ? update : insert, attempt);
+        if (!stored.present) {
+          for (Map.Entry<String, String> label : attempt.holder().labels().entrySet()) {
+            insertLabel.setString(1, attempt.uid());
+            insertLabel.setInt(2, attempt.number());
+            insertLabel.setString(3, label.getKey());
+            insertLabel.setString(4, label.getValue());
+            insertLabel.addBatch();
+          }
+        }
+        for (int part = 0; part < attempt.parts().size(); part++) {
+          writePart(part < stored.parts ? updatePart : insertPart, attempt, part, stored.parts);
+        }
+      }
+      insert.executeBatch();
+      update.executeBatch();
+      insertLabel.executeBatch();
+      insertPart.executeBatch();
+      updatePart.executeBatch();
+    }
+  }
+
+  private static void write(PreparedStatement statement, Attempt attempt) throws SQLException {
+    Holder holder = attempt.holder();
+    statement.setLong(1, attempt.version());
+    set(
+        statement,
+        2,
+        List.of(
+            holder.namespace(),
+            holder.workload(),
+            holder.localQueue(),
+            holder.clusterQueue(),
+            holder.cohortPath(),
+            holder.ownerKind(),
+            holder.ownerName()));
+    set(statement, 9, Optional.of(attempt.times().reservedAt()));
+    set(statement, 10, attempt.times().readyAt());
+    set(statement, 11, attempt.times().checkpointedAt());
+    set(statement, 12, attempt.ending().map(Ending::at));
+    statement.setString(13, attempt.ending().map(end -> end.outcome().text()).orElse(null));
+    statement.setString(14, attempt.ending().map(Ending::reason).orElse(null));
+    statement.setString(15, attempt.uid());
+    statement.setInt(16, attempt.number());
+    statement.addBatch();
+  }
+
+  private static void set(PreparedStatement statement, int first, List<String> texts)
+      throws SQLException {
+    for (int i = 0; i < texts.size(); i++) {
+      statement.setString(first + i, texts.get(i));
+    }
+  }
+
+  private static void writePart(
+      PreparedStatement statement, Attempt attempt, int number, int present) throws SQLException {
+    Part part = attempt.parts().get(number);
+    int place = 1;
+    if (number >= present) {
+      statement.setString(place++, part.amount().flavor());
+      statement.setString(place++, part.amount().resource());
+      statement.setLong(place++, part.amount().amount());
+    }
+    set(statement, place++, Optional.of(part.from()));
+    set(statement, place++, part.to());
+    statement.setString(place++, attempt.uid());
+    statement.setInt(place++, attempt.number());
+    statement.setInt(place, number);
+    statement.addBatch();
+  }
+
+  /** The attempts whose end is not known. */
+  List<OpenAttempt> open() throws SQLException {
+    List<OpenAttempt> open = new ArrayList<>();
+    try (PreparedStatement select =
+            connection.prepareStatement(
+                "SELECT workload_uid, namespace, workload, version FROM sluice_attempt"
+                    + " WHERE ended_at IS NULL ORDER BY workload_uid, attempt");
+        ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        open.add(
+            new OpenAttempt(
+                rows.getString(1), rows.getString(2), rows.getString(3), rows.getLong(4)));
+      }
+    }
+    connection.commit();
+    return open;
+  }
+
+  /** Those of some Workloads whose last attempt has ended. */
+  Set<String> ended(List<String> uids) throws SQLException {
+    Set<String> ended = new HashSet<>();
+    for (Map.Entry<String, Stored> each : last(uids).entrySet()) {
+      if (!each.getValue().attempt.isOpen()) {
+        ended.add(each.getKey());
+      }
+    }
+    connection.commit();
+    return ended;
+  }
+
+  /**
+   * Deletes the attempts that ended before a time.
+   *
+   * @return how many
+   */
+  int deleteEndedBefore(Instant time) throws SQLException {
+    try (PreparedStatement delete =
+        connection.prepareStatement("DELETE FROM sluice_attempt WHERE ended_at < ?")) {
+      delete.setLong(1, time.toEpochMilli());
+      int deleted = delete.executeUpdate();
+      connection.commit();
+      return deleted;
+    }
+  }
+
+  /**
+   * Deletes the attempts of a namespace that have ended.
+   *
+   * @return how many
+   */
+  int delete(String namespace) throws SQLException {
+    try (PreparedStatement delete =
+        connection.prepareStatement(
+            "DELETE FROM sluice_attempt WHERE namespace = ? AND ended_at IS NOT NULL")) {
+      delete.setString(1, namespace);
+      int deleted = delete.executeUpdate();
+      connection.commit();
+      return deleted;
+    }
+  }
+
+  /**
+   * What was used, by the groups of a query, exactly; the sums of all rows are the integral of the
+   * amounts over the spans.
+   *
+   * @param now until when attempts that haven't ended count
+   */
+  UsageRows usage(UsageQuery query, Instant now) throws SQLException {
+    List<UsageRow> rows = new ArrayList<>();
+    boolean more = false;
+    for (Span span : query.spans()) {
+      more |= !usage(query, span, now, rows);
+    }
+    connection.commit();
+    return new UsageRows(rows, more);
+  }
+
+  /** Whether there was room for all rows. */
+  private boolean usage(UsageQuery query, Span span, Instant now, List<UsageRow> result)
+      throws SQLException {
+    List<String> parameters = new ArrayList<>();
+    try (PreparedStatement select =
+        connection.prepareStatement(usageSql(query, span, now, parameters))) {
+      set(select, parameters);
+      try (ResultSet rows = select.executeQuery()) {
+        int groups = query.groups().size();
+        while (rows.next()) {
+          if (result.size() >= UsageQuery.MOST_ROWS) {
+            return false;
+          }
+          Map<String, String> by = new LinkedHashMap<>();
+          for (int i = 0; i < groups; i++) {
+            by.put(query.groups().get(i).name(), rows.getString(i + 1));
+          }
+          String resource = rows.getString(groups + 2);
+          BigDecimal reserved = seconds(resource, rows.getBigDecimal(groups + 3));
+          BigDecimal run = seconds(resource, rows.getBigDecimal(groups + 4));
+          result.add(
+              new UsageRow(
+                  span,
+                  by,
+                  rows.getString(groups + 1),
+                  resource,
+                  reserved,
+                  run,
+                  plain(reserved.subtract(run)),
+                  seconds(resource, rows.getBigDecimal(groups + 5))));
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Units times seconds, exactly. */
+  private static BigDecimal seconds(String resource, BigDecimal amountMillis) {
+    return plain(amountMillis.movePointLeft(resource.equals(Quantities.CPU) ? 6 : 3));
+  }
+
+  private static BigDecimal plain(BigDecimal exact) {
+    BigDecimal stripped = exact.stripTrailingZeros();
+    return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
+  }
+
+  private static String usageSql(
+      UsageQuery query, Span span, Instant now, List<String> parameters) {
+    long since = span.since().toEpochMilli();
+    long until = Math.min(span.until().toEpochMilli(), Math.max(since, now.toEpochMilli()));
+    StringJoiner columns = new StringJoiner(", ", "", query.groups().isEmpty() ? "" : ", ");
+    StringJoiner names = new StringJoiner(", ", "", query.groups().isEmpty() ? "" : ", ");
+    StringBuilder joins = new StringBuilder();
+    for (int i = 0; i < query.groups().size(); i++) {
+      Group group = query.groups().get(i);
+      names.add("g" + i);
+      if (group.label().isPresent()) {
+        columns.add("COALESCE(l" + i + ".label_value, '') AS g" + i);
+        joins
+            .append(
+                " LEFT JOIN sluice_attempt_label l%1$d ON l%1$d.workload_uid = a.workload_uid"
+                    .formatted(i))
+            .append(" AND l%1$d.attempt = a.attempt AND l%1$d.label_key = ?".formatted(i));
+        parameters.add(group.label().get());
+      } else {
+        columns.add(group.column() + " AS g" + i);
+      }
+    }
+    query.namespace().ifPresent(parameters::add);
+    // numbers of this program, so that no database has to guess the type of a parameter
+    String end = "LEAST(COALESCE(p.to_at, %d), %d)".formatted(until, until);
+    return """
+    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms)
+    FROM (SELECT %2$sp.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount,
+        GREATEST(0, %3$s - GREATEST(p.from_at, %4$d)) AS reserved_ms,
+        CASE WHEN a.ready_at IS NULL THEN 0
+          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at)) END AS run_ms,
+        CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN 0
+          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at, COALESCE(a.checkpointed_at, 0))) END AS lost_ms
+      FROM sluice_attempt a JOIN sluice_attempt_amount p
+        ON p.workload_uid = a.workload_uid AND p.attempt = a.attempt%5$s
+      WHERE p.from_at < %6$d AND (p.to_at IS NULL OR p.to_at > %4$d)%7$s) AS parts
+    GROUP BY %1$sflavor, resource
+    HAVING SUM(reserved_ms) > 0
+    ORDER BY %1$sflavor, resource\
+    """
+        .formatted(
+            names,
+            columns,
+            end,
+            since,
+            joins,
+            until,
+            query.namespace().isPresent() ? " AND a.namespace = ?" : "");
+  }
+
+  @Override
+  public void close() throws SQLException {
+    connection.close();
+  }
+}

@@ -1,0 +1,120 @@
+package dev.sluice.ledger;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What somebody wants to know of the ledger (docs/ledger.md#usage).
+ *
+ * @param groups what rows are told apart by, besides flavor and resource
+ * @param spans the spans of time that are summed up, one after the other
+ * @param namespace the only namespace; empty for all
+ */
+public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> namespace) {
+
+  /** The most rows of an answer. */
+  public static final int MOST_ROWS = 100_000;
+
+  /** The most spans of a query. */
+  static final int MOST_SPANS = 1_000;
+
+  private static final String LABEL = "label:";
+  private static final String FLAVOR = "flavor";
+
+  /** The groups that are columns. */
+  private static final Map<String, String> COLUMNS =
+      Map.of(
+          "queue", "a.cluster_queue",
+          "localqueue", "a.local_queue",
+          "cohort", "a.cohort_path",
+          "namespace", "a.namespace",
+          "workload", "a.workload",
+          "kind", "a.owner_kind",
+          "owner", "a.owner_name",
+          "outcome", "COALESCE(a.outcome, '')");
+
+  private static final Map<String, ChronoUnit> UNITS =
+      Map.of("hour", ChronoUnit.HOURS, "day", ChronoUnit.DAYS, "month", ChronoUnit.MONTHS);
+
+  /** What is allowed in {@code by}. */
+  public static final String ALLOWED =
+      "some of queue, localqueue, cohort, namespace, workload, kind, owner, outcome, flavor,"
+          + " label:KEY and one of hour, day, month; with commas between them";
+
+  public UsageQuery {
+    groups = List.copyOf(groups);
+    spans = List.copyOf(spans);
+  }
+
+  /**
+   * What rows are told apart by.
+   *
+   * @param column the expression that has the value; empty for labels
+   * @param label the key of the label
+   */
+  public record Group(String name, String column, Optional<String> label) {}
+
+  /** A span of time, without its end. */
+  public record Span(Instant since, Instant until) {}
+
+  /**
+   * A query.
+   *
+   * @param by the groups, with commas between them
+   * @throws IllegalArgumentException if it isn't understood, or asks for too much; the message says
+   *     what is allowed
+   */
+  public static UsageQuery of(String by, Instant since, Instant until, Optional<String> namespace) {
+    if (!since.isBefore(until)) {
+      throw new IllegalArgumentException("since: " + since + " is not before " + until);
+    }
+    List<Group> groups = new ArrayList<>();
+    Optional<ChronoUnit> unit = Optional.empty();
+    for (String name : by.isEmpty() ? new String[0] : by.split(",", -1)) {
+      if (UNITS.containsKey(name) && unit.isEmpty()) {
+        unit = Optional.ofNullable(UNITS.get(name));
+      } else if (name.startsWith(LABEL) && name.length() > LABEL.length()) {
+        groups.add(new Group(name, "", Optional.of(name.substring(LABEL.length()))));
+      } else if (COLUMNS.containsKey(name)) {
+        groups.add(new Group(name, COLUMNS.getOrDefault(name, ""), Optional.empty()));
+      } else if (!name.equals(FLAVOR)) {
+        throw new IllegalArgumentException(
+            "by: \"" + name + "\" is not known; allowed: " + ALLOWED);
+      }
+    }
+    if (groups.size() > 8 || groups.stream().distinct().count() < groups.size()) {
+      throw new IllegalArgumentException("by: at most 8 groups, each once; allowed: " + ALLOWED);
+    }
+    return new UsageQuery(
+        groups,
+        unit.map(it -> spans(it, since, until)).orElseGet(() -> List.of(new Span(since, until))),
+        namespace);
+  }
+
+  private static List<Span> spans(ChronoUnit unit, Instant since, Instant until) {
+    if (Duration.between(since, until).dividedBy(unit.getDuration()) >= MOST_SPANS) {
+      throw new IllegalArgumentException(
+          "by: at most " + MOST_SPANS + " spans; choose longer ones, or a later since");
+    }
+    List<Span> spans = new ArrayList<>();
+    ZonedDateTime begin = since.atZone(ZoneOffset.UTC);
+    ZonedDateTime whole =
+        unit == ChronoUnit.MONTHS
+            ? begin.truncatedTo(ChronoUnit.DAYS).withDayOfMonth(1)
+            : begin.truncatedTo(unit);
+    for (Instant from = since; from.isBefore(until); ) {
+      whole = whole.plus(1, unit);
+      Instant to = whole.toInstant().isBefore(until) ? whole.toInstant() : until;
+      spans.add(new Span(from, to));
+      from = to;
+    }
+    return spans;
+  }
+}

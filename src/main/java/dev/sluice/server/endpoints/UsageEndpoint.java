@@ -1,0 +1,225 @@
+package dev.sluice.server.endpoints;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.ledger.Ledger;
+import dev.sluice.ledger.UsageDocument;
+import dev.sluice.ledger.UsageQuery;
+import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.RequestBudget;
+import dev.sluice.server.auth.RequestUsers;
+import dev.sluice.server.auth.UserAction;
+import dev.sluice.server.http.HttpHandler;
+import dev.sluice.server.http.OverBudgetException;
+import dev.sluice.server.http.Request;
+import dev.sluice.server.http.Response;
+import dev.sluice.visibility.api.VisibilityApi;
+import io.fabric8.kubernetes.api.model.authentication.UserInfo;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.InputStream;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.OffsetDateTime;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code GET …/usage} and {@code …/namespaces/NAMESPACE/usage} below the visibility API: what was
+ * used; {@code DELETE} of the second forgets the ended attempts of a namespace
+ * (docs/ledger.md#usage). Everything else is answered by another handler. Errors are {@code Status}
+ * objects.
+ */
+public final class UsageEndpoint implements HttpHandler {
+
+  private static final Pattern PATH =
+      Pattern.compile(
+          "/apis/"
+              + Pattern.quote(VisibilityApi.GROUP)
+              + "/(v[a-z0-9]+)(?:/namespaces/([^/]+))?/"
+              + VisibilityApi.USAGE);
+
+  /** What the rows of an answer may take until they are sent. */
+  private static final long ANSWER_BYTES = 8L << 20;
+
+  private static final Duration USUAL = Duration.ofDays(30);
+
+  private final RequestUsers users;
+  private final AccessReviews access;
+  private final Ledger ledger;
+  private final InstantSource clock;
+  private final HttpHandler others;
+  private final RequestBudget requestBudget;
+
+  /**
+   * Creates the endpoint.
+   *
+   * @param others answers other paths
+   */
+  public UsageEndpoint(
+      RequestUsers users,
+      AccessReviews access,
+      Ledger ledger,
+      InstantSource clock,
+      HttpHandler others) {
+    this.users = users;
+    this.access = access;
+    this.ledger = ledger;
+    this.clock = clock;
+    this.others = others;
+    this.requestBudget = new RequestBudget("usage", 2, 10, 0, clock);
+  }
+
+  private static boolean serves(String path) {
+    return PATH.matcher(path).matches();
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return serves(path) ? 0 : others.maxBody(path);
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return true;
+  }
+
+  @Override
+  public Optional<Response> answerAtOnce(Head head) {
+    return serves(head.path()) ? Optional.empty() : others.answerAtOnce(head);
+  }
+
+  @Override
+  public Response refusal(String path, InputStream body, Response usualResponse) {
+    return serves(path) ? usualResponse : others.refusal(path, body, usualResponse);
+  }
+
+  @Override
+  public long cost(Request request) {
+    return serves(request.path()) ? ANSWER_BYTES : others.cost(request);
+  }
+
+  @Override
+  public boolean bounds(String path) {
+    return !serves(path) && others.bounds(path);
+  }
+
+  @Override
+  public boolean isStreamed(String path) {
+    return !serves(path) && others.isStreamed(path);
+  }
+
+  @Override
+  public Optional<Duration> streamTime(String path) {
+    return serves(path) ? Optional.empty() : others.streamTime(path);
+  }
+
+  @Override
+  public Response answer(Request request) {
+    Matcher path = PATH.matcher(request.path());
+    if (!path.matches()) {
+      return others.answer(request);
+    }
+    Optional<String> namespace = Optional.ofNullable(path.group(2));
+    boolean deletes = request.method().equals("DELETE") && namespace.isPresent();
+    if (!deletes && !request.method().equals("GET")) {
+      return VisibilityEndpoint.failure(
+          405, "MethodNotAllowed", "method " + request.method() + " is not allowed here");
+    }
+    try {
+      Optional<UserInfo> user = users.of(request);
+      if (user.isEmpty()) {
+        return VisibilityEndpoint.failure(401, "Unauthorized", "Unauthorized");
+      }
+      requestBudget.take(user.get().getUsername());
+      UserAction action =
+          new UserAction.OnResource(
+              request.method().toLowerCase(Locale.ROOT),
+              VisibilityApi.GROUP,
+              path.group(1),
+              VisibilityApi.USAGE,
+              "",
+              namespace.orElse(""),
+              "");
+      if (!access.isAllowed(user.get(), action)) {
+        return VisibilityEndpoint.failure(
+            403,
+            "Forbidden",
+            "usage.%s is forbidden: User \"%s\" cannot %s resource \"usage\" in API group \"%s\"%s"
+                .formatted(
+                    VisibilityApi.GROUP,
+                    user.get().getUsername(),
+                    action.verb(),
+                    VisibilityApi.GROUP,
+                    namespace
+                        .map(name -> " in the namespace \"" + name + "\"")
+                        .orElse(" at the cluster scope")));
+      }
+      return deletes
+          ? VisibilityEndpoint.json(
+              200,
+              JsonNodeFactory.instance
+                  .objectNode()
+                  .put("deleted", ledger.delete(namespace.orElseThrow())))
+          : usage(request.query(), namespace);
+    } catch (OverBudgetException e) {
+      return VisibilityEndpoint.failure(429, "TooManyRequests", String.valueOf(e.getMessage()))
+          .with(e.response().headers());
+    } catch (KubernetesClientException e) {
+      return unavailable("who may ask this can't be found out: " + ApiErrorText.of(e));
+    } catch (SQLException e) {
+      return unavailable("the ledger can't be asked: " + e.getMessage());
+    }
+  }
+
+  private Response usage(String query, Optional<String> namespace) throws SQLException {
+    Instant now = clock.instant();
+    UsageQuery asked;
+    try {
+      Instant until = time(query, "until").orElse(now);
+      asked =
+          UsageQuery.of(
+              parameter(query, "by").orElse(""),
+              time(query, "since").orElse(until.minus(USUAL)),
+              until,
+              namespace);
+    } catch (IllegalArgumentException | DateTimeException e) {
+      return VisibilityEndpoint.failure(400, "BadRequest", String.valueOf(e.getMessage()));
+    }
+    return VisibilityEndpoint.json(200, UsageDocument.of(ledger.usage(asked)));
+  }
+
+  private static Optional<Instant> time(String query, String name) {
+    Optional<String> text = parameter(query, name);
+    try {
+      return text.map(value -> OffsetDateTime.parse(value).toInstant());
+    } catch (DateTimeException e) {
+      throw new IllegalArgumentException(
+          name + ": \"" + text.orElse("") + "\" is no time, such as 2026-01-31T08:00:00Z", e);
+    }
+  }
+
+  private static Optional<String> parameter(String query, String name) {
+    for (String part : query.split("&")) {
+      if (part.startsWith(name + "=")) {
+        try {
+          return Optional.of(
+              URLDecoder.decode(part.substring(name.length() + 1), StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException notEncoded) {
+          return Optional.empty();
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Response unavailable(String message) {
+    return VisibilityEndpoint.failure(503, "ServiceUnavailable", message);
+  }
+}

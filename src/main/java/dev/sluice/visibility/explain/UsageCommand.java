@@ -1,0 +1,166 @@
+package dev.sluice.visibility.explain;
+
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.KubeconfigOption;
+import dev.sluice.ledger.UsageDocument;
+import dev.sluice.ledger.UsageQuery;
+import dev.sluice.ledger.UsageReport;
+import dev.sluice.ledger.UsageRows;
+import dev.sluice.visibility.api.VisibilityApi;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.OffsetDateTime;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** The command {@code sluice usage}. */
+@Command(
+    name = "usage",
+    description = {
+      "Says what was used, from the ledger; see docs/ledger.md.",
+      "You need the permission to get usage in the group visibility.kueue.x-k8s.io."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:it was answered",
+      "1:it was refused: you may not ask, there is no ledger, or its database is away",
+      "2:the command line is wrong",
+      "3:the API server can't be reached"
+    })
+public final class UsageCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--by",
+      paramLabel = "GROUPS",
+      description =
+          "What is told apart besides flavor and resource: "
+              + UsageQuery.ALLOWED
+              + "; queue unless given.")
+  private String by = "queue";
+
+  @Option(
+      names = "--since",
+      paramLabel = "TIME",
+      converter = Time.class,
+      description = "A time, or how long ago, such as 30d or 12h; 30d unless given.")
+  private Instant since = InstantSource.system().instant().minus(Duration.ofDays(30));
+
+  @Option(
+      names = "--until",
+      paramLabel = "TIME",
+      converter = Time.class,
+      description = "A time, or how long ago; now unless given.")
+  private Instant until = InstantSource.system().instant();
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "NS",
+      description = "The only namespace; all of them unless given.")
+  private @Nullable String namespace;
+
+  @Option(
+      names = {"-o", "--output"},
+      paramLabel = "FORMAT",
+      description = "table, csv, json, focus or opencost; table unless given.")
+  private UsageReport.Format format = UsageReport.Format.TABLE;
+
+  @Option(
+      names = "--delete",
+      description = "Deletes the attempts of the namespace that have ended, and prints how many.")
+  private boolean deletes;
+
+  @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
+
+  /** A time as RFC 3339 has it, or a duration before now, with days too. */
+  static final class Time implements ITypeConverter<Instant> {
+    @Override
+    public Instant convert(String text) {
+      try {
+        if (text.matches("[0-9]{4}-.*")) {
+          return OffsetDateTime.parse(text).toInstant();
+        }
+        Duration ago =
+            text.matches("[0-9]{1,5}d")
+                ? Duration.ofDays(Long.parseLong(text.substring(0, text.length() - 1)))
+                : GoDuration.parse(text);
+        return InstantSource.system().instant().minus(ago);
+      } catch (DateTimeException | IllegalArgumentException e) {
+        throw new TypeConversionException(
+            "\"" + text + "\" is no time, such as 2026-01-31T08:00:00Z, 30d or 12h");
+      }
+    }
+  }
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    if (deletes && namespace == null) {
+      throw new ParameterException(spec.commandLine(), "--delete needs a namespace");
+    }
+    try (KubernetesClient client =
+        new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
+      if (deletes) {
+        out.println(client.raw(path(), "DELETE", null));
+        out.flush();
+        return 0;
+      }
+      String answer =
+          client.raw(
+              "%s?by=%s&since=%s&until=%s"
+                  .formatted(
+                      path(), encoded(by), encoded(since.toString()), encoded(until.toString())),
+              "GET",
+              null);
+      UsageRows rows = UsageDocument.parse(JsonMappers.JSON.readTree(answer));
+      out.print(new UsageReport(rows).in(format));
+      if (rows.incomplete()) {
+        err.println("sluice: there are more rows than an answer may have; ask for less");
+      }
+      out.flush();
+      return 0;
+    } catch (KubernetesClientException e) {
+      err.println(ApiErrorText.of(e));
+      return ApiErrorText.unreachable(e) ? 3 : 1;
+    } catch (IOException e) {
+      err.println(ApiErrorText.of(e));
+      return 3;
+    }
+  }
+
+  private String path() {
+    return "/apis/%s/%s%s/%s"
+        .formatted(
+            VisibilityApi.GROUP,
+            VisibilityApi.VERSIONS.getFirst(),
+            Optional.ofNullable(namespace).map(name -> "/namespaces/" + encoded(name)).orElse(""),
+            VisibilityApi.USAGE);
+  }
+
+  private static String encoded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+}

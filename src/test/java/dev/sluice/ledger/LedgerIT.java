@@ -1,0 +1,450 @@
+package dev.sluice.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.app.Main;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.ledger.UsageRows.UsageRow;
+import dev.sluice.testing.BuildBreadth;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import picocli.CommandLine;
+
+/**
+ * Jobs run, are preempted and deleted while the operator is killed again and again; the rows are
+ * what somebody saw who only watched the API.
+ */
+@ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
+class LedgerIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final int JOBS = BuildBreadth.full() ? 300 : 50;
+  private static final int KILLS = BuildBreadth.full() ? 12 : 2;
+
+  /** What the API said of attempts: their ends, by Workload and begin. */
+  private final Map<String, String> seen = new ConcurrentHashMap<>();
+
+  private final Map<String, Boolean> deleted = new ConcurrentHashMap<>();
+
+  private static OperatorSettings settings(Path ledger) {
+    return OperatorSettings.onFreePorts(new SecureRandom())
+        .withShortLease()
+        .with(
+            "ledger: {enable: true, labels: [team], directory: \"%s\"}"
+                .formatted(ledger.toAbsolutePath()));
+  }
+
+  private static OperatorProcess start(
+      String name, TestCluster cluster, OperatorSettings settings) {
+    return OperatorProcess.start(
+            name, cluster.kubeconfig(), settings, Path.of("target", "operators"), List.of())
+        .awaitReady();
+  }
+
+  @Test
+  void rowsAreWhatTheApiSaid(TestCluster cluster, @TempDir Path directory) throws Exception {
+    Path ledger = directory.resolve("ledger");
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
+    OperatorSettings settings = settings(ledger);
+    OperatorProcess operator = start("ledger", cluster, settings);
+    BigDecimal used;
+    try (var watch =
+        cluster
+            .client()
+            .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+            .inNamespace(cluster.namespace())
+            .inform(new Watcher())) {
+      assertThat(watch.isRunning()).isTrue();
+      createQueues(cluster);
+      submit(cluster, "low", JOBS - JOBS / 5, 0, JOBS / 5);
+      for (int kill = 1; kill <= KILLS; kill++) {
+        int finished = JOBS * kill / (KILLS + 2);
+        awaitFinished(cluster, finished);
+        if (kill == 1) {
+          // they preempt
+          submit(cluster, "high", JOBS / 5, JOBS - JOBS / 5, JOBS);
+          cluster
+              .client()
+              .batch()
+              .v1()
+              .jobs()
+              .inNamespace(cluster.namespace())
+              .withName(running(cluster))
+              .delete();
+        }
+        operator.kill();
+        operator = start("ledger", cluster, settings);
+      }
+      awaitFinished(cluster, JOBS - 1);
+      await("everything to be written").atMost(LIMIT).until(() -> buffered(ledger) == 0);
+      await("the watch to have seen all ends")
+          .atMost(LIMIT)
+          .until(
+              () ->
+                  seen.entrySet().stream()
+                      .filter(each -> each.getValue().equals("?"))
+                      .allMatch(each -> deleted.containsKey(each.getKey().split(" ")[0])));
+      used = assertUsage(cluster, settings, directory);
+      assertThat(operator.stop()).isTrue();
+    } finally {
+      operator.close();
+    }
+    assertThat(seen.values()).as("what the API said").hasSizeGreaterThanOrEqualTo(JOBS);
+    assertThat(seen.values()).anyMatch(end -> end.startsWith("Evicted"));
+    Map<String, String> rows = rows(ledger);
+    Map<String, String> expected = new TreeMap<>(seen);
+    for (String uid : deleted.keySet()) {
+      // when quota was released isn't in the API; that there is a row is
+      expected.replaceAll((key, end) -> key.startsWith(uid) && end.equals("?") ? "Deleted" : end);
+      rows.replaceAll(
+          (key, end) -> key.startsWith(uid) && end.startsWith("Deleted") ? "Deleted" : end);
+    }
+    assertThat(rows).isEqualTo(expected);
+    long seconds =
+        seen.entrySet().stream()
+            .filter(each -> !each.getValue().equals("?"))
+            .mapToLong(
+                each ->
+                    Duration.between(
+                            Instant.parse(each.getKey().split(" ")[1]),
+                            Instant.parse(each.getValue().split(" ")[1]))
+                        .toSeconds())
+            .sum();
+    assertThat(used).as("core-seconds").isEqualByComparingTo(BigDecimal.valueOf(seconds));
+  }
+
+  private static long buffered(Path ledger) throws IOException {
+    try (Stream<Path> files = Files.list(ledger)) {
+      long bytes = 0;
+      for (Path file : files.filter(each -> each.toString().endsWith(".buffer")).toList()) {
+        bytes += Files.size(file);
+      }
+      return bytes;
+    }
+  }
+
+  /** Every attempt, by Workload and begin: its end. */
+  private static Map<String, String> rows(Path ledger) throws Exception {
+    Map<String, String> rows = new TreeMap<>();
+    JdbcDataSource source = new JdbcDataSource();
+    source.setURL("jdbc:h2:file:" + ledger.resolve("ledger"));
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet each =
+            statement.executeQuery(
+                "SELECT workload_uid, reserved_at, outcome, ended_at, amount, reserved"
+                    + " FROM sluice_ledger")) {
+      while (each.next()) {
+        Instant from = Instant.ofEpochMilli(each.getLong(2));
+        Instant to = Instant.ofEpochMilli(each.getLong(4));
+        assertThat(rows.put(each.getString(1) + " " + from, each.getString(3) + " " + to)).isNull();
+        assertThat(each.getBigDecimal(6))
+            .isEqualByComparingTo(
+                BigDecimal.valueOf(1_000L * Duration.between(from, to).toMillis()));
+      }
+    }
+    return rows;
+  }
+
+  /** What all attempts used whose end is in the API, in core-seconds. */
+  private BigDecimal assertUsage(TestCluster cluster, OperatorSettings settings, Path directory)
+      throws Exception {
+    Path kubeconfig =
+        Files.writeString(
+            directory.resolve("kubeconfig"),
+            """
+            apiVersion: v1
+            kind: Config
+            current-context: own
+            contexts: [{name: own, context: {cluster: own, user: own}}]
+            clusters:
+            - name: own
+              cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}
+            users: [{name: own, user: {token: "%s"}}]
+            """
+                .formatted(settings.visibilityPort(), token(cluster)));
+    String answer = usage(kubeconfig, "--by", "label:team,queue", "-o", "json");
+    List<UsageRow> rows = UsageDocument.parse(new ObjectMapper().readTree(answer)).rows();
+    assertThat(rows).extracting(row -> row.by().get("label:team")).containsExactly("blue", "red");
+    assertThat(rows).extracting(row -> row.by().get("queue")).containsOnly(cluster.name("used"));
+    BigDecimal used =
+        rows.stream().map(UsageRow::reserved).reduce(BigDecimal.ZERO, BigDecimal::add);
+    BigDecimal ofDeleted = rowsOfDeleted(usage(kubeconfig, "--by", "outcome", "-o", "json"));
+    assertThat(rows)
+        .allSatisfy(
+            row -> assertThat(row.run().add(row.waited())).isEqualByComparingTo(row.reserved()));
+    assertThat(usage(kubeconfig, "--by", "queue")).contains("QUEUE", "Core-Hours");
+    assertThat(usage(kubeconfig, "--by", "namespace", "-n", cluster.namespace(), "-o", "focus"))
+        .contains("SubAccountId")
+        .contains(cluster.namespace());
+    return used.subtract(ofDeleted);
+  }
+
+  private static BigDecimal rowsOfDeleted(String answer) throws IOException {
+    return UsageDocument.parse(new ObjectMapper().readTree(answer)).rows().stream()
+        .filter(row -> "Deleted".equals(row.by().get("outcome")))
+        .map(UsageRow::reserved)
+        .reduce(BigDecimal.ZERO, BigDecimal::add);
+  }
+
+  private static String usage(Path kubeconfig, String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter errors = new StringWriter();
+    CommandLine line = Main.commandLine();
+    line.setOut(new PrintWriter(out));
+    line.setErr(new PrintWriter(errors));
+    int code =
+        line.execute(
+            Stream.concat(
+                    Stream.of("usage", "--kubeconfig", kubeconfig.toString()), Stream.of(arguments))
+                .toArray(String[]::new));
+    assertThat(code).as(errors.toString()).isZero();
+    return out.toString();
+  }
+
+  /** A token of a service account that may get usage, and nothing else. */
+  private static String token(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: ServiceAccount
+        metadata: {name: accountant, namespace: "${namespace}"}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRole
+        metadata: {name: "usage-${suffix}"}
+        rules: [{apiGroups: [visibility.kueue.x-k8s.io], resources: [usage], verbs: [get]}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: "usage-${suffix}"}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "usage-${suffix}"}
+        subjects: [{kind: ServiceAccount, name: accountant, namespace: "${namespace}"}]
+        """);
+    return cluster
+        .client()
+        .serviceAccounts()
+        .inNamespace(cluster.namespace())
+        .withName("accountant")
+        .tokenRequest(new TokenRequestBuilder().withNewSpec().endSpec().build())
+        .getStatus()
+        .getToken();
+  }
+
+  /** Remembers what versions of Workloads say. */
+  private final class Watcher implements ResourceEventHandler<GenericKubernetesResource> {
+
+    private final ObjectMapper json = new ObjectMapper();
+    private final Map<String, String> open = new ConcurrentHashMap<>();
+
+    @Override
+    public void onAdd(GenericKubernetesResource workload) {
+      look(workload);
+    }
+
+    @Override
+    public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource workload) {
+      look(workload);
+    }
+
+    @Override
+    public void onDelete(GenericKubernetesResource workload, boolean unknown) {
+      deleted.put(workload.getMetadata().getUid(), true);
+    }
+
+    private void look(GenericKubernetesResource workload) {
+      String uid = workload.getMetadata().getUid();
+      JsonNode status = json.valueToTree(workload.getAdditionalProperties()).path("status");
+      Optional<JsonNode> reserved = condition(status, "QuotaReserved");
+      Optional<JsonNode> finished =
+          condition(status, "Finished").filter(it -> it.path("status").asText().equals("True"));
+      if (reserved.filter(it -> it.path("status").asText().equals("True")).isPresent()) {
+        String key = uid + " " + reserved.get().path("lastTransitionTime").asText();
+        open.put(uid, key);
+        seen.putIfAbsent(key, "?");
+        finished.ifPresent(
+            end ->
+                seen.put(
+                    key,
+                    end.path("reason").asText() + " " + end.path("lastTransitionTime").asText()));
+      } else if (open.containsKey(uid) && reserved.isPresent()) {
+        seen.replace(
+            open.remove(uid), "?", "Evicted " + reserved.get().path("lastTransitionTime").asText());
+      }
+    }
+
+    private static Optional<JsonNode> condition(JsonNode status, String type) {
+      for (JsonNode condition : status.path("conditions")) {
+        if (condition.path("type").asText().equals(type)) {
+          return Optional.of(condition);
+        }
+      }
+      return Optional.empty();
+    }
+  }
+
+  private static void createQueues(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "used-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "used-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          preemption: {withinClusterQueue: LowerPriority}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "used-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: used}
+        spec: {clusterQueue: "used-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "high-${suffix}"}
+        value: 1000
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "low-${suffix}"}
+        value: 1
+        """);
+  }
+
+  private static void submit(TestCluster cluster, String priority, int count, int from, int red) {
+    for (int i = from; i < from + count; i++) {
+      cluster.applyText(
+          """
+          apiVersion: batch/v1
+          kind: Job
+          metadata:
+            name: used-%d
+            labels:
+              kueue.x-k8s.io/queue-name: used
+              kueue.x-k8s.io/priority-class: "%s-${suffix}"
+              team: %s
+          spec:
+            template:
+              metadata: {annotations: {sluice.dev/run-for: 2s}}
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+          """
+              .formatted(i, priority, i < red ? "red" : "blue"));
+    }
+  }
+
+  private static String running(TestCluster cluster) {
+    return await("a job that runs")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                cluster
+                    .client()
+                    .batch()
+                    .v1()
+                    .jobs()
+                    .inNamespace(cluster.namespace())
+                    .list()
+                    .getItems()
+                    .stream()
+                    .filter(job -> !Boolean.TRUE.equals(job.getSpec().getSuspend()))
+                    .filter(job -> job.getStatus().getCompletionTime() == null)
+                    .map(job -> job.getMetadata().getName())
+                    .findFirst(),
+            Optional::isPresent)
+        .orElseThrow();
+  }
+
+  private static void awaitFinished(TestCluster cluster, int jobs) {
+    await(jobs + " finished Workloads")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                cluster
+                        .client()
+                        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+                        .inNamespace(cluster.namespace())
+                        .list()
+                        .getItems()
+                        .stream()
+                        .filter(each -> isFinished(each))
+                        .count()
+                    >= jobs);
+  }
+
+  private static boolean isFinished(GenericKubernetesResource workload) {
+    JsonNode status =
+        new ObjectMapper().valueToTree(workload.getAdditionalProperties()).path("status");
+    return Watcher.condition(status, "Finished").isPresent();
+  }
+
+  /** Without a ledger, nothing of it is in the process. */
+  @Test
+  void nothingOfItIsLoadedWhileItIsOff(TestCluster cluster, @TempDir Path directory)
+      throws Exception {
+    Path loaded = directory.resolve("loaded");
+    try (OperatorProcess operator =
+        OperatorProcess.start(
+                "ledger-off",
+                cluster.kubeconfig(),
+                OperatorSettings.onFreePorts(new SecureRandom()).withShortLease(),
+                Path.of("target", "operators"),
+                List.of(),
+                List.of("-Xlog:class+load:file=" + loaded))
+            .awaitReady()) {
+      try (Stream<String> lines = Files.lines(loaded)) {
+        assertThat(
+                lines.filter(
+                    line ->
+                        line.contains(" dev.sluice.ledger.")
+                            || line.contains(" org.h2.")
+                            || line.contains(" org.flywaydb.")
+                            || line.contains(" org.postgresql.")))
+            .isEmpty();
+      }
+      try (Stream<String> lines = Files.lines(loaded)) {
+        assertThat(lines).anyMatch(line -> line.contains("SchedulerModule"));
+      }
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+}

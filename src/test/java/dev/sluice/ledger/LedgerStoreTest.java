@@ -1,0 +1,191 @@
+package dev.sluice.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.ledger.UsageRows.UsageRow;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The sums of rows are the integral of what is used, for any span, however often it is told. */
+class LedgerStoreTest {
+
+  private static final int WORLDS = Integer.getInteger("sluice.property.factor", 1) * 6;
+
+  @TempDir private Path directory;
+
+  private LedgerStore open(String name) throws SQLException {
+    return new LedgerDatabase(options(directory.resolve(name))).migrated();
+  }
+
+  static LedgerOptions options(Path directory) {
+    return new LedgerOptions(
+        directory, Optional.empty(), List.of("team"), Duration.ofDays(400), 1L << 28);
+  }
+
+  @TestFactory
+  Stream<DynamicTest> sumsOfRowsAreTheIntegral() {
+    return Stream.iterate(1, seed -> seed + 1)
+        .limit(WORLDS)
+        .map(seed -> DynamicTest.dynamicTest("seed " + seed, () -> compare(seed)));
+  }
+
+  private void compare(int seed) throws SQLException {
+    compare(seed, () -> open("world-" + seed));
+  }
+
+  /** Opens the same database each time. */
+  interface Opening {
+    LedgerStore open() throws SQLException;
+  }
+
+  static void compare(int seed, Opening opening) throws SQLException {
+    Random random = new Random(seed);
+    RandomUses world = new RandomUses(random, 60, 600);
+    List<AttemptObservation> all = world.observations();
+    LedgerStore store = opening.open();
+    try {
+      int told = 0;
+      while (told < all.size()) {
+        int until = Math.min(all.size(), told + random.nextInt(1, 60));
+        store.add(all.subList(told, until));
+        told = until;
+        if (random.nextInt(3) == 0) {
+          // a process died: what it had not forgotten is told again
+          told = Math.max(0, told - random.nextInt(80));
+          store.close();
+          store = opening.open();
+        }
+      }
+      assertThat(store.add(all)).as("what was told before").isEmpty();
+      check(store, world, RandomUses.BEGIN, world.now());
+      for (int i = 0; i < 5; i++) {
+        long length = Duration.between(RandomUses.BEGIN, world.now()).toMillis();
+        Instant since = RandomUses.BEGIN.plusMillis(random.nextLong(length));
+        check(store, world, since, since.plusMillis(1 + random.nextLong(length)));
+      }
+    } finally {
+      store.close();
+    }
+  }
+
+  private static void check(LedgerStore store, RandomUses world, Instant since, Instant until)
+      throws SQLException {
+    Map<String, BigDecimal> expected = new HashMap<>();
+    expected(world, since, until, expected, "reserved", use -> true);
+    expected(world, since, until, expected, "run", RandomUses.Use::ready);
+    expected(world, since, until, expected, "waited", use -> !use.ready());
+    expected(world, since, until, expected, "lost", RandomUses.Use::lost);
+    Map<String, BigDecimal> sums = new HashMap<>();
+    UsageQuery query = UsageQuery.of("queue,hour", since, until, Optional.empty());
+    List<UsageRow> rows = store.usage(query, world.now()).rows();
+    for (UsageRow row : rows) {
+      add(sums, row, "reserved", UsageRow::reserved);
+      add(sums, row, "run", UsageRow::run);
+      add(sums, row, "waited", UsageRow::waited);
+      add(sums, row, "lost", UsageRow::lost);
+    }
+    assertThat(sums).as("from %s to %s", since, until).isEqualTo(expected);
+  }
+
+  private static void add(
+      Map<String, BigDecimal> sums,
+      UsageRow row,
+      String state,
+      Function<UsageRow, BigDecimal> value) {
+    BigDecimal millis =
+        value.apply(row).movePointRight(row.resource().equals("cpu") ? 6 : 3).setScale(0);
+    merge(
+        sums,
+        row.by().get("queue") + " " + row.flavor() + " " + row.resource() + " " + state,
+        millis);
+  }
+
+  private static void expected(
+      RandomUses world,
+      Instant since,
+      Instant until,
+      Map<String, BigDecimal> expected,
+      String state,
+      Predicate<RandomUses.Use> counts) {
+    for (RandomUses.Use use : world.uses()) {
+      if (counts.test(use)) {
+        merge(
+            expected,
+            use.queue() + " " + use.amount().flavor() + " " + use.amount().resource() + " " + state,
+            use.within(since, until));
+      }
+    }
+  }
+
+  private static void merge(Map<String, BigDecimal> sums, String key, BigDecimal amount) {
+    if (amount.signum() != 0) {
+      sums.merge(key, amount, BigDecimal::add);
+    }
+  }
+
+  @Test
+  void theViewHasARowForEachAttemptThatEnded() throws SQLException {
+    RandomUses world = new RandomUses(new Random(3), 20, 200);
+    try (LedgerStore store = open("view")) {
+      List<Attempt> ended = store.add(world.observations());
+      assertThat(ended).hasSizeGreaterThan(10);
+      long rows =
+          ended.stream()
+              .mapToLong(
+                  attempt ->
+                      attempt.parts().stream()
+                          .map(part -> part.amount().flavor() + part.amount().resource())
+                          .distinct()
+                          .count())
+              .sum();
+      assertThat(rows(directory.resolve("view"))).isEqualTo(rows);
+    }
+  }
+
+  private static long rows(Path database) throws SQLException {
+    JdbcDataSource source = new JdbcDataSource();
+    source.setURL("jdbc:h2:file:" + database.resolve("ledger"));
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet count = statement.executeQuery("SELECT COUNT(*) FROM sluice_ledger")) {
+      count.next();
+      return count.getLong(1);
+    }
+  }
+
+  @Test
+  void oldAttemptsAndThoseOfANamespaceAreDeleted() throws SQLException {
+    RandomUses world = new RandomUses(new Random(5), 40, 200);
+    try (LedgerStore store = open("deleted")) {
+      int ended = store.add(world.observations()).size();
+      int open = store.open().size();
+      assertThat(open).isPositive();
+      Instant middle =
+          RandomUses.BEGIN.plus(Duration.between(RandomUses.BEGIN, world.now()).dividedBy(2));
+      int old = store.deleteEndedBefore(middle);
+      assertThat(old).isBetween(1, ended - 1);
+      assertThat(store.delete("another")).isZero();
+      assertThat(store.delete("namespace")).isEqualTo(ended - old);
+      assertThat(store.open()).hasSize(open);
+    }
+  }
+}

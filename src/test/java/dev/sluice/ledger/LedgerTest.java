@@ -1,0 +1,249 @@
+package dev.sluice.ledger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.ledger.UsageRows.UsageRow;
+import dev.sluice.metrics.LedgerMetrics;
+import dev.sluice.workload.feed.TranslationOptions;
+import dev.sluice.workload.feed.WorkloadTranslator;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.ResourceContext;
+import dev.sluice.workload.record.WorkloadCache;
+import dev.sluice.workload.record.WorkloadParser;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Versions of Workloads become rows, whoever leads and whether or not the database is there. */
+class LedgerTest {
+
+  private static final Instant T0 = Instant.parse("2026-03-01T10:00:00Z");
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  @TempDir(cleanup = CleanupMode.ON_SUCCESS)
+  private Path directory;
+
+  private final WorkloadParser parser = new WorkloadParser(Set.of("team"));
+  private final WorkloadCache cache = new WorkloadCache();
+  private final AtomicBoolean leading = new AtomicBoolean(true);
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final LedgerMetrics metrics = new LedgerMetrics(registry);
+  private volatile Instant now = T0;
+
+  private Ledger started(String process, LedgerOptions options) throws IOException {
+    Ledger ledger =
+        new Ledger(
+            options,
+            new Ledger.Source(process, cache, leading::get),
+            new AttemptReader(
+                new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::of,
+                queue -> "root/team",
+                Set.of("team")),
+            () -> now,
+            metrics);
+    ledger.start();
+    ledger.synced();
+    return ledger;
+  }
+
+  private LedgerOptions embedded() {
+    return LedgerStoreTest.options(directory.resolve("ledger"));
+  }
+
+  /** A version of a Workload of two pods with a core each; conditions are {@code Type=at}. */
+  private CachedWorkload workload(int version, String... conditions) throws IOException {
+    StringBuilder list = new StringBuilder();
+    boolean admitted = false;
+    for (String condition : conditions) {
+      String[] parts = condition.split("[=@]");
+      String status = parts[1];
+      admitted |= parts[0].equals("QuotaReserved") && status.equals("True");
+      list.append(list.isEmpty() ? "" : ",")
+          .append(
+              """
+              {"type": "%s", "status": "%s", "reason": "%s", "message": "",
+               "lastTransitionTime": "%s"}\
+              """
+                  .formatted(
+                      parts[0],
+                      status,
+                      parts.length > 3 ? parts[3] : parts[0],
+                      T0.plusSeconds(Long.parseLong(parts[2]))));
+    }
+    String admission =
+        admitted
+            ? """
+            , "admission": {"clusterQueue": "queue", "podSetAssignments": [{"name": "main",
+              "count": 2, "flavors": {"cpu": "spot"}, "resourceUsage": {"cpu": "2"}}]}\
+            """
+            : "";
+    return parser.parse(
+        """
+        {"metadata": {"name": "job", "namespace": "ns", "uid": "u1", "resourceVersion": "%d",
+           "creationTimestamp": "%s", "labels": {"team": "red", "other": "x"}},
+         "spec": {"queueName": "local", "podSets": [{"name": "main", "count": 2, "template":
+           {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}}]},
+         "status": {"conditions": [%s]%s}}
+        """
+            .formatted(version, T0, list, admission)
+            .getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static List<UsageRow> usage(Ledger ledger) {
+    try {
+      return ledger
+          .usage(
+              UsageQuery.of(
+                  "outcome,label:team", T0, T0.plus(Duration.ofDays(1)), Optional.empty()))
+          .rows();
+    } catch (SQLException notYet) {
+      return List.of();
+    }
+  }
+
+  private static String text(Ledger ledger) {
+    StringBuilder text = new StringBuilder();
+    for (UsageRow row : usage(ledger)) {
+      text.append(
+          "%s %s %s %s reserved=%s run=%s lost=%s;"
+              .formatted(
+                  row.by().get("outcome"),
+                  row.by().get("label:team"),
+                  row.flavor(),
+                  row.resource(),
+                  row.reserved().toPlainString(),
+                  row.run().toPlainString(),
+                  row.lost().toPlainString()));
+    }
+    return text.toString();
+  }
+
+  private static void awaitText(Ledger ledger, String expected) {
+    await(expected).atMost(LIMIT).untilAsserted(() -> assertThat(text(ledger)).isEqualTo(expected));
+  }
+
+  @Test
+  void anAttemptThatIsEvictedAndOneThatSucceeds() throws Exception {
+    try (Ledger ledger = started("a", embedded())) {
+      CachedWorkload pending = workload(1);
+      CachedWorkload reserved = workload(2, "QuotaReserved=True@10");
+      CachedWorkload admitted = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+      CachedWorkload evicted =
+          workload(4, "QuotaReserved=True@10", "Admitted=True@20", "Evicted=True@50@Preempted");
+      CachedWorkload released =
+          workload(
+              5,
+              "QuotaReserved=False@60@Pending",
+              "Admitted=False@60",
+              "Evicted=True@50@Preempted");
+      CachedWorkload again = workload(6, "QuotaReserved=True@100", "Admitted=True@100");
+      CachedWorkload finished =
+          workload(7, "QuotaReserved=True@100", "Admitted=True@100", "Finished=True@200@Succeeded");
+      CachedWorkload[] versions = {pending, reserved, admitted, evicted, released, again, finished};
+      for (int i = 1; i < versions.length; i++) {
+        ledger.changed(versions[i - 1], versions[i]);
+      }
+      ledger.changed(finished, null);
+      now = T0.plusSeconds(1_000);
+      awaitText(
+          ledger,
+          "Evicted red spot cpu reserved=100 run=80 lost=80;"
+              + "Succeeded red spot cpu reserved=200 run=200 lost=0;");
+    }
+    assertThat(seconds("reserved")).isEqualTo(300);
+    assertThat(seconds("waited")).isEqualTo(20);
+    assertThat(seconds("lost")).isEqualTo(80);
+  }
+
+  private double seconds(String state) {
+    return registry.scrape(name -> name.equals("sluice_resource_seconds")).stream()
+        .flatMap(snapshot -> ((CounterSnapshot) snapshot).getDataPoints().stream())
+        .filter(point -> state.equals(point.getLabels().get("state")))
+        .mapToDouble(CounterSnapshot.CounterDataPointSnapshot::getValue)
+        .sum();
+  }
+
+  @Test
+  void whatEndedWhileNobodyLookedEndsAtTheNextStart() throws Exception {
+    CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, running);
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
+    }
+    now = T0.plusSeconds(90);
+    try (Ledger ledger = started("b", embedded())) {
+      awaitText(ledger, "Deleted red spot cpu reserved=160 run=140 lost=0;");
+    }
+  }
+
+  @Test
+  void whoFollowsTellsWhatTheLastLeaderDidNot() throws Exception {
+    leading.set(false);
+    CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+    try (Ledger follower = started("b", embedded())) {
+      follower.changed(null, running);
+      follower.changed(
+          running, workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted"));
+      assertThat(directory.resolve("ledger/ledger.mv.db")).as("rows of a follower").doesNotExist();
+      leading.set(true);
+      now = T0.plusSeconds(90);
+      awaitText(follower, "Evicted red spot cpu reserved=60 run=40 lost=40;");
+    }
+  }
+
+  @Test
+  void aServerThatIsAwayLosesNothing() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, "secret")) {
+      Path password = Files.writeString(directory.resolve("given"), "secret\n");
+      LedgerOptions options =
+          new LedgerOptions(
+              directory.resolve("ledger"),
+              Optional.of(new LedgerOptions.Server(server.url(), "ledger", Optional.of(password))),
+              List.of("team"),
+              Duration.ofDays(10_000),
+              1L << 20);
+      CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+      CachedWorkload released =
+          workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted");
+      now = T0.plusSeconds(90);
+      try (Ledger ledger = started("a", options)) {
+        ledger.changed(null, running);
+        awaitText(ledger, " red spot cpu reserved=160 run=140 lost=0;");
+        server.end();
+        ledger.changed(running, released);
+        CachedWorkload again = workload(6, "QuotaReserved=True@50", "Admitted=True@50");
+        ledger.changed(released, again);
+        ledger.changed(again, workload(7, "QuotaReserved=True@50", "Finished=True@60@Failed"));
+        await("the outage to be noticed")
+            .atMost(LIMIT)
+            .untilAsserted(
+                () ->
+                    assertThat(Files.size(directory.resolve("ledger/ledger-a.buffer")))
+                        .isPositive());
+      }
+      // the process has ended, too; the next one finds what waits
+      server.begin();
+      try (Ledger ledger = started("b", options)) {
+        awaitText(
+            ledger,
+            "Evicted red spot cpu reserved=60 run=40 lost=40;"
+                + "Failed red spot cpu reserved=20 run=20 lost=0;");
+      }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package dev.sluice.ledger;
+
+import dev.sluice.ledger.AttemptObservation.Amount;
+import dev.sluice.ledger.AttemptObservation.Ending;
+import dev.sluice.ledger.AttemptObservation.Holder;
+import dev.sluice.ledger.AttemptObservation.Outcome;
+import dev.sluice.ledger.AttemptObservation.Reservation;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+
+/**
+ * Workloads that get and lose quota at random, what is observed of them, and what they use: the
+ * integral is added up state by state, without attempts and rows.
+ */
+final class RandomUses {
+
+  static final Instant BEGIN = Instant.parse("2026-03-01T00:00:00Z");
+
+  private final Random random;
+  private final List<AttemptObservation> observations = new ArrayList<>();
+  private final List<Use> uses = new ArrayList<>();
+  private final List<State> states = new ArrayList<>();
+  private Instant now = BEGIN;
+  private long version = 1;
+
+  /**
+   * A constant use.
+   *
+   * @param lost whether an eviction ended the attempt later
+   */
+  record Use(String queue, Amount amount, Instant from, Instant to, boolean ready, boolean lost) {
+
+    /** Amount times milliseconds within a span. */
+    BigDecimal within(Instant since, Instant until) {
+      long begin = Math.max(from.toEpochMilli(), since.toEpochMilli());
+      long end = Math.min(to.toEpochMilli(), until.toEpochMilli());
+      return BigDecimal.valueOf(amount.amount())
+          .multiply(BigDecimal.valueOf(Math.max(0, end - begin)));
+    }
+  }
+
+  private static final class State {
+    private final String uid;
+    private boolean finished;
+    private boolean reserved;
+    private Instant reservedAt = BEGIN;
+    private Instant since = BEGIN;
+    private Optional<Instant> readyAt = Optional.empty();
+    private List<Amount> amounts = List.of();
+    private final List<Use> ofAttempt = new ArrayList<>();
+
+    State(String uid) {
+      this.uid = uid;
+    }
+
+    String queue() {
+      return "queue-" + (uid.hashCode() & 1);
+    }
+  }
+
+  RandomUses(Random random, int workloads, int steps) {
+    this.random = random;
+    for (int i = 0; i < workloads; i++) {
+      states.add(new State("uid-" + i));
+    }
+    for (int i = 0; i < steps; i++) {
+      // sometimes two things happen in one millisecond
+      now = now.plusMillis(random.nextInt(4) == 0 ? 0 : random.nextInt(100_000));
+      step(states.get(random.nextInt(states.size())));
+    }
+    for (State state : states) {
+      // what still has quota is counted until now
+      charge(state, false);
+    }
+  }
+
+  private void step(State state) {
+    if (state.finished) {
+      return;
+    }
+    if (!state.reserved) {
+      state.reserved = true;
+      state.reservedAt = now;
+      state.since = now;
+      state.readyAt = Optional.empty();
+      state.amounts = amounts();
+      observe(state, Optional.empty());
+      return;
+    }
+    switch (random.nextInt(6)) {
+      case 0, 1 -> {
+        if (state.readyAt.isEmpty()) {
+          account(state);
+          state.readyAt = Optional.of(now);
+          observe(state, Optional.empty());
+        }
+      }
+      case 2 -> {
+        account(state);
+        state.amounts = amounts();
+        observe(state, Optional.empty());
+      }
+      case 3 -> end(state, Outcome.EVICTED);
+      case 4 -> {
+        end(state, random.nextBoolean() ? Outcome.SUCCEEDED : Outcome.FAILED);
+        state.finished = true;
+      }
+      default -> {
+        end(state, Outcome.DELETED);
+        state.finished = true;
+      }
+    }
+  }
+
+  private List<Amount> amounts() {
+    List<Amount> amounts = new ArrayList<>();
+    amounts.add(new Amount("flavor-" + random.nextInt(2), "cpu", random.nextInt(1, 9_000)));
+    if (random.nextBoolean()) {
+      // products with times are larger than a long
+      amounts.add(new Amount("flavor-0", "memory", random.nextLong(1, 1L << 50)));
+    }
+    return amounts;
+  }
+
+  private void end(State state, Outcome outcome) {
+    charge(state, outcome == Outcome.EVICTED);
+    boolean finishes = outcome == Outcome.SUCCEEDED || outcome == Outcome.FAILED;
+    observe(state, Optional.of(new Ending(now, outcome, "why")), finishes);
+    state.reserved = false;
+  }
+
+  /** Ends what was used up to now. */
+  private void account(State state) {
+    for (Amount amount : state.amounts) {
+      state.ofAttempt.add(
+          new Use(state.queue(), amount, state.since, now, state.readyAt.isPresent(), false));
+    }
+    state.since = now;
+  }
+
+  private void charge(State state, boolean evicted) {
+    if (state.reserved) {
+      account(state);
+      for (Use use : state.ofAttempt) {
+        uses.add(
+            new Use(
+                use.queue(),
+                use.amount(),
+                use.from(),
+                use.to(),
+                use.ready(),
+                evicted && use.ready()));
+      }
+      state.ofAttempt.clear();
+    }
+  }
+
+  private void observe(State state, Optional<Ending> ending) {
+    observe(state, ending, true);
+  }
+
+  private void observe(State state, Optional<Ending> ending, boolean hasReservation) {
+    version += random.nextInt(1, 5);
+    observations.add(
+        new AttemptObservation(
+            state.uid,
+            version,
+            now,
+            hasReservation
+                ? Optional.of(
+                    new Reservation(
+                        new Holder(
+                            "namespace",
+                            "name-" + state.uid,
+                            "local",
+                            state.queue(),
+                            "root/team",
+                            "Job",
+                            "job",
+                            Map.of("team", "red")),
+                        state.reservedAt,
+                        state.readyAt,
+                        state.readyAt.isPresent(),
+                        Optional.empty(),
+                        // a Workload that has finished says that all of its pods were given back
+                        ending.isPresent() ? List.of() : state.amounts))
+                : Optional.empty(),
+            ending));
+  }
+
+  List<AttemptObservation> observations() {
+    return observations;
+  }
+
+  List<Use> uses() {
+    return uses;
+  }
+
+  Instant now() {
+    return now;
+  }
+}
