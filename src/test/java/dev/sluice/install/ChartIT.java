@@ -280,6 +280,11 @@ class ChartIT {
         "{\"config\": {\"journal\": {\"enable\": true, \"directory\": \"/j\"}}, \"journal\":"
             + " {\"volume\": {\"emptyDir\": null, \"persistentVolumeClaim\": {\"claimName\":"
             + " \"past\"}}}} | claimName: past",
+        "{\"config\": {\"ledger\": {\"enable\": true, \"directory\": \"/ledger\"}}} | mountPath:"
+            + " /ledger",
+        "{\"config\": {\"ledger\": {\"enable\": true, \"directory\": \"/l\"}}, \"ledger\":"
+            + " {\"volume\": {\"emptyDir\": null, \"persistentVolumeClaim\": {\"claimName\":"
+            + " \"used\"}}}} | claimName: used",
         "{\"queuedJobsPolicy\": {\"enabled\": true}} | policyName: kueue-queued-jobs",
         "{\"serviceMonitor\": {\"enabled\": true}, \"prometheusRule\": {\"enabled\": true}} |"
             + " alert: SluiceQueueStuck"
