@@ -1,7 +1,10 @@
 package dev.sluice.ledger;
 
+import dev.sluice.api.config.GoDuration;
+import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
@@ -96,6 +99,30 @@ public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> 
         groups,
         unit.map(it -> spans(it, since, until)).orElseGet(() -> List.of(new Span(since, until))),
         namespace);
+  }
+
+  /**
+   * A time as RFC 3339 has it, or how long ago: a duration, with days too, such as {@code 30d}.
+   *
+   * @throws IllegalArgumentException if it is neither; the message says what is allowed
+   */
+  public static Instant time(String text, Instant now) {
+    try {
+      if (text.matches("[0-9]{4}-.*")) {
+        return OffsetDateTime.parse(text).toInstant();
+      }
+      Duration ago =
+          text.matches("[0-9]{1,5}d")
+              ? Duration.ofDays(Long.parseLong(text.substring(0, text.length() - 1)))
+              : GoDuration.parse(text);
+      if (ago.isNegative()) {
+        throw new IllegalArgumentException("a negative duration");
+      }
+      return now.minus(ago);
+    } catch (DateTimeException | IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "\"" + text + "\" is no time, such as 2026-01-31T08:00:00Z, 30d or 12h", e);
+    }
   }
 
   private static List<Span> spans(ChronoUnit unit, Instant since, Instant until) {

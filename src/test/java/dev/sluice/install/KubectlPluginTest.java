@@ -32,6 +32,7 @@ class KubectlPluginTest {
         printf '%s\\n' "$*" >> "$ASKED"
         case "$*" in
           *explanation*) cat "$ANSWERS/explanation" ;;
+          *"/usage?"*) cat "$ANSWERS/usage" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
           *"get workloads.kueue.x-k8s.io"*) cat "$ANSWERS/workloads" ;;
           *) exit 1 ;;
@@ -110,6 +111,30 @@ class KubectlPluginTest {
         .isEqualTo("alone: not computed yet, ask again\nexit 0");
     assertThat(run("when", "none", "-n", "team")).contains("team/none").endsWith("exit 1");
     assertThat(run("when")).endsWith("exit 2");
+  }
+
+  @Test
+  void usageIsWhatTheOperatorAnswers() throws Exception {
+    answer("usage", "QUEUE  FLAVOR\n");
+    assertThat(run("usage")).isEqualTo("QUEUE  FLAVOR\nexit 0");
+    assertThat(
+            run(
+                "usage",
+                "-n",
+                "team",
+                "--by",
+                "label:example.com/team,day",
+                "--since=7d",
+                "-o",
+                "csv"))
+        .endsWith("exit 0");
+    assertThat(asked())
+        .containsExactly(
+            "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/usage?output=table&by=queue",
+            "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/usage"
+                + "?output=csv&by=label:example.com/team,day&since=7d");
+    assertThat(run("usage", "--by", "a&b")).endsWith("exit 2");
+    assertThat(run("top", "--since", "7d")).contains("options of usage").endsWith("exit 2");
   }
 
   @Test

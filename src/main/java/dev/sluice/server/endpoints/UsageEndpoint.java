@@ -5,6 +5,9 @@ import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.ledger.Ledger;
 import dev.sluice.ledger.UsageDocument;
 import dev.sluice.ledger.UsageQuery;
+import dev.sluice.ledger.UsageReport;
+import dev.sluice.ledger.UsageReport.Format;
+import dev.sluice.ledger.UsageRows;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.RequestBudget;
 import dev.sluice.server.auth.RequestUsers;
@@ -16,6 +19,7 @@ import dev.sluice.server.http.Response;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
 import java.io.InputStream;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -24,11 +28,11 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.OffsetDateTime;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * {@code GET …/usage} and {@code …/namespaces/NAMESPACE/usage} below the visibility API: what was
@@ -181,28 +185,40 @@ public final class UsageEndpoint implements HttpHandler {
   private Response usage(String query, Optional<String> namespace) throws SQLException {
     Instant now = clock.instant();
     UsageQuery asked;
+    Format format;
     try {
-      Instant until = time(query, "until").orElse(now);
+      Instant until = parameter(query, "until").map(text -> UsageQuery.time(text, now)).orElse(now);
       asked =
           UsageQuery.of(
               parameter(query, "by").orElse(""),
-              time(query, "since").orElse(until.minus(USUAL)),
+              parameter(query, "since")
+                  .map(text -> UsageQuery.time(text, now))
+                  .orElseGet(() -> until.minus(USUAL)),
               until,
               namespace);
+      format = format(parameter(query, "output").orElse("json"));
     } catch (IllegalArgumentException | DateTimeException e) {
       return VisibilityEndpoint.failure(400, "BadRequest", String.valueOf(e.getMessage()));
     }
-    return VisibilityEndpoint.json(200, UsageDocument.of(ledger.usage(asked)));
+    UsageRows rows = ledger.usage(asked);
+    if (format == Format.JSON) {
+      return VisibilityEndpoint.json(200, UsageDocument.of(rows));
+    }
+    try {
+      return Response.text(200, new UsageReport(rows).in(format));
+    } catch (IOException e) {
+      throw new IllegalStateException("a tree can be written", e);
+    }
   }
 
-  private static Optional<Instant> time(String query, String name) {
-    Optional<String> text = parameter(query, name);
-    try {
-      return text.map(value -> OffsetDateTime.parse(value).toInstant());
-    } catch (DateTimeException e) {
-      throw new IllegalArgumentException(
-          name + ": \"" + text.orElse("") + "\" is no time, such as 2026-01-31T08:00:00Z", e);
-    }
+  private static Format format(String text) {
+    return Stream.of(Format.values())
+        .filter(format -> format.name().toLowerCase(Locale.ROOT).equals(text))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "output: \"" + text + "\" is none of table, csv, json, focus, opencost"));
   }
 
   private static Optional<String> parameter(String query, String name) {

@@ -1,6 +1,5 @@
 package dev.sluice.visibility.explain;
 
-import dev.sluice.api.config.GoDuration;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
@@ -16,11 +15,9 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.time.OffsetDateTime;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -99,17 +96,9 @@ public final class UsageCommand implements Callable<Integer> {
     @Override
     public Instant convert(String text) {
       try {
-        if (text.matches("[0-9]{4}-.*")) {
-          return OffsetDateTime.parse(text).toInstant();
-        }
-        Duration ago =
-            text.matches("[0-9]{1,5}d")
-                ? Duration.ofDays(Long.parseLong(text.substring(0, text.length() - 1)))
-                : GoDuration.parse(text);
-        return InstantSource.system().instant().minus(ago);
-      } catch (DateTimeException | IllegalArgumentException e) {
-        throw new TypeConversionException(
-            "\"" + text + "\" is no time, such as 2026-01-31T08:00:00Z, 30d or 12h");
+        return UsageQuery.time(text, InstantSource.system().instant());
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(String.valueOf(e.getMessage()));
       }
     }
   }
