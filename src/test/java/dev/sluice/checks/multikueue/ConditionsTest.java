@@ -13,6 +13,7 @@ import dev.sluice.checks.multikueue.MultiKueueClusterReconciler.ClusterCondition
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.checks.multikueue.remote.ConnectionState;
 import java.net.URI;
 import java.time.Instant;
@@ -30,8 +31,7 @@ class ConditionsTest {
   private static final WorkerAccess USABLE =
       new WorkerAccess.Usable(
           new WorkerCredentials(
-              URI.create("https://worker"),
-              Optional.empty(),
+              new WorkerEndpoint(URI.create("https://worker"), Optional.empty()),
               Optional.empty(),
               Optional.empty(),
               Optional.empty()));

@@ -17,12 +17,16 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -259,5 +263,61 @@ class WorkerClustersIT {
                       assertThat(event.getRegarding().getKind()).isEqualTo("MultiKueueCluster");
                       assertThat(event.getRegarding().getName()).isEqualTo("filed");
                     }));
+  }
+
+  /** The worker's kubeconfig with files in place of its data, and further fields. */
+  private String inFiles(Path directory, String cluster, String user) throws IOException {
+    for (String field : List.of("client-certificate", "client-key")) {
+      Matcher data = Pattern.compile(field + "-data: *\"?([^\"\\s]+)").matcher(worker.kubeconfig());
+      assertThat(data.find()).isTrue();
+      Files.write(directory.resolve(field), Base64.getDecoder().decode(data.group(1)));
+    }
+    return worker
+        .kubeconfig()
+        .replaceAll("( *)(client-certificate)-data: .*", "$1$2: $2\n$1" + user)
+        .replaceAll("( *)(client-key)-data: .*", "$1$2: $2")
+        .replaceAll("( *)(server: .*)", "$1$2\n$1" + cluster);
+  }
+
+  @Test
+  void aWorkerIsReachedThroughAProxyByAnotherNameAndAsAnotherUser(
+      TestCluster cluster, @TempDir Path directory) throws Exception {
+    Path file = directory.resolve("kubeconfig");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: MultiKueueCluster
+        metadata: {name: detour}
+        spec:
+          clusterSource:
+            kubeConfig: {locationType: Path, location: "%s"}
+        """
+            .formatted(file));
+    try (ConnectProxy proxy = ConnectProxy.start()) {
+      String way = "proxy-url: http://me:hunter2@127.0.0.1:" + proxy.port();
+      String name = "tls-server-name: kubernetes.default.svc";
+      String boss = "as: boss\n    as-uid: '7'\n    as-groups: ['system:masters']";
+
+      // the certificate has the address, but not this name
+      Files.writeString(file, inFiles(directory, "tls-server-name: other.example", boss));
+      awaitCluster("detour", "False", "ClientConnectionFailed", "failed attempts: [1-9]");
+
+      // nobody may be a user without rights
+      Files.writeString(file, inFiles(directory, name, "as: nobody"));
+      awaitCluster(
+          "detour", "False", "ClientConnectionFailed", "HTTP 403 .*User \"nobody\" cannot list");
+
+      assertThat(proxy.asked()).isEmpty();
+      Files.writeString(file, inFiles(directory, way + "\n    " + name, boss));
+      awaitCluster("detour", "True", "Active", "^Connected$");
+      assertThat(proxy.asked())
+          .isNotEmpty()
+          .allSatisfy(
+              request ->
+                  assertThat(request)
+                      .startsWith("CONNECT 127.0.0.1:")
+                      .containsPattern("(?i)proxy-authorization: Basic bWU6aHVudGVyMg=="));
+    }
+    assertThat(log.text()).doesNotContain("hunter2");
   }
 }

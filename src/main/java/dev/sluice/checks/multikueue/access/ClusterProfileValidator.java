@@ -87,17 +87,25 @@ public final class ClusterProfileValidator {
           "Always needs a terminal, which the operator hasn't",
           "Never, IfAvailable");
     }
-    KubeconfigValidator.Place place = KubeconfigValidator.place(cluster);
     return new WorkerCredentials(
-        place.server(),
-        place.authority(),
+        KubeconfigValidator.endpoint(cluster),
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.of(
             new ExecPlugin(
-                provider.command(), provider.args(), provider.env(), info(provider, cluster))));
+                provider.command(), provider.args(), provider.env(), info(provider, cluster))),
+        Optional.empty());
   }
+
+  /** Fields of a cluster that login programs are told. */
+  private static final List<String> CLUSTER_INFO =
+      List.of(
+          "server",
+          "certificate-authority-data",
+          "tls-server-name",
+          "proxy-url",
+          "disable-compression");
 
   private static ObjectNode info(AccessProvider provider, Entry cluster) {
     ObjectNode info = JsonNodeFactory.instance.objectNode();
@@ -105,7 +113,7 @@ public final class ClusterProfileValidator {
     ObjectNode spec = info.putObject("spec").put("interactive", false);
     if (provider.provideClusterInfo()) {
       ObjectNode clusterInfo = spec.putObject("cluster");
-      for (String field : List.of("server", "certificate-authority-data", "disable-compression")) {
+      for (String field : CLUSTER_INFO) {
         if (cluster.fields().hasNonNull(field)) {
           clusterInfo.set(field, cluster.fields().path(field).deepCopy());
         }

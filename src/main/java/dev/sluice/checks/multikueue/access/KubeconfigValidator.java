@@ -4,11 +4,13 @@ import dev.sluice.checks.multikueue.access.KubeconfigTree.Entry;
 import java.io.ByteArrayInputStream;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,22 +21,52 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KubeconfigValidator {
 
+  private static final Pattern HOST =
+      Pattern.compile(
+          "[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*");
   private static final String LOGIN = "token, or client-certificate-data with client-key-data";
 
   private final KubeconfigTree tree;
+  private final KeyFiles keyFiles;
 
-  private KubeconfigValidator(KubeconfigTree tree) {
+  private KubeconfigValidator(KubeconfigTree tree, KeyFiles keyFiles) {
     this.tree = tree;
+    this.keyFiles = keyFiles;
+  }
+
+  /** Reads the files with certificates and keys that a kubeconfig names. */
+  @FunctionalInterface
+  interface KeyFiles {
+
+    /**
+     * The text of a file.
+     *
+     * @param field the field that names the file, for messages
+     * @param location the file as the kubeconfig names it
+     */
+    String text(String field, String location) throws InvalidAccessException;
   }
 
   /**
-   * The access that a kubeconfig gives: {@link WorkerAccess.Usable} or {@link
-   * WorkerAccess.Refused}.
+   * The access that a kubeconfig gives which is not in a file: {@link WorkerAccess.Usable} or
+   * {@link WorkerAccess.Refused}. It may name no files.
    */
   public static WorkerAccess read(String text) {
+    return read(
+        text,
+        (field, location) -> {
+          throw InvalidAccessException.insecure(
+              field,
+              "\"" + location + "\" is a file, which only a kubeconfig in a file may name",
+              field.substring(field.lastIndexOf('.') + 1) + "-data");
+        });
+  }
+
+  /** The access that a kubeconfig gives, with files that it may name. */
+  static WorkerAccess read(String text, KeyFiles keyFiles) {
     try {
       return new WorkerAccess.Usable(
-          new KubeconfigValidator(KubeconfigTree.parse(text)).credentials());
+          new KubeconfigValidator(KubeconfigTree.parse(text), keyFiles).credentials());
     } catch (InvalidAccessException e) {
       return e.refusal();
     }
@@ -106,17 +138,13 @@ public final class KubeconfigValidator {
     }
   }
 
-  private static WorkerCredentials credentials(Entry cluster, Entry user)
-      throws InvalidAccessException {
-    Place place = located(cluster);
-    refuseUnsupported(user, "as", "a user of the worker cluster's own");
-    refuseUnsupported(user, "as-uid", "a user of the worker cluster's own");
-    refuseUnsupported(user, "as-groups", "a user of the worker cluster's own");
-    refuseUnsupported(user, "as-user-extra", "a user of the worker cluster's own");
-    refuseUnsupported(user, "client-certificate", "client-certificate-data");
-    refuseUnsupported(user, "client-key", "client-key-data");
-    Optional<String> certificate = certificates(user, "client-certificate-data");
-    Optional<String> key = encoded(user, "client-key-data");
+  private WorkerCredentials credentials(Entry cluster, Entry user) throws InvalidAccessException {
+    WorkerEndpoint endpoint = located(cluster);
+    Optional<String> certificate = ofUser(user, "client-certificate");
+    if (certificate.isPresent()) {
+      certificates(user, "client-certificate-data", certificate.get());
+    }
+    Optional<String> key = ofUser(user, "client-key");
     if (certificate.isPresent() != key.isPresent()) {
       throw InvalidAccessException.bad(
           user.path(certificate.isPresent() ? "client-key-data" : "client-certificate-data"),
@@ -128,27 +156,91 @@ public final class KubeconfigValidator {
       throw InvalidAccessException.bad(
           user.path("token"), "has a space or another character no token has", "a bearer token");
     }
-    return new WorkerCredentials(place.server(), place.authority(), token, certificate, key);
+    return new WorkerCredentials(
+        endpoint,
+        token,
+        certificate,
+        key,
+        Optional.empty(),
+        ImpersonationFields.impersonation(user));
   }
 
-  /**
-   * The address of a cluster and the certificate authority of its server.
-   *
-   * @param authority base64 of certificates in PEM
-   */
-  record Place(URI server, Optional<String> authority) {}
+  /** What a field with data holds, or else the file that the field beside it names; base64. */
+  private Optional<String> ofUser(Entry user, String field) throws InvalidAccessException {
+    Optional<String> data = encoded(user, field + "-data");
+    Optional<String> location = user.text(field);
+    if (data.isPresent() || location.isEmpty()) {
+      return data;
+    }
+    String pem = keyFiles.text(user.path(field), location.get());
+    return Optional.of(Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.UTF_8)));
+  }
 
-  /** Validates a cluster entry and returns its address. */
-  static Place place(Entry cluster) throws InvalidAccessException {
+  /** Validates a cluster entry and returns where the cluster is. */
+  static WorkerEndpoint endpoint(Entry cluster) throws InvalidAccessException {
     refuseForbidden(cluster);
     return located(cluster);
   }
 
-  private static Place located(Entry cluster) throws InvalidAccessException {
+  private static WorkerEndpoint located(Entry cluster) throws InvalidAccessException {
     URI server = server(cluster);
-    refuseUnsupported(cluster, "tls-server-name", "a server whose certificate names its own host");
-    refuseUnsupported(cluster, "proxy-url", "a server that is reached directly");
-    return new Place(server, certificates(cluster, "certificate-authority-data"));
+    Optional<String> authority = encoded(cluster, "certificate-authority-data");
+    if (authority.isPresent()) {
+      certificates(cluster, "certificate-authority-data", authority.get());
+    }
+    return new WorkerEndpoint(server, authority, serverName(cluster), proxy(cluster));
+  }
+
+  private static Optional<String> serverName(Entry cluster) throws InvalidAccessException {
+    Optional<String> name = cluster.text("tls-server-name");
+    if (name.isPresent() && (name.get().length() > 253 || !HOST.matcher(name.get()).matches())) {
+      throw InvalidAccessException.bad(
+          cluster.path("tls-server-name"),
+          "is not the name of a host",
+          "letters, digits and - between dots, such as api.example.org");
+    }
+    return name;
+  }
+
+  private static Optional<URI> proxy(Entry cluster) throws InvalidAccessException {
+    Optional<String> text = cluster.text("proxy-url");
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    String field = cluster.path("proxy-url");
+    String allowed = "http://host:port or socks5://host:port, with a user or without";
+    URI proxy = uri(text.get());
+    if (proxy == null || proxy.getHost() == null || proxy.getHost().isEmpty()) {
+      throw InvalidAccessException.bad(field, "has no valid host", allowed);
+    }
+    if ("https".equals(proxy.getScheme())) {
+      throw InvalidAccessException.unsupported(
+          field, "an encrypted connection to the proxy is not supported", allowed);
+    }
+    if (!"http".equals(proxy.getScheme()) && !"socks5".equals(proxy.getScheme())) {
+      throw InvalidAccessException.bad(field, "is of no known kind", allowed);
+    }
+    if (proxy.getPort() > 65_535) {
+      throw InvalidAccessException.bad(field, "has no valid port", allowed);
+    }
+    String path = proxy.getRawPath();
+    if (proxy.getRawQuery() != null
+        || proxy.getRawFragment() != null
+        || !(path.isEmpty() || path.equals("/"))) {
+      throw InvalidAccessException.bad(field, "has more than user, host and port", allowed);
+    }
+    return Optional.of(withPort(proxy));
+  }
+
+  /** The address with the port that is usual for its kind, if it has none. */
+  private static URI withPort(URI proxy) {
+    if (proxy.getPort() >= 0) {
+      return proxy;
+    }
+    String user = proxy.getRawUserInfo() == null ? "" : proxy.getRawUserInfo() + "@";
+    boolean http = proxy.getScheme().equals("http");
+    return URI.create(
+        proxy.getScheme() + "://" + user + proxy.getHost() + (http ? ":80" : ":1080"));
   }
 
   private static URI server(Entry cluster) throws InvalidAccessException {
@@ -188,21 +280,12 @@ public final class KubeconfigValidator {
     return address.replaceFirst("//[^/@]*@", "//");
   }
 
-  private static void refuseUnsupported(Entry entry, String field, String allowed)
+  private static void certificates(Entry entry, String field, String base64)
       throws InvalidAccessException {
-    if (entry.isSet(field)) {
-      throw InvalidAccessException.unsupported(entry.path(field), "is not supported", allowed);
-    }
-  }
-
-  private static Optional<String> certificates(Entry entry, String field)
-      throws InvalidAccessException {
-    Optional<String> data = encoded(entry, field);
-    if (data.isPresent() && !holdsCertificates(Base64.getDecoder().decode(data.get()))) {
+    if (!holdsCertificates(Base64.getDecoder().decode(base64))) {
       throw InvalidAccessException.bad(
           entry.path(field), "holds no certificate", "base64 of PEM certificates");
     }
-    return data;
   }
 
   private static boolean holdsCertificates(byte[] pem) {

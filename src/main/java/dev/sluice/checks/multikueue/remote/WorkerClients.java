@@ -1,17 +1,28 @@
 package dev.sluice.checks.multikueue.remote;
 
 import dev.sluice.checks.multikueue.access.ExecPlugin;
+import dev.sluice.checks.multikueue.access.Impersonation;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.access.WorkerEndpoint;
+import dev.sluice.kube.certificates.NamedServer;
 import dev.sluice.kube.client.ClientConfigs;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.OAuthTokenProvider;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClient;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClientBuilder;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import java.io.IOException;
+import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -84,15 +95,17 @@ public final class WorkerClients implements RemoteSession.Connector {
    * The client takes no settings from the environment of the process and does not retry by itself.
    */
   private KubernetesClient client(WorkerCredentials workerCredentials) throws IOException {
+    WorkerEndpoint endpoint = workerCredentials.endpoint();
     ConfigBuilder builder =
         new ConfigBuilder(Config.empty())
-            .withMasterUrl(workerCredentials.server().toString())
+            .withMasterUrl(endpoint.server().toString())
             .withTrustCerts(false)
             .withDisableHostnameVerification(false)
-            .withCaCertData(workerCredentials.authority().orElse(null))
+            .withCaCertData(endpoint.authority().orElse(null))
             .withClientCertData(workerCredentials.certificate().orElse(null))
             .withClientKeyData(workerCredentials.key().orElse(null))
             .withOauthToken(workerCredentials.token().orElse(null))
+            .withHttpsProxy(endpoint.proxy().map(URI::toString).orElse(null))
             .withConnectionTimeout((int) CONNECT_TIMEOUT.toMillis())
             .withRequestRetryBackoffLimit(0);
     if (workerCredentials.plugin().isPresent()) {
@@ -105,7 +118,60 @@ public final class WorkerClients implements RemoteSession.Connector {
       }
     }
     Config config = ClientConfigs.withReadableKey(builder.build());
-    return new KubernetesClientBuilder().withConfig(config).build();
+    KubernetesClientBuilder client = new KubernetesClientBuilder().withConfig(config);
+    endpoint.serverName().ifPresent(name -> client.withHttpClientFactory(new NamedServers(name)));
+    workerCredentials
+        .impersonation()
+        .map(Impersonation::headers)
+        .ifPresent(
+            headers ->
+                client.withHttpClientBuilderConsumer(
+                    http -> http.addOrReplaceInterceptor("impersonation", new Headers(headers))));
+    return client.build();
+  }
+
+  /** Adds headers to each request. */
+  private record Headers(List<Impersonation.Header> headers) implements Interceptor {
+
+    @Override
+    public void before(BasicBuilder request, HttpRequest sent, RequestTags tags) {
+      headers.forEach(header -> request.header(header.name(), header.value()));
+    }
+  }
+
+  /** Makes HTTP clients of a server that has another name than its address. */
+  private static final class NamedServers extends VertxHttpClientFactory {
+
+    private final String name;
+
+    NamedServers(String name) {
+      this.name = name;
+    }
+
+    @Override
+    public VertxHttpClientBuilder<VertxHttpClientFactory> newBuilder() {
+      return new NamedServerBuilder(this, name);
+    }
+  }
+
+  /** A builder whose clients ask for a server by its name. */
+  private static final class NamedServerBuilder
+      extends VertxHttpClientBuilder<VertxHttpClientFactory> {
+
+    private final String name;
+
+    NamedServerBuilder(VertxHttpClientFactory factory, String name) {
+      super(factory, null);
+      this.name = name;
+    }
+
+    @Override
+    public VertxHttpClient<VertxHttpClientFactory> build() {
+      if (sslContext != null) {
+        sslContext = NamedServer.context(sslContext, name);
+      }
+      return super.build();
+    }
   }
 
   /**

@@ -63,7 +63,7 @@ class ClusterProfileValidatorTest {
             """);
 
     assertThat(workerCredentials.server()).hasToString("https://site:6443");
-    assertThat(workerCredentials.authority()).hasValue(Pems.CERTIFICATE);
+    assertThat(workerCredentials.endpoint().authority()).hasValue(Pems.CERTIFICATE);
     assertThat(workerCredentials.token()).isEmpty();
     ExecPlugin plugin = workerCredentials.plugin().orElseThrow();
     assertThat(plugin.command()).isEqualTo("/plugins/login");

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,5 +88,63 @@ class KubeconfigFilesTest {
     assertThat(files.read(directory + "/outside")).isInstanceOf(WorkerAccess.Usable.class);
     assertThat(files.read(root + "/out")).isInstanceOf(WorkerAccess.Usable.class);
     assertThat(files.read("outside")).isInstanceOf(WorkerAccess.Refused.class);
+  }
+
+  private static String login(String certificate, String key) {
+    return GOOD.replace(
+        "{token: t}", "{client-certificate: %s, client-key: %s}".formatted(certificate, key));
+  }
+
+  @Test
+  void keysMayLieBesideTheirKubeconfig() throws IOException {
+    Files.write(root.resolve("below/a.crt"), Base64.getDecoder().decode(Pems.CERTIFICATE));
+    Files.writeString(root.resolve("below/a.key"), "key");
+    Files.writeString(root.resolve("below/relative"), login("a.crt", "a.key"));
+    Files.writeString(
+        root.resolve("absolute"), login(root + "/below/a.crt", root + "/below/a.key"));
+
+    for (String location : List.of("/below/relative", "/absolute")) {
+      assertThat(confined(root + location))
+          .isInstanceOfSatisfying(
+              WorkerAccess.Usable.class,
+              usable -> {
+                assertThat(usable.workerCredentials().certificate()).isPresent();
+                assertThat(usable.workerCredentials().key()).hasValue("a2V5");
+              });
+    }
+    // a rotated key leads to another connection
+    Files.writeString(root.resolve("below/a.key"), "other");
+    assertThat(confined(root + "/absolute"))
+        .isInstanceOfSatisfying(
+            WorkerAccess.Usable.class,
+            usable -> assertThat(usable.workerCredentials().key()).hasValue("b3RoZXI="));
+  }
+
+  @Test
+  void keysElsewhereAreNotRead() throws IOException {
+    Files.writeString(directory.resolve("secret.key"), "hunter2");
+    Files.createSymbolicLink(root.resolve("link.key"), directory.resolve("secret.key"));
+    String field = "users[u].user.client-certificate: ";
+    String allowed = "; allowed: a file under " + root;
+    Map<String, String> reasons =
+        Map.of(
+            directory + "/secret.key",
+            "\"" + directory + "/secret.key\" lies elsewhere" + allowed,
+            "../secret.key",
+            "\"" + root + "/../secret.key\" has .. or other detours" + allowed,
+            "link.key",
+            "\"" + root + "/link.key\" leads elsewhere by a link" + allowed,
+            "none.key",
+            "file \""
+                + root
+                + "/none.key\" does not exist; allowed: a file in PEM; once it exists, it is"
+                + " read within seconds");
+
+    for (Map.Entry<String, String> each : reasons.entrySet()) {
+      Files.writeString(root.resolve("kubeconfig"), login(each.getKey(), "a.key"));
+      assertThat(confined(root + "/kubeconfig"))
+          .isEqualTo(
+              new WorkerAccess.Refused(ClusterReason.BAD_KUBE_CONFIG, field + each.getValue()));
+    }
   }
 }

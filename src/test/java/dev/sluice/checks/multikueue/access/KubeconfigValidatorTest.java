@@ -43,6 +43,12 @@ class KubeconfigValidatorTest {
   private static final String LOGIN =
       "allowed: token, or client-certificate-data with client-key-data";
 
+  private static final String PROXY =
+      "allowed: http://host:port or socks5://host:port, with a user or without";
+  private static final String HEADER =
+      "is empty, or has a character that a header can't have; allowed: visible characters of"
+          + " ASCII, and spaces between them";
+
   private static WorkerAccess.Refused refused(String kubeconfig) {
     assertThat(KubeconfigValidator.read(kubeconfig)).isInstanceOf(WorkerAccess.Refused.class);
     return (WorkerAccess.Refused) KubeconfigValidator.read(kubeconfig);
@@ -59,7 +65,9 @@ class KubeconfigValidatorTest {
   }
 
   private static Arguments ofUser(String field, ClusterReason reason, String message) {
-    return changed("token: abc.def\n", field + "\n", reason, message);
+    return field.startsWith("{")
+        ? changed("\n    token: abc.def\n", " " + field + "\n", reason, message)
+        : changed("token: abc.def\n", field + "\n", reason, message);
   }
 
   static Stream<Arguments> refusals() {
@@ -168,15 +176,32 @@ class KubeconfigValidatorTest {
                 + ".certificate-authority-data: holds no certificate; allowed: base64 of PEM"
                 + " certificates"),
         ofCluster(
-            "tls-server-name: x",
-            unsupported,
+            "tls-server-name: 'a b'",
+            bad,
             SITE
-                + ".tls-server-name: is not supported; allowed: a server whose certificate names"
-                + " its own host"),
+                + ".tls-server-name: is not the name of a host; allowed: letters, digits and -"
+                + " between dots, such as api.example.org"),
         ofCluster(
-            "proxy-url: http://proxy",
+            "tls-server-name: \"api\\r\\nx\"",
+            bad,
+            SITE
+                + ".tls-server-name: is not the name of a host; allowed: letters, digits and -"
+                + " between dots, such as api.example.org"),
+        ofCluster(
+            "proxy-url: https://me:hunter2@proxy",
             unsupported,
-            SITE + ".proxy-url: is not supported; allowed: a server that is reached directly"),
+            SITE + ".proxy-url: an encrypted connection to the proxy is not supported; " + PROXY),
+        ofCluster(
+            "proxy-url: ftp://me:hunter2@proxy",
+            bad,
+            SITE + ".proxy-url: is of no known kind; " + PROXY),
+        ofCluster("proxy-url: hunter2", bad, SITE + ".proxy-url: has no valid host; " + PROXY),
+        ofCluster(
+            "proxy-url: http://proxy:99999", bad, SITE + ".proxy-url: has no valid port; " + PROXY),
+        ofCluster(
+            "proxy-url: http://proxy/hunter2",
+            bad,
+            SITE + ".proxy-url: has more than user, host and port; " + PROXY),
         // who asks
         ofUser(
             "tokenFile: /token",
@@ -221,16 +246,56 @@ class KubeconfigValidatorTest {
                 + " and client-key-data, or none"),
         ofUser(
             "client-certificate: /a.crt",
-            unsupported,
-            ROBOT + ".client-certificate: is not supported; allowed: client-certificate-data"),
+            insecure,
+            ROBOT
+                + ".client-certificate: \"/a.crt\" is a file, which only a kubeconfig in a file may"
+                + " name; allowed: client-certificate-data"),
         ofUser(
             "client-key: /a.key",
-            unsupported,
-            ROBOT + ".client-key: is not supported; allowed: client-key-data"),
+            insecure,
+            ROBOT
+                + ".client-key: \"/a.key\" is a file, which only a kubeconfig in a file may name;"
+                + " allowed: client-key-data"),
         ofUser(
-            "as: boss",
-            unsupported,
-            ROBOT + ".as: is not supported; allowed: a user of the worker cluster's own"),
+            "client-certificate-data: bm8=",
+            bad,
+            ROBOT
+                + ".client-certificate-data: holds no certificate; allowed: base64 of PEM"
+                + " certificates"),
+        // whom they act as
+        ofUser(
+            "as-groups: [system:masters]",
+            bad,
+            ROBOT + ".as-groups: is given without as; allowed: only together with as"),
+        ofUser(
+            "as-uid: \"1\"",
+            bad,
+            ROBOT + ".as-uid: is given without as; allowed: only together with as"),
+        ofUser(
+            "as-user-extra: {a: [b]}",
+            bad,
+            ROBOT + ".as-user-extra: is given without as; allowed: only together with as"),
+        ofUser("as: \"boss\\r\\nAuthorization: x\"", bad, ROBOT + ".as: " + HEADER),
+        ofUser("{as: boss, as-uid: ' 1'}", bad, ROBOT + ".as-uid: " + HEADER),
+        ofUser("{as: boss, as-groups: [a, \"b\\n\"]}", bad, ROBOT + ".as-groups: " + HEADER),
+        ofUser(
+            "{as: boss, as-groups: x}",
+            bad,
+            ROBOT + ".as-groups: is not a list; allowed: a list of texts"),
+        ofUser(
+            "{as: boss, as-groups: [{}]}",
+            bad,
+            ROBOT + ".as-groups: has something else than texts; allowed: a list of texts"),
+        ofUser(
+            "{as: boss, as-user-extra: x}",
+            bad,
+            ROBOT
+                + ".as-user-extra: is not an object; allowed: an object with a list of texts per"
+                + " key"),
+        ofUser(
+            "{as: boss, as-user-extra: {\"a\\n\": [b]}}",
+            bad,
+            ROBOT + ".as-user-extra[a\n]: " + HEADER),
         // what the current context doesn't use
         changed(
             "{server: \"https://unused.example\"}",
@@ -270,8 +335,58 @@ class KubeconfigValidatorTest {
             usable -> {
               assertThat(usable.workerCredentials().server()).hasToString("https://10.0.0.1:6443");
               assertThat(usable.workerCredentials().token()).contains("abc.def");
-              assertThat(usable.workerCredentials().authority()).contains(Pems.CERTIFICATE);
+              assertThat(usable.workerCredentials().endpoint().authority())
+                  .contains(Pems.CERTIFICATE);
             });
+  }
+
+  private static WorkerCredentials taken(String kubeconfig) {
+    assertThat(KubeconfigValidator.read(kubeconfig)).isInstanceOf(WorkerAccess.Usable.class);
+    return ((WorkerAccess.Usable) KubeconfigValidator.read(kubeconfig)).workerCredentials();
+  }
+
+  @Test
+  void aServerMayHaveAnotherNameAndBeBehindAProxy() {
+    WorkerCredentials workerCredentials =
+        taken(
+            GOOD.replace(
+                "server: https://10.0.0.1:6443\n",
+                """
+                server: https://10.0.0.1:6443
+                    tls-server-name: api.example.org
+                    proxy-url: http://me:hunter%212@proxy.example
+                """));
+
+    assertThat(workerCredentials.endpoint().serverName()).hasValue("api.example.org");
+    assertThat(workerCredentials.endpoint().proxy().orElseThrow())
+        .hasToString("http://me:hunter%212@proxy.example:80");
+    assertThat(workerCredentials.toString() + workerCredentials.endpoint())
+        .doesNotContain("hunter");
+    assertThat(workerCredentials.redact("proxy http://me:hunter%212@proxy, me:hunter!2"))
+        .isEqualTo("proxy http://(secret)@proxy, (secret)");
+  }
+
+  @Test
+  void aUserMayActAsAnother() {
+    WorkerCredentials workerCredentials =
+        taken(
+            GOOD.replace(
+                "token: abc.def\n",
+                """
+                token: abc.def
+                    as: system:serviceaccount:queue:manager
+                    as-uid: "7"
+                    as-groups: [first, the second]
+                    as-user-extra: {example.org/Team A: [physics]}
+                """));
+
+    assertThat(workerCredentials.impersonation().orElseThrow().headers())
+        .containsExactly(
+            new Impersonation.Header("Impersonate-User", "system:serviceaccount:queue:manager"),
+            new Impersonation.Header("Impersonate-Uid", "7"),
+            new Impersonation.Header("Impersonate-Group", "first"),
+            new Impersonation.Header("Impersonate-Group", "the second"),
+            new Impersonation.Header("Impersonate-Extra-example.org%2FTeam%20A", "physics"));
   }
 
   @Test
@@ -284,6 +399,7 @@ class KubeconfigValidatorTest {
                 insecure-skip-tls-verify: false
                 certificate-authority: ""
                 proxy-url:
+                tls-server-name: ""
             """);
 
     assertThat(KubeconfigValidator.read(kubeconfig)).isInstanceOf(WorkerAccess.Usable.class);

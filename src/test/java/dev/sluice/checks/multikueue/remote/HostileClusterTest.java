@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.kube.client.RequestLimiter;
 import dev.sluice.kube.client.WriteGate;
 import dev.sluice.workload.ScriptedServer;
@@ -82,8 +83,8 @@ class HostileClusterTest implements RemoteConnections.Listener, RemoteCollection
 
   private static WorkerCredentials credentials(ScriptedServer server) {
     return new WorkerCredentials(
-        java.net.URI.create(server.client().getMasterUrl().toString()),
-        Optional.empty(),
+        new WorkerEndpoint(
+            java.net.URI.create(server.client().getMasterUrl().toString()), Optional.empty()),
         Optional.of("token"),
         Optional.empty(),
         Optional.empty());

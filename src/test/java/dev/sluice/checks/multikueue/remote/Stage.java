@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -97,8 +98,7 @@ final class Stage implements RemoteConnections.Listener {
 
   static WorkerCredentials credentials(String token) {
     return new WorkerCredentials(
-        URI.create("https://worker"),
-        Optional.empty(),
+        new WorkerEndpoint(URI.create("https://worker"), Optional.empty()),
         Optional.of(token),
         Optional.empty(),
         Optional.empty());

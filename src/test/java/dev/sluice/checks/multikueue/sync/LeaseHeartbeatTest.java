@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.access.WorkerEndpoint;
 import dev.sluice.checks.multikueue.fencing.FenceTimeouts;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
@@ -93,7 +94,10 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
     links.use(
         "worker",
         new WorkerCredentials(
-            api.address(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()));
+            new WorkerEndpoint(api.address(), Optional.empty()),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty()));
     await().until(() -> links.connected().equals(Map.of("worker", true)));
     // the first probe of the connection
     await().until(() -> !delayed.isEmpty());
