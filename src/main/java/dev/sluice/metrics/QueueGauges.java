@@ -55,8 +55,16 @@ public final class QueueGauges implements GaugeSource {
   private static final Family LENDING = resource("lending_limit", "What may be lent");
   private static final Family RESERVED = resource("resource_reservation", "Reserved quota");
   private static final Family USED = resource("resource_usage", "Quota of admitted workloads");
-  private static final Family USED_BY_FORMER_NAME =
+  private static final Family USED_ALWAYS =
       resource("usage", "The same as kueue_cluster_queue_resource_usage");
+  private static final Family USAGE_RATIO =
+      Family.of(
+          "sluice_cluster_queue_usage_ratio",
+          "Quota of admitted workloads as a part of the own quota",
+          "cohort",
+          "cluster_queue",
+          "flavor",
+          "resource");
   private static final Family SHARE =
       Family.of(
           "kueue_cluster_queue_weighted_share",
@@ -121,7 +129,8 @@ public final class QueueGauges implements GaugeSource {
   /**
    * Optional gauges.
    *
-   * @param resources quota and usage of ClusterQueues by flavor and resource
+   * @param resources quotas, limits and reservations of ClusterQueues by flavor and resource; their
+   *     usage is always reported
    * @param cohorts the position of queues and cohorts in the hierarchy
    * @param customLabels further labels
    */
@@ -259,6 +268,7 @@ public final class QueueGauges implements GaugeSource {
     if (options.cohorts()) {
       gaugeSet.set(INFO, 1, name, queue.cohort(), queue.rootCohort());
     }
+    queue.usage().forEach(usage -> usage(gaugeSet, queue, usage));
     if (options.resources()) {
       queue.usage().forEach(usage -> resources(gaugeSet, queue, usage));
       queue
@@ -266,6 +276,14 @@ public final class QueueGauges implements GaugeSource {
           .ifPresent(
               dominantResourceShare ->
                   gaugeSet.set(SHARE, value(dominantResourceShare), name, queue.cohort()));
+    }
+  }
+
+  private static void usage(GaugeSet gaugeSet, ClusterQueueView queue, FlavorUsage usage) {
+    String[] labels = {queue.cohort(), queue.name(), usage.flavor(), usage.resource()};
+    gaugeSet.set(USED_ALWAYS, amount(usage.resource(), usage.admitted()), labels);
+    if (usage.nominal() > 0) {
+      gaugeSet.set(USAGE_RATIO, (double) usage.admitted() / usage.nominal(), labels);
     }
   }
 
@@ -277,7 +295,6 @@ public final class QueueGauges implements GaugeSource {
     gaugeSet.set(LENDING, amount(resource, usage.lendingLimit()), labels);
     gaugeSet.set(RESERVED, amount(resource, usage.reserved()), labels);
     gaugeSet.set(USED, amount(resource, usage.admitted()), labels);
-    gaugeSet.set(USED_BY_FORMER_NAME, amount(resource, usage.admitted()), labels);
   }
 
   private static String status(ClusterQueueView queue) {

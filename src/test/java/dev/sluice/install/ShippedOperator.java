@@ -63,10 +63,7 @@ final class ShippedOperator implements AutoCloseable {
             .replace("  replicas: 2\n", "  replicas: 0\n")
             .replace("      port: 9443\n", "      port: " + ports.get(0) + "\n")
             .replace("healthProbeBindAddress: :8081", "healthProbeBindAddress: :" + healthPort())
-            // the alert about quota that is always used asks for this (docs/alerts.md)
-            .replace(
-                "bindAddress: :8443",
-                "bindAddress: :" + metricsPort() + "\n      enableClusterQueueResources: true")
+            .replace("bindAddress: :8443", "bindAddress: :" + metricsPort())
             .replace(
                 "    webhook:\n",
                 "    visibilityServer:\n      bindPort: " + ports.get(3) + "\n    webhook:\n"));

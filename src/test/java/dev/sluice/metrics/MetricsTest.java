@@ -89,6 +89,10 @@ class MetricsTest {
                 + " 0.5",
             "kueue_cluster_queue_resource_reservation{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
                 + " 2.5",
+            "kueue_cluster_queue_usage{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "sluice_cluster_queue_usage_ratio{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.3333333333333333",
             "kueue_cluster_queue_resource_usage{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
                 + " 0.5",
             "kueue_cohort_subtree_quota{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
@@ -116,7 +120,9 @@ class MetricsTest {
 
     assertThat(text())
         .contains("kueue_pending_workloads")
+        .contains("kueue_cluster_queue_usage{", "sluice_cluster_queue_usage_ratio{")
         .doesNotContain("kueue_local_queue")
+        .doesNotContain("kueue_cluster_queue_resource_usage{")
         .doesNotContain("nominal_quota")
         .doesNotContain("_info{");
   }

@@ -51,6 +51,20 @@ class MonitoringFilesTest {
         .isSubsetOf(MetricsPage.read().names());
   }
 
+  /** Whether they are really served without a setting is shown by InstalledOperatorIT. */
+  @Test
+  void alertsNameOnlyMetricsThatADefaultInstallationServes() throws Exception {
+    String page = Files.readString(Path.of("docs/metrics.md"));
+    String marker = "Only with `metrics.enableClusterQueueResources`:";
+    int begin = page.indexOf(marker);
+    assertThat(begin).isPositive();
+    String byDefault = page.substring(0, begin) + page.substring(page.indexOf("\n## ", begin));
+
+    assertThat(MetricsPage.of(byDefault).names())
+        .doesNotContain("kueue_cluster_queue_nominal_quota")
+        .containsAll(metrics(ruleExpressions()));
+  }
+
   @Test
   void theDashboardNamesOnlyMetricsThatAreServed() throws Exception {
     assertThat(dashboardExpressions()).hasSizeGreaterThan(10).doesNotContainNull();
