@@ -17,7 +17,7 @@ public final class SchedulerMetrics {
   private final Supplier<ReplicaRole> role;
   private final Counter attempts;
   private final Histogram durations;
-  private final Histogram durationsByFormerName;
+  private final Histogram durationsByOwnName;
   private final Histogram creationLatency;
   private final CustomLabels customLabels;
   private final boolean measureCreation;
@@ -50,9 +50,9 @@ public final class SchedulerMetrics {
             "How long a scheduling cycle took",
             Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
             "result");
-    durationsByFormerName =
+    durationsByOwnName =
         metricFamilies.histogram(
-            "kueue_admission_duration_seconds",
+            "sluice_scheduling_cycle_duration_seconds",
             "The same as kueue_admission_attempt_duration_seconds",
             Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
             "result");
@@ -72,7 +72,7 @@ public final class SchedulerMetrics {
     String[] labels = MetricFamilies.values(role.get(), success ? "success" : "inadmissible");
     attempts.labelValues(labels).inc();
     durations.labelValues(labels).observe(seconds(took));
-    durationsByFormerName.labelValues(labels).observe(seconds(took));
+    durationsByOwnName.labelValues(labels).observe(seconds(took));
   }
 
   /**

@@ -40,6 +40,7 @@ public final class WorkloadMetrics {
   private final Pair<Histogram> reservedWait;
   private final Pair<Counter> admitted;
   private final Pair<Histogram> admittedWait;
+  private final Histogram admissionDuration;
   private final Pair<Histogram> checksWait;
   private final Pair<Histogram> readyWait;
   private final Pair<Histogram> admittedUntilReady;
@@ -89,6 +90,13 @@ public final class WorkloadMetrics {
     admitted = counters(true, "admitted_workloads_total", "Admissions", PRIORITY_CLASS);
     admittedWait =
         histograms(true, "admission_wait_time_seconds", "From queueing to admission", 16, 14);
+    admissionDuration =
+        ofQueue(
+            metricFamilies.histogram(
+                "kueue_admission_duration_seconds",
+                "From queueing to admission, of Workloads of all classes",
+                MetricFamilies.waits(16),
+                QUEUE));
     checksWait =
         histograms(
             false, "admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
@@ -189,6 +197,9 @@ public final class WorkloadMetrics {
   public void admitted(QueueRef queue, Duration waited, Duration sinceReserved) {
     count(admitted, queue, queue.priorityClass());
     observe(admittedWait, queue, waited);
+    admissionDuration
+        .labelValues(values(QUEUE, role.get(), queue.clusterQueue()))
+        .observe(SchedulerMetrics.seconds(waited));
     observe(checksWait, queue, sinceReserved);
     String nearest =
         schedulerViews.clusterQueue(queue.clusterQueue()).map(ClusterQueueView::cohort).orElse("");

@@ -213,6 +213,8 @@ class MetricsTest {
             "kueue_local_queue_admitted_workloads_total{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
                 + " 1.0",
             "# TYPE kueue_admitted_workloads_total counter",
+            "kueue_admission_duration_seconds_count{cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1",
             "# TYPE kueue_admission_wait_time_seconds histogram")
         .noneMatch(line -> line.contains("_max") && line.startsWith("kueue_"))
         .noneMatch(line -> line.contains("_created"));
