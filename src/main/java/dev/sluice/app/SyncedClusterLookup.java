@@ -1,10 +1,12 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
 import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.QueueUse;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
@@ -73,6 +75,36 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public String parentOfCohort(String name) {
     return known.isDone() && !known.isCompletedExceptionally() ? lookup.parentOfCohort(name) : "";
+  }
+
+  @Override
+  public AllowedSubjects allowedInQueue(String namespace, String queue) {
+    return synced().allowedInQueue(namespace, queue);
+  }
+
+  @Override
+  public AllowedSubjects allowedInPriorityClass(String name) {
+    return synced().allowedInPriorityClass(name);
+  }
+
+  @Override
+  public Set<String> restrictedClassesUpTo(long priority, String used) {
+    return synced().restrictedClassesUpTo(priority, used);
+  }
+
+  @Override
+  public boolean hasRestrictedQueue(String namespace) {
+    return synced().hasRestrictedQueue(namespace);
+  }
+
+  @Override
+  public Optional<QueueUse> useOfWorkload(String namespace, String name) {
+    return synced().useOfWorkload(namespace, name);
+  }
+
+  @Override
+  public boolean hasUse(String namespace, Owner owner, QueueUse queueUse) {
+    return synced().hasUse(namespace, owner, queueUse);
   }
 
   @Override

@@ -12,6 +12,7 @@ import dev.sluice.api.json.JsonFields;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.RequestingUser;
 import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashSet;
@@ -103,7 +104,7 @@ public final class Reviews {
         request.kind(),
         request.namespace(),
         request.name(),
-        user,
+        new RequestingUser(user, Set.of(), true),
         request.object(),
         request.oldObject(),
         request.dryRun());
@@ -129,7 +130,7 @@ public final class Reviews {
         JsonFields.text(now, "kind"),
         "team",
         JsonFields.text(now, "metadata", "name"),
-        "somebody",
+        new RequestingUser("somebody", Set.of(), true),
         now,
         before,
         false);

@@ -41,8 +41,10 @@ import dev.sluice.queues.cache.CachedStartRules;
 import dev.sluice.webhooks.kinds.CachedClusterLookup;
 import dev.sluice.webhooks.kinds.ComposedWorkloadValidation;
 import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.QueueUse;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -125,9 +127,7 @@ public final class JobModule implements OperatorModule {
         new CachedClusterLookup(
             informers.caches(),
             informers.localClusters(),
-            this::isManaged,
-            (namespace, owner) ->
-                statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
+            new KnownJobs(owners, statefulSetWorkloads, workloads.cache()),
             new OperatorIdentity(context.client(), context.configuration().namespace()),
             accounting.lookup());
     JobControllerContext controllerContext = controllerContext(registry, workloads);
@@ -276,10 +276,46 @@ public final class JobModule implements OperatorModule {
     return clusterLookup.namespaceLabels(namespace);
   }
 
-  private boolean isManaged(String namespace, ClusterLookup.Owner owner) {
-    return owners.isManaged(
-        namespace,
-        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
+  /** Answers what webhooks ask about jobs. */
+  private record KnownJobs(
+      OwnerChainResolver owners, StatefulSetWorkloads statefulSets, WorkloadLister workloads)
+      implements CachedClusterLookup.Jobs {
+
+    private static final String CLASS_KIND = "WorkloadPriorityClass";
+
+    private static CachedJob.Controller controller(ClusterLookup.Owner owner) {
+      return new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    }
+
+    @Override
+    public boolean isManaged(String namespace, ClusterLookup.Owner owner) {
+      return owners.isManaged(namespace, controller(owner));
+    }
+
+    @Override
+    public boolean isInUse(String namespace, ClusterLookup.Owner owner) {
+      return statefulSets.isInUse(namespace, owner.name(), owner.uid());
+    }
+
+    @Override
+    public Optional<QueueUse> useOfWorkload(String namespace, String name) {
+      return workloads
+          .get(namespace, name)
+          .map(CachedWorkload::spec)
+          .map(
+              spec ->
+                  new QueueUse(
+                      spec.queueName(),
+                      spec.priorityClass()
+                          .filter(reference -> reference.kind().equals(CLASS_KIND))
+                          .map(CachedWorkload.PriorityClassRef::name)
+                          .orElse("")));
+    }
+
+    @Override
+    public boolean hasUse(String namespace, ClusterLookup.Owner owner, QueueUse queueUse) {
+      return owners.names(namespace, controller(owner), queueUse.queue(), queueUse.priorityClass());
+    }
   }
 
   /** What webhooks know of the cluster, as far as it is listed. */

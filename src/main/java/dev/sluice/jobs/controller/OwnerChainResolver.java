@@ -54,6 +54,24 @@ public final class OwnerChainResolver {
         .isPresent();
   }
 
+  /**
+   * Whether this owner of something in the namespace, or one of its owners, names this queue and
+   * this priority class.
+   */
+  public boolean names(
+      String namespace, CachedJob.Controller owner, String queue, String priorityClass) {
+    Optional<CachedJob> next = jobs.find(namespace, owner);
+    for (int depth = 0; next.isPresent() && depth < DEEPEST; depth++) {
+      CachedJob job = next.get();
+      if (job.queueName().equals(queue)
+          && job.labels().getOrDefault(KueueConstants.PRIORITY_CLASS, "").equals(priorityClass)) {
+        return true;
+      }
+      next = parent(job);
+    }
+    return false;
+  }
+
   /** Whether and through which job a job is managed. A gated pod of a parent is managed itself. */
   public ManagementStatus status(CachedJob job) {
     if (!options.managedNamespaces().test(job.ref().namespace())) {

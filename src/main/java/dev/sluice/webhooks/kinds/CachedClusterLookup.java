@@ -3,6 +3,7 @@ package dev.sluice.webhooks.kinds;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.accounting.PodAdmissionLookup;
 import dev.sluice.api.QueueNames;
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.queues.cache.CachedRunTimeRules;
@@ -11,11 +12,12 @@ import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.ClusterNotListedException;
 import dev.sluice.webhooks.rules.ClusterLookup;
+import dev.sluice.webhooks.rules.QueueUse;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -24,33 +26,44 @@ public final class CachedClusterLookup implements ClusterLookup {
 
   private final InformerCaches informerCaches;
   private final LocalClusters localClusters;
-  private final BiPredicate<String, Owner> managed;
-  private final BiPredicate<String, Owner> inUse;
+  private final Jobs jobs;
   private final Predicate<String> operator;
   private final PodAdmissionLookup admissions;
+
+  /** What the job integrations know, for a namespace. From any thread. */
+  public interface Jobs {
+
+    /** Whether the owner, or one of its owners, is managed. */
+    boolean isManaged(String namespace, Owner owner);
+
+    /** Whether the object has a Workload that is not on hold. */
+    boolean isInUse(String namespace, Owner job);
+
+    /** What a Workload of this name uses; empty if there is none. */
+    Optional<QueueUse> useOfWorkload(String namespace, String name);
+
+    /** Whether the owner, or one of its owners, uses the same. */
+    boolean hasUse(String namespace, Owner owner, QueueUse queueUse);
+  }
 
   /**
    * Creates a lookup.
    *
    * @param informerCaches the informer caches
    * @param localClusters where this cluster is also a worker
-   * @param managed whether the owner in this namespace, or one of its owners, is managed; the job
-   *     integrations answer it
-   * @param inUse whether the object in this namespace has a Workload that is not on hold
+   * @param jobs what is known of jobs and their Workloads
    * @param operator whether a user is the operator itself
    * @param admissions what pods were admitted with
    */
   public CachedClusterLookup(
       InformerCaches informerCaches,
       LocalClusters localClusters,
-      BiPredicate<String, Owner> managed,
-      BiPredicate<String, Owner> inUse,
+      Jobs jobs,
       Predicate<String> operator,
       PodAdmissionLookup admissions) {
     this.informerCaches = informerCaches;
     this.localClusters = localClusters;
-    this.managed = managed;
-    this.inUse = inUse;
+    this.jobs = jobs;
     this.operator = operator;
     this.admissions = admissions;
   }
@@ -81,6 +94,63 @@ public final class CachedClusterLookup implements ClusterLookup {
         .flatMap(found -> Optional.ofNullable(found.getSpec()))
         .flatMap(spec -> Optional.ofNullable(spec.parentName()))
         .orElse("");
+  }
+
+  @Override
+  public AllowedSubjects allowedInQueue(String namespace, String queue) {
+    return informerCaches
+        .localQueues()
+        .find(namespace, queue)
+        .map(CachedClusterLookup::allowed)
+        .orElse(AllowedSubjects.EVERYBODY);
+  }
+
+  @Override
+  public AllowedSubjects allowedInPriorityClass(String name) {
+    return informerCaches
+        .workloadPriorityClasses()
+        .find(name)
+        .map(CachedClusterLookup::allowed)
+        .orElse(AllowedSubjects.EVERYBODY);
+  }
+
+  private static AllowedSubjects allowed(HasMetadata object) {
+    return AllowedSubjects.of(object.getMetadata().getAnnotations());
+  }
+
+  @Override
+  public Set<String> restrictedClassesUpTo(long priority, String used) {
+    boolean ofClass =
+        informerCaches
+            .workloadPriorityClasses()
+            .find(used)
+            .filter(each -> each.getValue() >= priority)
+            .isPresent();
+    if (ofClass) {
+      return Set.of();
+    }
+    return informerCaches.workloadPriorityClasses().all().stream()
+        .filter(each -> each.getValue() > 0 && each.getValue() <= priority)
+        .filter(each -> allowed(each).isRestricted())
+        .map(each -> each.getMetadata().getName())
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  @Override
+  public boolean hasRestrictedQueue(String namespace) {
+    return informerCaches.localQueues().all().stream()
+        .filter(queue -> namespace.equals(queue.getMetadata().getNamespace()))
+        .anyMatch(queue -> allowed(queue).isRestricted());
+  }
+
+  @Override
+  public Optional<QueueUse> useOfWorkload(String namespace, String name) {
+    return jobs.useOfWorkload(namespace, name);
+  }
+
+  @Override
+  public boolean hasUse(String namespace, Owner owner, QueueUse queueUse) {
+    return jobs.hasUse(namespace, owner, queueUse);
   }
 
   @Override
@@ -130,7 +200,7 @@ public final class CachedClusterLookup implements ClusterLookup {
 
   @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
-    return inUse.test(namespace, job);
+    return jobs.isInUse(namespace, job);
   }
 
   @Override
@@ -152,6 +222,6 @@ public final class CachedClusterLookup implements ClusterLookup {
 
   @Override
   public boolean isManaged(String namespace, Owner owner) {
-    return managed.test(namespace, owner);
+    return jobs.isManaged(namespace, owner);
   }
 }

@@ -8,6 +8,7 @@ import dev.sluice.jobs.controller.WorkloadValidation;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.RequestingUser;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.List;
 
@@ -32,7 +33,7 @@ public final class ComposedWorkloadValidation implements WorkloadValidation {
             "Workload",
             JsonFields.text(workload, "metadata", "namespace"),
             JsonFields.text(workload, "metadata", "name"),
-            "",
+            RequestingUser.named(""),
             workload,
             MissingNode.getInstance(),
             false);

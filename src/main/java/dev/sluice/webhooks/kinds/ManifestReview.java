@@ -9,6 +9,7 @@ import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
 import dev.sluice.webhooks.review.FieldError;
+import dev.sluice.webhooks.review.RequestingUser;
 import io.fabric8.zjsonpatch.JsonPatch;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +68,7 @@ public final class ManifestReview {
         kind.kind(),
         JsonFields.text(object, "metadata", "namespace"),
         JsonFields.text(object, "metadata", "name"),
-        user,
+        RequestingUser.named(user),
         object,
         MissingNode.getInstance(),
         true);

@@ -6,6 +6,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
@@ -53,8 +54,15 @@ public final class Webhooks {
       if (!kind.mutating().isEmpty()) {
         functions.put(kind.mutatingPath(), webhook::mutate);
       }
-      AdmissionFunction validate =
-          kind.isPod() ? new PodResizeProtection(cluster, webhook::validate) : webhook::validate;
+      AdmissionFunction validate = webhook::validate;
+      if (!kind.isOwn() && kind.isEnabledBy(settings.frameworks())) {
+        validate =
+            new QueueUseProtection(
+                settings, cluster, kind.isPod() ? Subject.POD : Subject.JOB, validate);
+      }
+      if (kind.isPod()) {
+        validate = new PodResizeProtection(cluster, validate);
+      }
       functions.put(
           kind.validatingPath(),
           kind.isOwn() ? validate : new RemoteStatusProtection(cluster, validate));
@@ -77,7 +85,9 @@ public final class Webhooks {
         "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::validate);
+    functions.put(
+        "/validate-kueue-x-k8s-io-v1beta2-workload",
+        new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate));
   }
 
   /** Validates the annotations of a WorkloadPriorityClass. */

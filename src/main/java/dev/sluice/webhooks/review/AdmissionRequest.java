@@ -18,7 +18,7 @@ import java.util.function.Function;
  * @param kind kind of the object
  * @param namespace empty for cluster-scoped objects
  * @param name empty if the API server is to generate one
- * @param user name of the requesting user
+ * @param requestingUser who sent the request
  * @param object the new object; missing on deletion
  * @param oldObject the present object; missing on creation
  * @param dryRun whether nothing will be stored
@@ -31,7 +31,7 @@ public record AdmissionRequest(
     String kind,
     String namespace,
     String name,
-    String user,
+    RequestingUser requestingUser,
     JsonNode object,
     JsonNode oldObject,
     boolean dryRun) {
@@ -70,7 +70,7 @@ public record AdmissionRequest(
         JsonFields.text(request, "kind", "kind"),
         JsonFields.text(request, "namespace"),
         JsonFields.text(request, "name"),
-        JsonFields.text(request, "userInfo", "username"),
+        RequestingUser.of(request),
         JsonFields.at(request, "object"),
         JsonFields.at(request, "oldObject"),
         JsonFields.at(request, "dryRun").asBoolean());
@@ -99,6 +99,11 @@ public record AdmissionRequest(
       errors.removeIf(error -> !error.isFurther() && known.contains(error));
     }
     return errors;
+  }
+
+  /** The name of the requesting user. */
+  public String user() {
+    return requestingUser.name();
   }
 
   /** Whether the operation creates the object. */

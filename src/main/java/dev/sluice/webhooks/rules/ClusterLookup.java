@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.rules;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.Map;
@@ -56,6 +57,39 @@ public interface ClusterLookup {
   /** How long jobs of this LocalQueue may run; empty: as long as they say. */
   default Optional<QueueRunTime> maxRunTime(String namespace, String queue) {
     return Optional.empty();
+  }
+
+  /** Who may use this LocalQueue; everybody if it doesn't exist. */
+  default AllowedSubjects allowedInQueue(String namespace, String queue) {
+    return AllowedSubjects.EVERYBODY;
+  }
+
+  /** Who may use this WorkloadPriorityClass; everybody if it doesn't exist. */
+  default AllowedSubjects allowedInPriorityClass(String name) {
+    return AllowedSubjects.EVERYBODY;
+  }
+
+  /**
+   * The WorkloadPriorityClasses above 0 that not everybody may use and whose value isn't larger
+   * than a priority; none if the priority is that of the class that is used, or smaller.
+   */
+  default Set<String> restrictedClassesUpTo(long priority, String used) {
+    return Set.of();
+  }
+
+  /** Whether the namespace has a LocalQueue that not everybody may use. */
+  default boolean hasRestrictedQueue(String namespace) {
+    return false;
+  }
+
+  /** What a Workload of this name uses; empty if there is none. */
+  default Optional<QueueUse> useOfWorkload(String namespace, String name) {
+    return Optional.empty();
+  }
+
+  /** Whether this owner of something in the namespace, or one of its owners, uses the same. */
+  default boolean hasUse(String namespace, Owner owner, QueueUse queueUse) {
+    return false;
   }
 
   /** Whether the user of this name is the operator itself. */

@@ -130,22 +130,24 @@ public final class JobDefaults {
    * can't have created the object isn't believed.
    */
   public boolean isOwnerManaged(AdmissionRequest request) {
+    return believedOwner(request)
+        .filter(owner -> cluster.isManaged(request.namespace(), owner))
+        .isPresent();
+  }
+
+  /** The controlling owner of the object, if that can have created it. */
+  public Optional<ClusterLookup.Owner> believedOwner(AdmissionRequest request) {
     if (madeUpOwner.test(request)) {
-      return false;
+      return Optional.empty();
     }
     for (JsonNode owner : JsonFields.list(request.object(), "metadata", "ownerReferences")) {
       if (JsonFields.at(owner, "controller").asBoolean()) {
         return believed
             .of(controller(owner), request.kind(), JsonFields.labels(request.object()))
-            .filter(
-                it ->
-                    cluster.isManaged(
-                        request.namespace(),
-                        new ClusterLookup.Owner(it.apiVersion(), it.kind(), it.name(), it.uid())))
-            .isPresent();
+            .map(it -> new ClusterLookup.Owner(it.apiVersion(), it.kind(), it.name(), it.uid()));
       }
     }
-    return false;
+    return Optional.empty();
   }
 
   private static CachedJob.Controller controller(JsonNode owner) {
@@ -179,7 +181,7 @@ public final class JobDefaults {
   }
 
   /** The controllers of built-in kinds, in one process or each with an account of its own. */
-  private static boolean isClusterController(String user) {
+  public static boolean isClusterController(String user) {
     return user.equals("system:kube-controller-manager")
         || user.startsWith("system:serviceaccount:kube-system:");
   }

@@ -41,7 +41,7 @@ class DryRunAnswersTest {
         request.kind(),
         request.namespace(),
         request.name(),
-        request.user(),
+        request.requestingUser(),
         request.object(),
         request.oldObject(),
         true);

@@ -53,7 +53,7 @@ class PodResizeProtectionTest {
         update.kind(),
         update.namespace(),
         update.name(),
-        update.user(),
+        update.requestingUser(),
         update.object(),
         update.oldObject(),
         false);
