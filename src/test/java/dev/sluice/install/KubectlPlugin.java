@@ -53,7 +53,10 @@ final class KubectlPlugin {
     Path output = Files.createTempFile("kubectl-sluice", ".out");
     try {
       ProcessBuilder builder =
-          new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+          new ProcessBuilder(command)
+              .redirectInput(Path.of("/dev/null").toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile());
       builder.environment().put("KUBECONFIG", kubeconfig.toAbsolutePath().toString());
       Process process = builder.start();
       if (!process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS)) {

@@ -34,6 +34,11 @@ class KubectlPluginTest {
           *explanation*) cat "$ANSWERS/explanation" ;;
           *"/usage?"*) cat "$ANSWERS/usage" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
+          *" patch "* | "patch "* | *"delete "*) ;;
+          *resourceVersion*) cat "$ANSWERS/version" ;;
+          *ownerReferences*apiVersion* | *"apiVersion"*) cat "$ANSWERS/owners" ;;
+          *jsonpath*uid*) printf uid-1 ;;
+          *"get localqueues.kueue.x-k8s.io"*) cat "$ANSWERS/queues" ;;
           *"get workloads.kueue.x-k8s.io"*) cat "$ANSWERS/workloads" ;;
           *) exit 1 ;;
         esac
@@ -70,7 +75,10 @@ class KubectlPluginTest {
     command.addAll(List.of(arguments));
     Path output = directory.resolve("output");
     ProcessBuilder builder =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+        new ProcessBuilder(command)
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile());
     builder.environment().merge("PATH", directory.toString(), (path, first) -> first + ":" + path);
     builder.environment().put("ANSWERS", directory.toString());
     builder.environment().put("ASKED", directory.resolve("asked").toString());
@@ -159,5 +167,94 @@ class KubectlPluginTest {
         .containsPattern("2 +7 +team +b +lq +never\n")
         .containsPattern("3 +7 +team +c +lq +-\n");
     assertThat(asked().getLast()).endsWith("/localqueues/lq/pendingworkloads?estimates=true");
+  }
+
+  @Test
+  void queuesAreStoppedHeldAndResumed() throws Exception {
+    assertThat(run("stop", "localqueue", "lq", "-n", "team")).endsWith("exit 0");
+    assertThat(run("stop", "cq", "pool", "--keep-already-running")).endsWith("exit 0");
+    assertThat(run("hold", "lq", "lq", "-n", "team")).endsWith("exit 0");
+    assertThat(run("resume", "clusterqueue", "pool", "--dry-run=server")).endsWith("exit 0");
+    assertThat(asked())
+        .containsExactly(
+            "patch localqueues.kueue.x-k8s.io -n team lq --type=merge -p"
+                + " {\"spec\":{\"stopPolicy\":\"HoldAndDrain\"}}",
+            "patch clusterqueues.kueue.x-k8s.io pool --type=merge -p"
+                + " {\"spec\":{\"stopPolicy\":\"Hold\"}}",
+            "patch localqueues.kueue.x-k8s.io -n team lq --type=merge -p"
+                + " {\"spec\":{\"stopPolicy\":\"Hold\"}}",
+            "--dry-run=server patch clusterqueues.kueue.x-k8s.io pool --type=merge -p"
+                + " {\"spec\":{\"stopPolicy\":\"None\"}}");
+  }
+
+  @Test
+  void workloadsAreStoppedAndHeldOnlyWithoutQuota() throws Exception {
+    assertThat(run("stop", "workload", "w", "-n", "team")).endsWith("exit 0");
+    answer("version", "17 ");
+    assertThat(run("hold", "workload", "w", "-n", "team")).endsWith("exit 0");
+    assertThat(asked().getLast())
+        .endsWith("{\"metadata\":{\"resourceVersion\":\"17\"},\"spec\":{\"active\":false}}");
+    answer("version", "17 pool");
+    assertThat(run("hold", "workload", "w", "-n", "team"))
+        .contains("Workload team/w has quota")
+        .endsWith("exit 1");
+  }
+
+  @Test
+  void theJobsOfAWorkloadAreDeletedIfTheyAreStillThose() throws Exception {
+    answer(
+        "owners",
+        """
+        batch/v1 Job train uid-1
+        v1 Pod member uid-1
+        batch/v1 Job again uid-0
+        batch/v1 Job $(reboot) uid-1
+        """);
+
+    assertThat(run("delete", "workload", "w", "-n", "team")).endsWith("exit 1");
+    assertThat(asked()).noneMatch(line -> line.startsWith("delete"));
+    assertThat(run("delete", "workload", "w", "-n", "team", "-y"))
+        .contains("Job.v1.batch/again is another one of this name; it is left")
+        .endsWith("exit 0");
+    assertThat(asked().stream().filter(line -> line.startsWith("delete")))
+        .containsExactly("delete Job.v1.batch -n team train", "delete Pod -n team member");
+    answer("owners", "");
+    assertThat(run("delete", "workload", "w", "x y", "-n", "team", "-y")).endsWith("exit 0");
+    assertThat(asked())
+        .contains(
+            "delete workloads.kueue.x-k8s.io -n team w",
+            "delete workloads.kueue.x-k8s.io -n team x y");
+  }
+
+  @Test
+  void listsAreFiltered() throws Exception {
+    answer("queues", "Q team/lq pool\nQ team/other big\n");
+    answer(
+        "workloads",
+        """
+        W team waits lq - , 2026-01-01T00:00:00Z Job/a
+        W team runs lq pool ,QuotaReserved,Admitted, 2026-01-01T00:00:00Z Job/b
+        W team held other - Stopped, 2026-01-01T00:00:00Z Pod/c Pod/d
+        W team ended lq pool ,Finished,Admitted, 2026-01-01T00:00:00Z
+        """);
+
+    assertThat(run("list", "workloads", "-n", "team"))
+        .containsPattern("team +waits +Job/a +lq +pool +PENDING +2026-01-01T00:00:00Z\n")
+        .containsPattern("team +runs +Job/b +lq +pool +ADMITTED ")
+        .containsPattern("team +held +Pod/c and 1 more +other +big +STOPPED ")
+        .containsPattern("team +ended +- +lq +pool +FINISHED ")
+        .endsWith("exit 0");
+    assertThat(run("list", "kwl", "-n", "team", "--state", "pending,finished"))
+        .contains(" waits ", " ended ")
+        .doesNotContain(" runs ", " held ");
+    assertThat(run("list", "wl", "-n", "team", "-c", "big"))
+        .contains(" held ")
+        .doesNotContain(" waits ");
+    assertThat(run("list", "workloads", "-A", "-q", "lq", "-l", "user=it's"))
+        .contains(" waits ")
+        .doesNotContain(" held ");
+    assertThat(asked().getLast()).contains("--all-namespaces", "-l user=it's");
+    assertThat(run("list", "workloads", "--state=ready")).contains("ready").endsWith("exit 2");
+    assertThat(run("list")).endsWith("exit 2");
   }
 }

@@ -1,0 +1,143 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Queues and Workloads are listed, stopped, held, resumed and deleted with the plugin alone. */
+@ControlPlaneTest(exclusive = true)
+class KubectlPluginIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(3);
+
+  private static String job(String name, String user) {
+    return """
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: main, user: %s}}
+    spec:
+      suspend: true
+      template:
+        metadata: {annotations: {sluice.dev/run-for: 1h}}
+        spec:
+          restartPolicy: Never
+          containers: [{name: main, image: none, resources: {requests: {cpu: 1}}}]
+    """
+        .formatted(name, user);
+  }
+
+  private static void awaitLine(KubectlPlugin plugin, String pattern, String... list) {
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> assertThat(plugin.run(list)).containsPattern(pattern).endsWith("exit 0"));
+  }
+
+  @Test
+  void whatPeopleDoToQueuesAndWorkloads(TestCluster cluster) throws Exception {
+    String namespace = cluster.namespace();
+    String pool = cluster.name("pool");
+    KubectlPlugin plugin = new KubectlPlugin(cluster.kubeconfig());
+    try (LocalOperator _ =
+        LocalOperator.start(
+            "operator-of-plugin",
+            cluster.kubeconfig(),
+            "integrations: {frameworks: [batch/job], labelKeysToCopy: [user]}")) {
+      cluster.applyText(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: ResourceFlavor
+          metadata: {name: %1$s}
+          ---
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: ClusterQueue
+          metadata: {name: %1$s}
+          spec:
+            namespaceSelector: {}
+            resourceGroups:
+            - coveredResources: [cpu]
+              flavors: [{name: %1$s, resources: [{name: cpu, nominalQuota: 1}]}]
+          ---
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: LocalQueue
+          metadata: {name: main, namespace: %2$s}
+          spec: {clusterQueue: %1$s}
+          """
+              .formatted(pool, namespace));
+      String[] list = {"list", "workloads", "-n", namespace};
+      cluster.applyText(job("first", "ann"));
+      awaitLine(plugin, "job-first-\\w+ +Job/first +main +%s +ADMITTED".formatted(pool), list);
+      cluster.applyText(job("second", "bob"));
+      awaitLine(plugin, "job-second-\\w+ +Job/second +main +%s +PENDING".formatted(pool), list);
+
+      assertThat(plugin.run("list", "workloads", "-A", "--clusterqueue", pool, "--state=pending"))
+          .contains("Job/second")
+          .doesNotContain("Job/first");
+      assertThat(plugin.run("list", "workloads", "-n", namespace, "-l", "user=ann"))
+          .contains("Job/first")
+          .doesNotContain("Job/second");
+      assertThat(plugin.run("list", "workloads", "-n", namespace, "--queue", "other"))
+          .doesNotContain("Job/");
+      awaitLine(
+          plugin,
+          namespace + "/main +" + pool + " +None +1 +1 +True",
+          "list",
+          "localqueues",
+          "-n",
+          namespace,
+          "--active=true");
+      assertThat(plugin.run("list", "clusterqueues", "--active", "false")).doesNotContain(pool);
+
+      String first = workload(plugin.run(list), "first");
+      String second = workload(plugin.run(list), "second");
+      assertThat(plugin.run("hold", "workload", first, "-n", namespace))
+          .contains("has quota")
+          .endsWith("exit 1");
+      assertThat(plugin.run("hold", "workload", second, "-n", namespace)).endsWith("exit 0");
+      awaitLine(plugin, second + " .* STOPPED", list);
+      assertThat(plugin.run("resume", "workload", second, "-n", namespace)).endsWith("exit 0");
+      awaitLine(plugin, second + " .* PENDING", list);
+
+      // a queue that holds lets run what runs, one that is stopped doesn't
+      assertThat(plugin.run("hold", "localqueue", "main", "-n", namespace)).endsWith("exit 0");
+      awaitLine(plugin, "/main +" + pool + " +Hold ", "list", "lq", "-n", namespace);
+      assertThat(plugin.run(list)).containsPattern(first + " .* ADMITTED");
+      assertThat(plugin.run("stop", "clusterqueue", pool)).endsWith("exit 0");
+      awaitLine(plugin, first + " .* PENDING", list);
+      awaitLine(plugin, pool + " .* HoldAndDrain .* False", "list", "cq");
+      assertThat(plugin.run("resume", "clusterqueue", pool)).endsWith("exit 0");
+      assertThat(plugin.run("resume", "localqueue", "main", "-n", namespace)).endsWith("exit 0");
+      awaitLine(plugin, "Job/\\w+ .* ADMITTED", list);
+
+      // deleting without an answer deletes nothing
+      assertThat(plugin.run("delete", "workload", first, "-n", namespace)).endsWith("exit 1");
+      assertThat(plugin.run(list)).contains(first);
+      assertThat(plugin.run("delete", "workload", first, second, "-n", namespace, "-y"))
+          .endsWith("exit 0");
+      await()
+          .atMost(LIMIT)
+          .untilAsserted(() -> assertThat(plugin.run(list)).doesNotContain("Job/"));
+      assertThat(cluster.client().batch().v1().jobs().inNamespace(namespace).list().getItems())
+          .isEmpty();
+      assertThat(plugin.run("delete", "localqueue", "main", "-n", namespace, "--yes"))
+          .endsWith("exit 0");
+
+      assertThat(plugin.run("stop", "pod", "x")).contains("not pod").endsWith("exit 2");
+      assertThat(plugin.run("list", "workloads", "--state=ready")).endsWith("exit 2");
+      assertThat(plugin.run("top", "-A")).endsWith("exit 2");
+    }
+  }
+
+  private static String workload(String list, String job) {
+    Matcher found = Pattern.compile("(job-" + job + "-\\w+) ").matcher(list);
+    assertThat(found.find()).isTrue();
+    return found.group(1);
+  }
+}
