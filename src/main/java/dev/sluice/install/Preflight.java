@@ -7,6 +7,7 @@ import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.ProductLabel;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiErrorText;
@@ -392,8 +393,8 @@ public final class Preflight {
           Severity.TODO,
           "cert-manager",
           ("Certificate %s writes Secret %s. Leave it to cert-manager"
-                  + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl"
-                  + " -n %s delete certificate %s && kubectl -n %s delete secret %s")
+               + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl"
+               + " -n %s delete certificate %s && kubectl -n %s delete secret %s")
               .formatted(each, name, namespace, each, namespace, name));
     }
     if (secret != null && certificates.isEmpty()) {
@@ -507,14 +508,17 @@ public final class Preflight {
   }
 
   private void devices() {
-    int asking = workloads().askingForDevices;
+    boolean counted =
+        configuration.featureGates().enabled(FeatureGate.KUEUE_DRA_INTEGRATION)
+            && !configuration.resources().deviceClasses().isEmpty();
+    int asking = counted ? 0 : workloads().askingForDevices;
     if (asking > 0) {
       row(
           Severity.NOTE,
           "devices",
           asking
-              + " Workloads have pods with resourceClaims, which Sluice"
-              + " doesn't count as quota (docs/configuration.md)");
+              + " Workloads have pods with resourceClaims, which are counted only by"
+              + " resources.deviceClassMappings (docs/devices.md)");
     }
   }
 

@@ -93,7 +93,7 @@ class ArchitectureTest {
                   "definitions")),
           Map.entry(
               "workload",
-              rows("workload", "record", "status reading", "feed", "writing", "lifecycle")),
+              rows("workload", "record", "devices status reading", "feed", "writing", "lifecycle")),
           Map.entry(
               "forecast", rows("forecast", "runtimes", "play trace", "starts", "simulate", "feed")),
           Map.entry("queues", rows("queues", "mapping", "cache status", "")),

@@ -103,7 +103,7 @@ final class ConfigurationDecoder {
             capabilities.multiKueue(file.object("multiKueue")),
             capabilities.fairSharing(file),
             capabilities.admissionFairSharing(file),
-            new ResourcesDecoder(version, errors).decode(file.object("resources")),
+            new ResourcesDecoder(version, errors, gates).decode(file.object("resources")),
             gates,
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),

@@ -141,7 +141,6 @@ public final class ConfigurationLoader {
         new ConfigurationDecoder(
                 version.orElse(ConfigurationVersion.V1BETA2), errors, defaultNamespace)
             .decode(file, featureGates);
-    SupportedFeatures.refuseMissing(file, errors);
     if (!errors.all().isEmpty()) {
       throw new ConfigurationException(source, errors.all());
     }

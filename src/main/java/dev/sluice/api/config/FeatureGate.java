@@ -73,7 +73,7 @@ public enum FeatureGate {
   KUEUE_DRA_DEVICE_FEASIBILITY(
       "KueueDRADeviceFeasibility", false, ALPHA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_DEVICE_TAINTS("KueueDRADeviceTaints", false, ALPHA, OFF, "KueueDRAIntegration"),
-  KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, OFF),
+  KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, EITHER),
   KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY(
       "KueueDRAIntegrationConsumableCapacity", false, ALPHA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE(

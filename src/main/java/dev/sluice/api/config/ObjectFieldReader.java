@@ -82,12 +82,6 @@ final class ObjectFieldReader {
     return object.hasNonNull(name);
   }
 
-  /** Whether the file gives the field at this path below, with a value that isn't empty. */
-  boolean given(String below) {
-    JsonNode node = object.at("/" + below.replace('.', '/'));
-    return !node.isNull() && !(node.isContainerNode() ? node.isEmpty() : node.asText().isEmpty());
-  }
-
   Optional<String> text(String name) {
     return typed(name, JsonNodeType.STRING, "a text").map(JsonNode::textValue);
   }

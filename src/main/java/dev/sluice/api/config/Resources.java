@@ -14,20 +14,50 @@ import java.util.Map;
  * @param injectedContainers containers that webhooks of the cluster add to pods, by name: what each
  *     may request, by resource in thousandths for cpu and in whole units otherwise, beside what its
  *     Workload was admitted with
+ * @param deviceClasses what the devices of device classes count as
  */
 public record Resources(
     boolean blockUndeclared,
     List<String> excludeResourcePrefixes,
     List<Transformation> transformations,
-    Map<String, Map<String, Long>> injectedContainers) {
+    Map<String, Map<String, Long>> injectedContainers,
+    List<DeviceClassMapping> deviceClasses) {
 
   /** Every request counts as it is, and none is known to be added. */
-  public static final Resources PLAIN = new Resources(true, List.of(), List.of(), Map.of());
+  public static final Resources PLAIN =
+      new Resources(true, List.of(), List.of(), Map.of(), List.of());
 
   /** Keeps a copy of what containers may request. */
   public Resources {
     injectedContainers = Map.copyOf(injectedContainers);
+    deviceClasses = List.copyOf(deviceClasses);
   }
+
+  /**
+   * A resource that devices count as.
+   *
+   * @param resource the resource, as ClusterQueues name it
+   * @param deviceClasses the names of the device classes whose devices count as it
+   * @param counters what of a device counts; empty: the device itself
+   */
+  public record DeviceClassMapping(
+      String resource, List<String> deviceClasses, List<DeviceCounter> counters) {
+
+    /** Keeps copies of the lists. */
+    public DeviceClassMapping {
+      deviceClasses = List.copyOf(deviceClasses);
+      counters = List.copyOf(counters);
+    }
+  }
+
+  /**
+   * A counter that devices of a driver consume.
+   *
+   * @param name the counter, as the driver's ResourceSlices name it
+   * @param driver the driver
+   * @param selector an expression in CEL that tells for which devices the counter counts
+   */
+  public record DeviceCounter(String name, String driver, String selector) {}
 
   /**
    * A resource that counts as others.

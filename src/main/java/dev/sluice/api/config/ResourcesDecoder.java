@@ -37,8 +37,10 @@ final class ResourcesDecoder {
 
   private final ConfigurationVersion version;
   private final ValidationErrors errors;
+  private final FeatureGates gates;
 
-  ResourcesDecoder(ConfigurationVersion version, ValidationErrors errors) {
+  ResourcesDecoder(ConfigurationVersion version, ValidationErrors errors, FeatureGates gates) {
+    this.gates = gates;
     this.version = version;
     this.errors = errors;
   }
@@ -69,9 +71,13 @@ final class ResourcesDecoder {
           "quotaCheckStrategy",
           "IgnoreUndeclared can't be combined with excludeResourcePrefixes; give one");
     }
-    fields.accept("deviceClassMappings");
     return fields.done(
-        new Resources(block, prefixes, transformations(fields), injectedContainers(fields)));
+        new Resources(
+            block,
+            prefixes,
+            transformations(fields),
+            injectedContainers(fields),
+            new DeviceMappingDecoder(version, gates).decode(fields)));
   }
 
   private Map<String, Map<String, Long>> injectedContainers(ObjectFieldReader resources) {

@@ -1,12 +1,18 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.queues.cache.AuxiliaryInformers;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.devices.DeviceReader;
 import dev.sluice.workload.record.KubernetesResourceContext;
+import dev.sluice.workload.record.ResourceContext;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The caches of everything but Workloads and jobs, and the informers of the kinds that no
@@ -14,17 +20,26 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class InformerModule implements OperatorModule {
 
+  private static final Logger LOG = LoggerFactory.getLogger(InformerModule.class);
+
   private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final LocalClusters localClusters = new LocalClusters(caches);
   private final AuxiliaryInformers informers;
   private final KubernetesResourceContext resources;
+  private final DeviceReader devices;
+  private final OperatorContext context;
   private CompletableFuture<Void> informersListed = new CompletableFuture<>();
   private CompletableFuture<Void> resourcesListed = new CompletableFuture<>();
+  private CompletableFuture<Void> devicesListed = CompletableFuture.completedFuture(null);
 
   /** Empty caches. */
   public InformerModule(OperatorContext context) {
     informers = new AuxiliaryInformers(context.client(), caches, context.informers());
-    resources = new KubernetesResourceContext(context.client(), context.informers());
+    this.context = context;
+    devices =
+        new DeviceReader(
+            context.reflectors(), context.configuration().resources(), this::devicesChanged);
+    resources = new KubernetesResourceContext(context.client(), context.informers(), devices::of);
   }
 
   /** The informer caches of this cluster, which all modules share. */
@@ -46,17 +61,49 @@ public final class InformerModule implements OperatorModule {
   public void beginListing() {
     informersListed = informers.start();
     resourcesListed = resources.start();
+    if (context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION) && devices.isNeeded()) {
+      devicesListed =
+          CompletableFuture.supplyAsync(this::servesDevices, context.executor())
+              .thenCompose(
+                  served -> served ? devices.start() : CompletableFuture.completedFuture(null));
+    }
+  }
+
+  /** Whether the API server has devices at all; a later version of it may, after a restart. */
+  private boolean servesDevices() {
+    boolean served = context.client().raw(DeviceReader.API, "GET", null) != null;
+    if (!served) {
+      LOG.warn("devices=uncounted reason=\"{} is not served\"", DeviceReader.API);
+    }
+    return served;
+  }
+
+  private void devicesChanged(String namespace) {
+    resources.devicesChanged(namespace);
+  }
+
+  /** From now on this is called with the namespace in which devices may count otherwise. */
+  void whenDevicesChange(Consumer<String> listener) {
+    resources.listen(
+        new ResourceContext.Listener() {
+          @Override
+          public void devicesChanged(String namespace) {
+            listener.accept(namespace);
+          }
+        });
   }
 
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
     cacheSync.await("namespaces and priority classes", informersListed);
     cacheSync.await("limits and runtime classes", resourcesListed);
+    cacheSync.await("devices", devicesListed);
   }
 
   @Override
   public void close() {
     try (resources;
+        devices;
         informers) {
       // The resources are closed in reverse order.
     }

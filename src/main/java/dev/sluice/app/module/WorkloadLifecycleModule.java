@@ -4,6 +4,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.queues.cache.CachedQueues;
 import dev.sluice.queues.cache.QueueStateNotifier;
 import dev.sluice.workload.lifecycle.WorkloadLifecycle;
+import java.util.Optional;
 
 /** The life cycle of Workloads beside admission: holds, checks, readiness of pods, retention. */
 public final class WorkloadLifecycleModule implements OperatorModule {
@@ -16,11 +17,18 @@ public final class WorkloadLifecycleModule implements OperatorModule {
       InformerModule informers,
       SchedulerModule scheduler,
       WorkloadModule workloads) {
+    CachedQueues queues = new CachedQueues(informers.caches());
     lifecycle =
         new WorkloadLifecycle(
             workloads.cache(),
             workloads.writer(),
-            new CachedQueues(informers.caches()),
+            workload ->
+                queues
+                    .apply(workload)
+                    .withUnresolvedDevices(
+                        workload.quotaReserved()
+                            ? Optional.empty()
+                            : scheduler.translator().unresolvedDevices(workload)),
             context
                 .options()
                 .lifecycle()
@@ -35,6 +43,7 @@ public final class WorkloadLifecycleModule implements OperatorModule {
             context.executor(),
             context::schedule);
     QueueStateNotifier.connect(informers.caches(), lifecycle);
+    informers.whenDevicesChange(lifecycle::devicesChanged);
     workloads.reflector().listen(lifecycle);
   }
 

@@ -45,7 +45,8 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
             .clusterQueues()
             .find(clusterQueue)
             .map(queue -> StartRules.of(queue.getMetadata().getAnnotations()))
-            .orElse(StartRules.NONE));
+            .orElse(StartRules.NONE),
+        Optional.empty());
   }
 
   private static Set<String> flavors(CachedWorkload.Admission admission) {

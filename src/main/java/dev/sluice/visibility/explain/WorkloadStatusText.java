@@ -52,6 +52,12 @@ final class WorkloadStatusText {
           + KueueConstants.ADMISSION_GATED_BY
           + " of its job keeps it out until it is taken off";
     }
+    if (JsonPaths.condition(workload, "Requeued")
+        .filter(found -> "DRAResourcesUnresolved".equals(found.get("reason")))
+        .isPresent()) {
+      return "it is not in line until its devices can be counted: "
+          + message(workload, "QuotaReserved");
+    }
     if (JsonPaths.is(workload, "Requeued", "False")) {
       return sentBack(workload);
     }

@@ -2,6 +2,7 @@ package dev.sluice.workload.feed;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
+import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
 import dev.sluice.workload.record.PodRequests;
@@ -18,45 +19,43 @@ import java.util.TreeSet;
 
 /**
  * Finds reasons why a Workload can't be admitted whatever the quota: requests above limits,
- * violated LimitRanges, resource claims whose devices quota doesn't count, fields that can't be
- * parsed (docs/scheduling-semantics.md#what-is-pending).
+ * violated LimitRanges, devices that quota can't count, fields that can't be parsed
+ * (docs/scheduling-semantics.md#what-is-pending).
  */
 public final class ResourceValidation {
 
   private final NamespaceLimits limits;
-  private final boolean refusesClaims;
   private final List<String> found = new ArrayList<>();
 
-  private ResourceValidation(NamespaceLimits limits, boolean refusesClaims) {
+  private ResourceValidation(NamespaceLimits limits) {
     this.limits = limits;
-    this.refusesClaims = refusesClaims;
   }
 
   /**
    * The defects of the pod sets, in one text; empty without defects.
    *
-   * @param refusesClaims whether resource claims of pods are a defect
+   * @param devices what is counted of the devices of each pod set, in their order
    */
   public static Optional<String> of(
       List<PodSet> podSets,
       NamespaceLimits limits,
-      boolean refusesClaims,
+      List<DeviceCharge> devices,
       ResourceContext context) {
-    ResourceValidation resourceValidation = new ResourceValidation(limits, refusesClaims);
-    for (PodSet podSet : podSets) {
-      resourceValidation.validate(podSet, PodRequests.of(podSet.template(), limits, context));
+    ResourceValidation resourceValidation = new ResourceValidation(limits);
+    for (int i = 0; i < podSets.size(); i++) {
+      PodSet podSet = podSets.get(i);
+      resourceValidation.validate(
+          podSet, PodRequests.of(podSet.template(), limits, context), devices.get(i));
     }
     return resourceValidation.found.isEmpty()
         ? Optional.empty()
         : Optional.of(String.join("; ", resourceValidation.found));
   }
 
-  private void validate(PodSet podSet, PodRequests pod) {
+  private void validate(PodSet podSet, PodRequests pod, DeviceCharge devices) {
     String place = "pod set " + podSet.name();
     podSet.template().problems().forEach(problem -> found.add(place + ": " + problem));
-    if (refusesClaims) {
-      podSet.template().resourceClaims().forEach(claim -> found.add(uncounted(place, claim)));
-    }
+    devices.defects().forEach(defect -> found.add(place + ": " + defect));
     for (Container container : pod.initContainers()) {
       validateContainer(place + ", init container " + container.name(), container.resources());
     }
@@ -66,11 +65,6 @@ public final class ResourceValidation {
     requestsWithinLimits(place + ", pod", pod.podLevel());
     Map<String, Long> total = pod.perPod();
     within(place + ", pod", total, total, limits.pod());
-  }
-
-  private static String uncounted(String place, String claim) {
-    return "%s: resource claim %s: quota does not count devices of resource claims"
-        .formatted(place, claim);
   }
 
   private void validateContainer(String place, ResourceNeeds needs) {

@@ -118,6 +118,15 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
                 .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
   }
 
+  @Override
+  public void devicesChanged(String namespace) {
+    resend(
+        workload ->
+            (namespace.isEmpty() || workload.id().namespace().equals(namespace))
+                && workload.spec().podSets().stream()
+                    .anyMatch(podSet -> podSet.template().mayUseDevices()));
+  }
+
   /** Submits the Workloads again after the allowed clusters changed. */
   public void avoidedClustersChanged() {
     resend(workload -> true);

@@ -28,6 +28,7 @@ import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.CachedWorkload.RequeueState;
+import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.PodRequests;
 import dev.sluice.workload.record.ResourceContext;
@@ -95,6 +96,7 @@ public final class WorkloadTranslator {
       Map<String, Integer> reclaimable,
       NamespaceLimits rules,
       List<Map<String, Long>> overheads,
+      List<DeviceCharge> devices,
       Set<String> avoided,
       boolean guaranteed,
       PreemptionRules preemption) {}
@@ -164,7 +166,7 @@ public final class WorkloadTranslator {
               admission -> new SchedulerEvent.WorkloadReserving(reserving(workload, admission)))
           .orElseGet(() -> released(workload));
     }
-    return mayQueue(workload)
+    return mayQueue(workload) && unresolvedDevices(workload).isEmpty()
         ? new SchedulerEvent.WorkloadPending(pending(workload))
         : released(workload);
   }
@@ -198,6 +200,32 @@ public final class WorkloadTranslator {
             .condition("QuotaReserved")
             .filter(condition -> KEEPS_OUT.contains(condition.reason()))
             .isEmpty();
+  }
+
+  /**
+   * Why quota can't count the devices of a Workload yet (docs/devices.md#unresolved); empty if it
+   * can, or never will.
+   */
+  public Optional<String> unresolvedDevices(CachedWorkload workload) {
+    if (!options.on(FeatureGate.KUEUE_DRA_INTEGRATION)) {
+      return Optional.empty();
+    }
+    List<String> found = new ArrayList<>(0);
+    for (PodSet podSet : workload.spec().podSets()) {
+      devices(workload.id().namespace(), podSet)
+          .unresolved()
+          .forEach(reason -> found.add("pod set " + podSet.name() + ": " + reason));
+    }
+    return found.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", found));
+  }
+
+  private DeviceCharge devices(String namespace, PodSet podSet) {
+    if (options.on(FeatureGate.KUEUE_DRA_INTEGRATION)) {
+      return context.devices(namespace, podSet.template());
+    }
+    return options.on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED)
+        ? DeviceCharge.uncounted(podSet.template())
+        : DeviceCharge.NONE;
   }
 
   private boolean isGated(CachedWorkload workload) {
@@ -317,6 +345,7 @@ public final class WorkloadTranslator {
             reclaimablePods(workload),
             ofNamespace,
             overheads(podSets),
+            podSets.stream().map(podSet -> devices(workload.id().namespace(), podSet)).toList(),
             avoided.apply(workload),
             PreemptibleLabels.isGuaranteed(workload.labels()),
             ofClass(workload));
@@ -325,11 +354,7 @@ public final class WorkloadTranslator {
       return known;
     }
     Optional<String> defect =
-        ResourceValidation.of(
-            podSets,
-            ofNamespace,
-            options.on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED),
-            context);
+        ResourceValidation.of(podSets, ofNamespace, shapeKey.devices(), context);
     ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
     resolvedShapes.put(shapeKey, resolvedShape);
     return resolvedShape;
@@ -348,18 +373,21 @@ public final class WorkloadTranslator {
 
   private RequestShape shape(ShapeKey shapeKey) {
     List<PodSetRequest> requests = new ArrayList<>(shapeKey.podSets().size());
-    for (PodSet podSet : shapeKey.podSets()) {
+    for (int i = 0; i < shapeKey.podSets().size(); i++) {
+      PodSet podSet = shapeKey.podSets().get(i);
+      DeviceCharge devices = shapeKey.devices().get(i);
       int count = remaining(podSet, shapeKey.reclaimable());
       SortedMap<String, Long> requested =
           PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod();
       SortedMap<String, Long> onNode = new TreeMap<>(requested);
+      onNode.keySet().removeAll(devices.replaced());
       onNode.replaceAll((resource, amount) -> Math.max(0, amount));
       requests.add(
           new PodSetRequest(
               podSet.name(),
               count,
               options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
-              transformer.of(requested),
+              devices.addedTo(transformer.of(requested)),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group(),
               options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)

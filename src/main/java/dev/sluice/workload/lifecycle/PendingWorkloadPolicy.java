@@ -26,6 +26,7 @@ final class PendingWorkloadPolicy {
 
   private static final String ADMISSION_GATED = "AdmissionGated";
   private static final String MISCONFIGURED = "Misconfigured";
+  private static final String DEVICES_UNRESOLVED = "DRAResourcesUnresolved";
   private static final String SUSPENDED = "Suspended";
   private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
 
@@ -112,6 +113,8 @@ final class PendingWorkloadPolicy {
       requeue("LocalQueueRestarted", "The LocalQueue was restarted");
     } else if (keptOut.equals("ClusterQueueStopped") && queueLookup.cluster() == QueueState.OPEN) {
       requeue("ClusterQueueRestarted", "The ClusterQueue was restarted");
+    } else if (keptOut.equals(DEVICES_UNRESOLVED) && queueLookup.unresolvedDevices().isEmpty()) {
+      requeue("DRAResourcesResolved", "The devices of the workload can be counted");
     }
   }
 
@@ -123,9 +126,9 @@ final class PendingWorkloadPolicy {
   }
 
   /**
-   * Writes reasons for waiting that the engine doesn't know: admission gates, no queue name, and
-   * what a gated Workload, which the engine doesn't have, waits for besides. The engine reports all
-   * other reasons.
+   * Writes reasons for waiting that the engine doesn't know: admission gates, no queue name,
+   * devices that can't be counted yet, and what a gated Workload, which the engine doesn't have,
+   * waits for besides. The engine reports all other reasons.
    */
   private void explainExclusion() {
     String gates = gates();
@@ -137,12 +140,24 @@ final class PendingWorkloadPolicy {
       patch.dropReservation(MISCONFIGURED, "The workload names no LocalQueue");
     } else if (!gates.isEmpty()) {
       explainGates(gates, known);
+    } else if (queueLookup.unresolvedDevices().isPresent()) {
+      explainDevices(queueLookup.unresolvedDevices().get());
+    } else if (known.equals(DEVICES_UNRESOLVED)) {
+      evaluateAnew();
     } else if (known.equals(ADMISSION_GATED)) {
       evaluateAnew();
       eventSpec.add(new EventSpec(false, "AdmissionGateCleared", "No admission gate is left"));
     } else if (known.equals(Evictions.DEACTIVATED)
         || (options.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
       evaluateAnew();
+    }
+  }
+
+  /** What keeps a Workload out of the queue already, such as a back-off, stays. */
+  private void explainDevices(String message) {
+    patch.dropReservation(DEVICES_UNRESOLVED, message);
+    if (falseReason("Requeued").isEmpty()) {
+      patch.condition("Requeued", false, DEVICES_UNRESOLVED, message);
     }
   }
 

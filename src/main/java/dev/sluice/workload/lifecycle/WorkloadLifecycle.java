@@ -140,6 +140,25 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     executor.execute(() -> store.reservingIn(clusterQueue).forEach(this::reconcileIfNeeded));
   }
 
+  /**
+   * Reconciles the Workloads whose devices may count otherwise now.
+   *
+   * @param namespace of these Workloads; empty: all namespaces
+   */
+  public void devicesChanged(String namespace) {
+    executor.execute(
+        () -> {
+          for (CachedWorkload workload : store.all()) {
+            if ((namespace.isEmpty() || workload.id().namespace().equals(namespace))
+                && !workload.quotaReserved()
+                && workload.spec().podSets().stream()
+                    .anyMatch(podSet -> podSet.template().mayUseDevices())) {
+              reconcileIfNeeded(workload);
+            }
+          }
+        });
+  }
+
   /** Reconciles a Workload on the executor, unless the policy has no result for it. */
   private void reconcileIfNeeded(CachedWorkload workload) {
     if (!mayAct()) {

@@ -20,6 +20,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -34,13 +35,20 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private final SharedIndexInformer<RuntimeClass> runtimeClasses;
   private final Map<String, NamespaceLimits> rules = new ConcurrentHashMap<>();
   private final Map<String, Map<String, Long>> overheads = new ConcurrentHashMap<>();
+  private final BiFunction<String, PodTemplate, DeviceCharge> devices;
   private final List<ResourceContext.Listener> listeners = new CopyOnWriteArrayList<>();
 
   /**
    * Creates a context with informers of {@code client}, not started yet; {@code informers} restarts
    * them.
+   *
+   * @param devices what quota counts of the devices of a pod, by namespace and template
    */
-  public KubernetesResourceContext(KubernetesClient client, InformerSupervisor informerSupervisor) {
+  public KubernetesResourceContext(
+      KubernetesClient client,
+      InformerSupervisor informerSupervisor,
+      BiFunction<String, PodTemplate, DeviceCharge> devices) {
+    this.devices = devices;
     limitRanges = client.limitRanges().inAnyNamespace().runnableInformer(0);
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
     informerSupervisor.keep("limitranges", limitRanges);
@@ -72,6 +80,16 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   @Override
   public Map<String, Long> overhead(String runtimeClass) {
     return overheads.getOrDefault(runtimeClass, Map.of());
+  }
+
+  @Override
+  public DeviceCharge devices(String namespace, PodTemplate template) {
+    return devices.apply(namespace, template);
+  }
+
+  /** Tells the listeners that devices may count otherwise; empty: in all namespaces. */
+  public void devicesChanged(String namespace) {
+    listeners.forEach(listener -> listener.devicesChanged(namespace));
   }
 
   private void rulesChanged(String namespace) {

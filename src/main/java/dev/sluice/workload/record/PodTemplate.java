@@ -3,6 +3,7 @@ package dev.sluice.workload.record;
 import dev.sluice.core.model.NodeConstraints;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * The cached part of a pod template: everything that quota, limits and placement depend on.
@@ -14,11 +15,11 @@ import java.util.Map;
  * @param overhead overhead written in the template; empty when absent
  * @param runtimeClassName the RuntimeClass; empty when absent
  * @param nodeConstraints the nodes that the pods may run on
- * @param fingerprint a digest of containers, init containers and (see {@link
+ * @param fingerprint a digest of containers, init containers, resource claims and (see {@link
  *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
  * @param fingerprintWithoutTolerations the same without tolerations
- * @param resourceClaims names of the resource claims that the template creates or its containers
- *     use, sorted, without duplicates
+ * @param resourceClaims the resource claims that the template declares or its containers use,
+ *     sorted by name
  * @param problems parse errors, each naming field and value; usually empty
  */
 public record PodTemplate(
@@ -30,7 +31,7 @@ public record PodTemplate(
     NodeConstraints nodeConstraints,
     String fingerprint,
     String fingerprintWithoutTolerations,
-    List<String> resourceClaims,
+    List<Claim> resourceClaims,
     List<String> problems) {
 
   /**
@@ -47,6 +48,28 @@ public record PodTemplate(
   @Override
   public int hashCode() {
     return fingerprint.hashCode();
+  }
+
+  /**
+   * A resource claim of a pod.
+   *
+   * @param name the name within the pod
+   * @param template the ResourceClaimTemplate that each pod's claim is made from; empty if none
+   * @param claim the existing ResourceClaim that pods use; empty if none
+   */
+  public record Claim(String name, String template, String claim) {}
+
+  /** Whether pods have resource claims, or request resources that devices may stand behind. */
+  public boolean mayUseDevices() {
+    return !resourceClaims.isEmpty()
+        || Stream.of(containers, initContainers)
+            .flatMap(List::stream)
+            .map(Container::resources)
+            .flatMap(
+                needs ->
+                    Stream.concat(
+                        needs.requests().keySet().stream(), needs.limits().keySet().stream()))
+            .anyMatch(resource -> resource.indexOf('/') > 0);
   }
 
   /** Requests and limits, by resource. */

@@ -15,13 +15,13 @@ import java.util.TreeMap;
 
 /**
  * Digests of the part of a pod template that tells whether two templates run the same pods:
- * containers, init containers and tolerations. A job's template and the copy of it in a Workload
- * have equal digests however either was written: order of keys, absent against empty, quantities
- * ({@code 1} and {@code 1000m}), repeated environment variables (the last wins) and values that the
- * API server fills in by itself make no difference.
+ * containers, init containers, resource claims and tolerations. A job's template and the copy of it
+ * in a Workload have equal digests however either was written: order of keys, absent against empty,
+ * quantities ({@code 1} and {@code 1000m}), repeated environment variables (the last wins) and
+ * values that the API server fills in by itself make no difference.
  *
- * @param full of containers, init containers and tolerations
- * @param withoutTolerations of containers and init containers
+ * @param full of containers, init containers, resource claims and tolerations
+ * @param withoutTolerations of containers, init containers and resource claims
  */
 public record PodTemplateHash(String full, String withoutTolerations) {
 
@@ -36,6 +36,9 @@ public record PodTemplateHash(String full, String withoutTolerations) {
     ObjectNode pods = JsonNodeFactory.instance.objectNode();
     pods.set("initContainers", containers(podSpec.path("initContainers")));
     pods.set("containers", containers(podSpec.path("containers")));
+    if (!podSpec.path("resourceClaims").isEmpty()) {
+      pods.set("resourceClaims", podSpec.path("resourceClaims").deepCopy());
+    }
     String withoutTolerations = digest(canonical(pods));
     pods.set("tolerations", podSpec.path("tolerations").deepCopy());
     return new PodTemplateHash(digest(canonical(pods)), withoutTolerations);

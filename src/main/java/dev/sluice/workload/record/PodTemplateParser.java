@@ -9,9 +9,11 @@ import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PreferredNodes;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.record.PodTemplate.Claim;
 import dev.sluice.workload.record.PodTemplate.Container;
 import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -109,16 +111,28 @@ public final class PodTemplateParser {
     return List.copyOf(result);
   }
 
-  private static List<String> resourceClaims(JsonNode spec) {
-    SortedSet<String> names = new TreeSet<>();
-    addNames(spec.path("resourceClaims"), names);
-    addNames(spec.path("resources").path("claims"), names);
+  /** The claims of a pod, given as its {@code spec}: those that it declares or only uses. */
+  public static List<Claim> resourceClaims(JsonNode spec) {
+    List<Claim> claims = new ArrayList<>(0);
+    SortedSet<String> used = new TreeSet<>();
+    addNames(spec.path("resources").path("claims"), used);
     for (String field : List.of("containers", "initContainers")) {
       for (JsonNode container : spec.path(field)) {
-        addNames(container.path("resources").path("claims"), names);
+        addNames(container.path("resources").path("claims"), used);
       }
     }
-    return List.copyOf(names);
+    for (JsonNode claim : spec.path("resourceClaims")) {
+      String name = claim.path("name").asText("");
+      used.remove(name);
+      claims.add(
+          new Claim(
+              name,
+              claim.path("resourceClaimTemplateName").asText(""),
+              claim.path("resourceClaimName").asText("")));
+    }
+    used.forEach(name -> claims.add(new Claim(name, "", "")));
+    claims.sort(Comparator.comparing(Claim::name));
+    return List.copyOf(claims);
   }
 
   private static void addNames(JsonNode claims, SortedSet<String> names) {

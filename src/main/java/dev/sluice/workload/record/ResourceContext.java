@@ -28,13 +28,28 @@ public interface ResourceContext {
    */
   Map<String, Long> overhead(String runtimeClass);
 
+  /**
+   * What quota counts of the devices of one pod of this template. Where devices are not counted,
+   * each claim is a defect.
+   */
+  default DeviceCharge devices(String namespace, PodTemplate template) {
+    return DeviceCharge.uncounted(template);
+  }
+
   /** Listener for changes, called from any thread. */
   interface Listener {
 
     /** Called when the limits of this namespace changed. */
-    void rulesChanged(String namespace);
+    default void rulesChanged(String namespace) {}
 
     /** Called when the overhead of this RuntimeClass changed. */
-    void overheadChanged(String runtimeClass);
+    default void overheadChanged(String runtimeClass) {}
+
+    /**
+     * Called when devices may count otherwise.
+     *
+     * @param namespace of the Workloads that are concerned; empty: all namespaces
+     */
+    default void devicesChanged(String namespace) {}
   }
 }

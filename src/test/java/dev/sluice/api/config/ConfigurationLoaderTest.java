@@ -536,8 +536,26 @@ class ConfigurationLoaderTest {
             + " of another resource than pods",
         "resources: {transformations: [{input: a}, {input: a}]} |"
             + " resources.transformations[1].input | \"a\" is given twice",
-        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} |"
-            + " resources.deviceClassMappings | not supported yet",
+        "resources: {deviceClassMappings: [{deviceClassNames: [b]}]} |"
+            + " resources.deviceClassMappings[0].name | is missing",
+        "resources: {deviceClassMappings: [{name: pods, deviceClassNames: [b]}]} |"
+            + " resources.deviceClassMappings[0].name | \"pods\" is not allowed",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: []}]} |"
+            + " resources.deviceClassMappings[0].deviceClassNames | \"0 names\" is not allowed;"
+            + " allowed: 1 to 8",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b, b]}]} |"
+            + " resources.deviceClassMappings[0].deviceClassNames | \"b, b\" is not allowed",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: ['b c']}]} |"
+            + " resources.deviceClassMappings[0].deviceClassNames | \"b c\" is not allowed",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}, {name: a,"
+            + " deviceClassNames: [c]}]} | resources.deviceClassMappings[1].name | \"a\" is given"
+            + " twice",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}, {name: c,"
+            + " deviceClassNames: [b]}]} | resources.deviceClassMappings[1].deviceClassNames |"
+            + " \"b\" is in another mapping",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{}]}]} |"
+            + " resources.deviceClassMappings[0].sources | needs the feature gate"
+            + " KueueDRAIntegrationPartitionableDevices",
         "objectRetentionPolicies: {workloads: {afterFinished: 1}} |"
             + " objectRetentionPolicies.workloads.afterFinished | 1 is not allowed",
         "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
@@ -905,8 +923,8 @@ class ConfigurationLoaderTest {
             .collect(Collectors.joining(", ", "featureGates: {", "}"));
 
     assertThat(load(gates).featureGates()).isEqualTo(FeatureGates.DEFAULT);
-    assertThat(FeatureGates.missingDefaults()).contains("KueueDRAIntegration");
-    assertThat(FeatureGates.DEFAULT.enabled(FeatureGate.KUEUE_DRA_INTEGRATION)).isFalse();
+    assertThat(FeatureGates.missingDefaults()).doesNotContain("KueueDRAIntegration");
+    assertThat(FeatureGates.DEFAULT.enabled(FeatureGate.KUEUE_DRA_INTEGRATION)).isTrue();
   }
 
   private static Configuration load(String yaml) throws ConfigurationException {

@@ -15,8 +15,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResourceClaimsTest {
 
   private static final TranslationOptions CLAIMS_PASS =
-      TranslationOptions.DEFAULT.with(
-          FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED, false);
+      TranslationOptions.DEFAULT
+          .with(FeatureGate.KUEUE_DRA_INTEGRATION, false)
+          .with(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED, false);
 
   private static Optional<String> defect(TranslationOptions rules, String... podSpecs) {
     StringBuilder podSets = new StringBuilder();

@@ -717,7 +717,8 @@ class WorkloadTranslatorTest {
                             true,
                             "",
                             Map.of("example.com/credits", BigDecimal.valueOf(10)))),
-                    Map.of()),
+                    Map.of(),
+                    List.of()),
                 Optional.empty(),
                 false));
     String template =

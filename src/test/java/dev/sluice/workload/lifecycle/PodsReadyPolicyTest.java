@@ -64,8 +64,8 @@ class PodsReadyPolicyTest {
             QueueState.OPEN,
             Optional.empty(),
             StartRules.of(
-                Map.of(
-                    QueueAnnotations.START_TIMEOUT, "5m", QueueAnnotations.START_BACKOFF, "2m")));
+                Map.of(QueueAnnotations.START_TIMEOUT, "5m", QueueAnnotations.START_BACKOFF, "2m")),
+            Optional.empty());
 
     assertThat(at(299, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(300));
     for (int before : new int[] {1, 2, 9}) {

@@ -239,7 +239,9 @@ class ResourcesIT {
       api.awaitCondition("Workload", held, "QuotaReserved", "False Misconfigured");
       assertThat(operator.isAlive()).isTrue();
     }
-    String gate = "featureGates: {KueueDRARejectWorkloadsWhenDRADisabled: false}\n";
+    String gate =
+        "featureGates: {KueueDRAIntegration: false, KueueDRARejectWorkloadsWhenDRADisabled:"
+            + " false}\n";
     try (LocalOperator operator = operator("operator-of-passing-claims", controlPlane, gate)) {
       api.awaitCondition("Workload", held, "Admitted", "True Admitted");
       assertThat(operator.isAlive()).isTrue();

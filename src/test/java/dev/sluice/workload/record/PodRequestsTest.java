@@ -255,7 +255,10 @@ class PodRequestsTest {
             limitRange("{type: Pod, max: {memory: 10}}"));
     assertThat(
             ResourceValidation.of(
-                podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
+                podSets("containers: [{name: a, " + resources + "}]"),
+                rules,
+                List.of(DeviceCharge.NONE),
+                NOTHING))
         .get()
         .asString()
         .contains("pod set main")
@@ -268,7 +271,7 @@ class PodRequestsTest {
             ResourceValidation.of(
                 podSets("containers: [{name: a, resources: {requests: {cpu: 4}}}]"),
                 rules(limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 4}}")),
-                true,
+                List.of(DeviceCharge.NONE),
                 NOTHING))
         .isEmpty();
   }

@@ -45,6 +45,8 @@ class PodTemplateHashTest {
             + " 1Gi}}}]}",
         "{containers: [{name: a, image: 'x:1', imagePullPolicy: Always,"
             + " resources: {requests: {cpu: '1', memory: 1Gi}}}]}",
+        "{resourceClaims: [{name: gpu, resourceClaimTemplateName: two}], containers: [{name: a,"
+            + " image: 'x:1', resources: {requests: {cpu: '1', memory: 1Gi}}}]}",
       })
   void differentTemplates(String other) throws JsonProcessingException {
     assertThat(of(other).full()).isNotEqualTo(of(BASE).full());

@@ -1,0 +1,22 @@
+package dev.sluice.workload.devices;
+
+import java.util.List;
+
+/**
+ * A request of a resource claim.
+ *
+ * @param name the name within the claim
+ * @param deviceClass the name of the DeviceClass; empty when the request names none
+ * @param count the number of devices, at least 0
+ * @param adminAccess whether it only watches devices that others use
+ * @param selectors the expressions in CEL that each device must meet; a selector of another kind is
+ *     an empty text, which no device meets
+ * @param problem why the number of devices can't be told; empty if it is {@code count}
+ */
+record DeviceRequest(
+    String name,
+    String deviceClass,
+    long count,
+    boolean adminAccess,
+    List<String> selectors,
+    String problem) {}
