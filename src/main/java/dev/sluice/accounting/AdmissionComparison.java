@@ -155,13 +155,13 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
         .isPresent();
   }
 
-  private static Optional<String> excess(Charge charge, Collection<PodRecord> pods) {
+  private Optional<String> excess(Charge charge, Collection<PodRecord> pods) {
     SortedMap<String, Long> sum = new TreeMap<>();
-    pods.forEach(
-        pod ->
-            pod.amounts()
-                .counted()
-                .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add)));
+    for (PodRecord pod : pods) {
+      requests
+          .withDevices(pod.namespace(), pod.amounts().claims(), pod.amounts().counted())
+          .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+    }
     for (Map.Entry<String, Long> used : sum.entrySet()) {
       String resource = used.getKey();
       Long allowed = charge.amounts().get(resource);

@@ -34,9 +34,11 @@ public record PodRecord(
    * What a pod requests, by resource: in thousandths for cpu, in whole units otherwise.
    *
    * @param requested as it is written, as nodes count it, without the pod itself
-   * @param counted as quota counts it
+   * @param counted as quota counts it, without devices of resource claims
+   * @param claims the names of its ResourceClaims as far as they exist
    */
-  public record Amounts(SortedMap<String, Long> requested, SortedMap<String, Long> counted) {}
+  public record Amounts(
+      SortedMap<String, Long> requested, SortedMap<String, Long> counted, List<String> claims) {}
 
   /**
    * Whether a pod may run.

@@ -44,7 +44,7 @@ public final class PodRecordParser {
         names.of(metadata.path("namespace").asText()),
         metadata.path("name").asText(),
         names.of(spec.path("nodeName").asText()),
-        amounts(spec),
+        amounts(pod),
         owners.of(controllers(metadata)),
         eligibility(metadata, spec),
         deletion(metadata));
@@ -56,13 +56,15 @@ public final class PodRecordParser {
     return phase.equals("Succeeded") || phase.equals("Failed");
   }
 
-  private PodRecord.Amounts amounts(JsonNode spec) {
+  private PodRecord.Amounts amounts(JsonNode pod) {
+    JsonNode spec = pod.path("spec");
     SortedMap<String, Long> requested = PodTemplateParser.requests(spec, UnaryOperator.identity());
     SortedMap<String, Long> charged =
         requests.hasInjected(spec)
             ? PodTemplateParser.requests(spec, requests::charged)
             : requested;
-    return amounts.of(new PodRecord.Amounts(requested, requests.counted(charged)));
+    return amounts.of(
+        new PodRecord.Amounts(requested, requests.counted(charged), requests.claims(pod)));
   }
 
   private static List<Owner> controllers(JsonNode metadata) {

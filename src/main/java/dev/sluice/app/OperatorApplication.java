@@ -128,7 +128,7 @@ public final class OperatorApplication implements AutoCloseable {
         configuration.ledger().enabled()
             ? Optional.of(new LedgerModule(context, workloads))
             : Optional.empty();
-    AccountingModule accounting = new AccountingModule(context, workloads);
+    AccountingModule accounting = new AccountingModule(context, informers, workloads);
     SchedulerModule scheduler =
         new SchedulerModule(context, metrics, informers, workloads, accounting);
     ledger.ifPresent(module -> module.connect(scheduler));

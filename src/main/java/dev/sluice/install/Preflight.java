@@ -393,8 +393,8 @@ public final class Preflight {
           Severity.TODO,
           "cert-manager",
           ("Certificate %s writes Secret %s. Leave it to cert-manager"
-               + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl"
-               + " -n %s delete certificate %s && kubectl -n %s delete secret %s")
+                  + " (certificates.certManager.enabled=true in the chart), or take it over: kubectl"
+                  + " -n %s delete certificate %s && kubectl -n %s delete secret %s")
               .formatted(each, name, namespace, each, namespace, name));
     }
     if (secret != null && certificates.isEmpty()) {

@@ -72,14 +72,14 @@ public enum FeatureGate {
   HIGH_MAX_PARALLELISM_WITHIN_RECONCILE("HighMaxParallelismWithinReconcile", true, BETA, EITHER),
   KUEUE_DRA_DEVICE_FEASIBILITY(
       "KueueDRADeviceFeasibility", false, ALPHA, OFF, "KueueDRAIntegration"),
-  KUEUE_DRA_DEVICE_TAINTS("KueueDRADeviceTaints", false, ALPHA, OFF, "KueueDRAIntegration"),
+  KUEUE_DRA_DEVICE_TAINTS("KueueDRADeviceTaints", false, ALPHA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, EITHER),
   KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY(
       "KueueDRAIntegrationConsumableCapacity", false, ALPHA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE(
-      "KueueDRAIntegrationExtendedResource", true, BETA, OFF, "KueueDRAIntegration"),
+      "KueueDRAIntegrationExtendedResource", true, BETA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES(
-      "KueueDRAIntegrationPartitionableDevices", true, BETA, OFF, "KueueDRAIntegration"),
+      "KueueDRAIntegrationPartitionableDevices", true, BETA, EITHER, "KueueDRAIntegration"),
   KUEUE_DRA_PRIORITIZED_LIST("KueueDRAPrioritizedList", false, ALPHA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED(
       "KueueDRARejectWorkloadsWhenDRADisabled", true, BETA, EITHER),

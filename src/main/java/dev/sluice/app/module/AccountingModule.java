@@ -41,8 +41,11 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Admission;
 import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.record.WorkloadLister;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -57,6 +60,7 @@ import org.jspecify.annotations.Nullable;
 public final class AccountingModule implements OperatorModule {
 
   private static final int WRITES_AT_A_TIME = 16;
+  private static final Duration CLAIM_BATCH = Duration.ofSeconds(1);
 
   private final OperatorContext context;
   private final WorkloadLister workloads;
@@ -66,6 +70,7 @@ public final class AccountingModule implements OperatorModule {
   private final AttendedKinds attended;
   private final PodAdmissionLookup lookup;
   private final PodAccountingMetrics metrics;
+  private final Set<String> withNewClaims = ConcurrentHashMap.newKeySet();
   private volatile Consumer<WorkloadId> released = workload -> {};
   private volatile Consumer<CachedWorkload> emptied = workload -> {};
   private volatile Predicate<CachedWorkload> jobExists = workload -> false;
@@ -74,10 +79,12 @@ public final class AccountingModule implements OperatorModule {
   private volatile boolean leading;
 
   /** Connected to the Workloads that {@code workloads} reads. */
-  public AccountingModule(OperatorContext context, WorkloadModule workloads) {
+  public AccountingModule(
+      OperatorContext context, InformerModule informers, WorkloadModule workloads) {
     this.context = context;
     this.workloads = workloads.cache();
-    AdmittedRequests requests = context.options().admittedRequests();
+    AdmittedRequests requests =
+        context.options().admittedRequests().counting(informers.claimedDevices());
     parser = new PodRecordParser(requests);
     AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
@@ -100,6 +107,21 @@ public final class AccountingModule implements OperatorModule {
             context.workQueues());
     lookup = new PodAdmissionLookup(accounts, parser, requests, prevention(freshPods));
     workloads.reflector().listen(accounts);
+    informers.whenClaimAppears(this::claimAppeared);
+  }
+
+  /** Pods may have claims that are read after them. Many appear at a time, and are one look. */
+  private void claimAppeared(String namespace) {
+    if (enabled() && withNewClaims.add(namespace)) {
+      context.schedule(
+          CLAIM_BATCH,
+          () -> {
+            withNewClaims.remove(namespace);
+            accounts.all().stream()
+                .filter(account -> account.namespace().equals(namespace))
+                .forEach(this::changed);
+          });
+    }
   }
 
   private Optional<PodPrevention> prevention(FreshPods freshPods) {

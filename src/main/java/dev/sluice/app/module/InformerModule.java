@@ -5,10 +5,15 @@ import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.queues.cache.AuxiliaryInformers;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.devices.ClaimedDevices;
 import dev.sluice.workload.devices.DeviceReader;
+import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.KubernetesResourceContext;
+import dev.sluice.workload.record.PodTemplate;
 import dev.sluice.workload.record.ResourceContext;
 import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -26,8 +31,9 @@ public final class InformerModule implements OperatorModule {
   private final LocalClusters localClusters = new LocalClusters(caches);
   private final AuxiliaryInformers informers;
   private final KubernetesResourceContext resources;
-  private final DeviceReader devices;
+  private final Optional<DeviceReader> devices;
   private final OperatorContext context;
+  private volatile Consumer<String> claimAppeared = namespace -> {};
   private CompletableFuture<Void> informersListed = new CompletableFuture<>();
   private CompletableFuture<Void> resourcesListed = new CompletableFuture<>();
   private CompletableFuture<Void> devicesListed = CompletableFuture.completedFuture(null);
@@ -37,9 +43,11 @@ public final class InformerModule implements OperatorModule {
     informers = new AuxiliaryInformers(context.client(), caches, context.informers());
     this.context = context;
     devices =
-        new DeviceReader(
-            context.reflectors(), context.configuration().resources(), this::devicesChanged);
-    resources = new KubernetesResourceContext(context.client(), context.informers(), devices::of);
+        countsDevices()
+            ? Optional.of(
+                new DeviceReader(context.reflectors(), deviceOptions(), new DeviceListener()))
+            : Optional.empty();
+    resources = new KubernetesResourceContext(context.client(), context.informers(), this::devices);
   }
 
   /** The informer caches of this cluster, which all modules share. */
@@ -61,12 +69,42 @@ public final class InformerModule implements OperatorModule {
   public void beginListing() {
     informersListed = informers.start();
     resourcesListed = resources.start();
-    if (context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION) && devices.isNeeded()) {
-      devicesListed =
-          CompletableFuture.supplyAsync(this::servesDevices, context.executor())
-              .thenCompose(
-                  served -> served ? devices.start() : CompletableFuture.completedFuture(null));
-    }
+    devices.ifPresent(
+        reader ->
+            devicesListed =
+                CompletableFuture.supplyAsync(this::servesDevices, context.executor())
+                    .thenCompose(
+                        served ->
+                            served ? reader.start() : CompletableFuture.completedFuture(null)));
+  }
+
+  private boolean countsDevices() {
+    return context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION)
+        && !context.configuration().resources().deviceClasses().isEmpty();
+  }
+
+  private DeviceReader.Options deviceOptions() {
+    return new DeviceReader.Options(
+        context.configuration().resources(),
+        context.configuration().podAccounting().isOn(),
+        context.isEnabled(FeatureGate.KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE),
+        context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_TAINTS));
+  }
+
+  private DeviceCharge devices(String namespace, PodTemplate template) {
+    return devices
+        .map(reader -> reader.of(namespace, template))
+        .orElseGet(() -> DeviceCharge.uncounted(template));
+  }
+
+  /** From now on this is called with the namespace in which a claim of devices appeared. */
+  void whenClaimAppears(Consumer<String> listener) {
+    claimAppeared = listener;
+  }
+
+  /** The devices of claims that exist. */
+  ClaimedDevices claimedDevices() {
+    return devices.<ClaimedDevices>map(reader -> reader).orElse(ClaimedDevices.NONE);
   }
 
   /** Whether the API server has devices at all; a later version of it may, after a restart. */
@@ -78,8 +116,23 @@ public final class InformerModule implements OperatorModule {
     return served;
   }
 
-  private void devicesChanged(String namespace) {
-    resources.devicesChanged(namespace);
+  /** Passes on what the reader of devices says, which is read after the constructor returned. */
+  private final class DeviceListener implements DeviceReader.Listener {
+
+    @Override
+    public void devicesChanged(String namespace) {
+      resources.devicesChanged(namespace);
+    }
+
+    @Override
+    public void claimAppeared(String namespace) {
+      claimAppeared.accept(namespace);
+    }
+
+    @Override
+    public void schedule(Duration delay, Runnable task) {
+      context.schedule(delay, task);
+    }
   }
 
   /** From now on this is called with the namespace in which devices may count otherwise. */
@@ -102,8 +155,8 @@ public final class InformerModule implements OperatorModule {
 
   @Override
   public void close() {
+    devices.ifPresent(DeviceReader::close);
     try (resources;
-        devices;
         informers) {
       // The resources are closed in reverse order.
     }

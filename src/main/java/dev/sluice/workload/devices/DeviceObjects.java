@@ -6,5 +6,11 @@ import java.util.Optional;
 interface DeviceObjects {
 
   /** The ResourceClaimTemplate of this name, if it exists. */
-  Optional<ClaimTemplate> template(String namespace, String name);
+  Optional<ClaimSpec> template(String namespace, String name);
+
+  /** The DeviceClass of this name, if it exists. */
+  Optional<DeviceClass> deviceClass(String name);
+
+  /** The devices that the cluster has now. */
+  DeviceInventory devices();
 }

@@ -6,61 +6,167 @@ import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.kube.reflect.Store;
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
 
-/**
- * Reads what the devices of pods depend on, and counts them. Nothing is read while no device class
- * is mapped: each claim is a defect then.
- */
-public final class DeviceReader implements AutoCloseable {
+/** Reads what the devices of pods depend on, and counts them. */
+public final class DeviceReader implements ClaimedDevices, AutoCloseable {
 
   /** The group and version whose objects are read; a cluster that lacks it has no devices. */
   public static final String API = "/apis/resource.k8s.io/v1";
 
+  private static final String CLAIMS = "resourceclaims";
+  private static final String CLASSES = "deviceclasses";
+  private static final String SLICES = "resourceslices";
   private static final String TEMPLATES = "resourceclaimtemplates";
 
-  private final boolean mapped;
-  private final Store<ClaimTemplate> templates = new Store<>(ClaimTemplate::of);
+  /** Drivers publish many slices at a time: what follows from them is worked out once. */
+  private static final Duration BATCH = Duration.ofSeconds(1);
+
+  private final Options options;
+  private final Store<ClaimSpec> claimStore = new Store<>(ClaimSpec::ofClaim);
+  private final Store<DeviceClass> classStore = new Store<>(DeviceClass::of);
+  private final Store<DeviceSlice> sliceStore = new Store<>(DeviceSlice::of);
+  private final Store<ClaimSpec> templateStore = new Store<>(ClaimSpec::ofTemplate);
+  private final Listener listener;
+  private final DeviceSelectors selectors = new DeviceSelectors();
   private final DeviceCounting counting;
   private final List<Reflector<?>> reflectors;
+  private final AtomicBoolean scheduled = new AtomicBoolean();
+  private volatile ExtendedResources extended = ExtendedResources.NONE;
+  private volatile DeviceInventory inventory;
 
   /**
-   * Reads nothing yet.
+   * What is read and counted.
    *
    * @param resources says which device classes are mapped
-   * @param changed is called with a namespace in which devices may count otherwise; empty: in all
+   * @param podsCounted whether claims that exist are read as well
+   * @param extendedResources whether devices stand behind resources that pods request
+   * @param taints whether devices with taints that a request doesn't tolerate are left out
    */
-  public DeviceReader(Reflectors reflectors, Resources resources, Consumer<String> changed) {
-    mapped = !resources.deviceClasses().isEmpty();
-    counting = new DeviceCounting(templates::find, resources.deviceClasses());
-    this.reflectors = List.of(reflectors.of(TEMPLATES, API + "/" + TEMPLATES, templates));
-    templates.observe(
+  public record Options(
+      Resources resources, boolean podsCounted, boolean extendedResources, boolean taints) {}
+
+  /** Is told of changes. */
+  public interface Listener {
+
+    /** Devices may count otherwise in this namespace; empty: in all namespaces. */
+    void devicesChanged(String namespace);
+
+    /** A claim appeared in this namespace: pods that use it may count otherwise. */
+    void claimAppeared(String namespace);
+
+    /** Runs a task later, on any thread. */
+    void schedule(Duration delay, Runnable task);
+  }
+
+  /** Reads nothing yet. */
+  public DeviceReader(Reflectors reflectors, Options options, Listener listener) {
+    this.options = options;
+    this.listener = listener;
+    inventory = new DeviceInventory(List.of(), selectors, options.taints());
+    counting = new DeviceCounting(new Read(), selectors, options.resources().deviceClasses());
+    this.reflectors =
+        Stream.of(
+                reflector(reflectors, TEMPLATES, templateStore),
+                reflector(reflectors, CLASSES, classStore),
+                reflector(reflectors, SLICES, sliceStore),
+                reflector(reflectors, CLAIMS, claimStore))
+            .limit(options.podsCounted() ? 4 : 3)
+            .toList();
+    templateStore.observe(
         (before, after) -> {
-          ClaimTemplate template = after == null ? Objects.requireNonNull(before) : after;
-          if (!Optional.ofNullable(before).equals(Optional.ofNullable(after))) {
-            changed.accept(template.namespace());
+          if (!Objects.equals(before, after)) {
+            listener.devicesChanged(
+                (after == null ? Objects.requireNonNull(before) : after).namespace());
+          }
+        });
+    classStore.observe(
+        (before, after) -> {
+          if (!Objects.equals(before, after)) {
+            update();
+          }
+        });
+    sliceStore.observe((before, after) -> update());
+    claimStore.observe(
+        (before, after) -> {
+          if (before == null && after != null) {
+            listener.claimAppeared(after.namespace());
           }
         });
   }
 
-  /** Whether anything has to be read. */
-  public boolean isNeeded() {
-    return mapped;
+  private static Reflector<?> reflector(Reflectors reflectors, String plural, Store<?> store) {
+    return reflectors.of(plural, API + "/" + plural, store);
+  }
+
+  private void update() {
+    if (scheduled.compareAndSet(false, true)) {
+      listener.schedule(
+          BATCH,
+          () -> {
+            scheduled.set(false);
+            refresh();
+            listener.devicesChanged("");
+          });
+    }
+  }
+
+  /** Takes over the classes and slices that are known now. */
+  private void refresh() {
+    inventory = new DeviceInventory(sliceStore.all().toList(), selectors, options.taints());
+    if (options.extendedResources()) {
+      extended = counting.extended(classStore.all().toList());
+    }
+  }
+
+  /** The objects as they were last read. */
+  private final class Read implements DeviceObjects {
+
+    @Override
+    public Optional<ClaimSpec> template(String namespace, String name) {
+      return templateStore.find(namespace, name);
+    }
+
+    @Override
+    public Optional<DeviceClass> deviceClass(String name) {
+      return classStore.find(name);
+    }
+
+    @Override
+    public DeviceInventory devices() {
+      return inventory;
+    }
   }
 
   /** Begins to read; completes when all objects are listed. */
   public CompletableFuture<Void> start() {
     return CompletableFuture.allOf(
-        reflectors.stream().map(Reflector::start).toArray(CompletableFuture[]::new));
+            reflectors.stream().map(Reflector::start).toArray(CompletableFuture[]::new))
+        .thenRun(this::refresh);
   }
 
   /** What quota counts of the devices of one pod of a template. */
   public DeviceCharge of(String namespace, PodTemplate template) {
-    return mapped ? counting.of(namespace, template) : DeviceCharge.uncounted(template);
+    return counting.of(namespace, template, extended);
+  }
+
+  @Override
+  public SortedMap<String, Long> of(String namespace, String claim) {
+    return claimStore.find(namespace, claim).map(counting::of).orElseGet(TreeMap::new);
+  }
+
+  @Override
+  public Set<String> resources() {
+    return counting.resources();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.sluice.workload.devices;
 
+import dev.sluice.core.model.Toleration;
 import java.util.List;
 
 /**
@@ -11,6 +12,7 @@ import java.util.List;
  * @param adminAccess whether it only watches devices that others use
  * @param selectors the expressions in CEL that each device must meet; a selector of another kind is
  *     an empty text, which no device meets
+ * @param tolerations the taints that the devices may have
  * @param problem why the number of devices can't be told; empty if it is {@code count}
  */
 record DeviceRequest(
@@ -19,4 +21,5 @@ record DeviceRequest(
     long count,
     boolean adminAccess,
     List<String> selectors,
+    List<Toleration> tolerations,
     String problem) {}

@@ -3,6 +3,8 @@ package dev.sluice.workload.feed;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.Resources.Transformation;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.workload.devices.ClaimedDevices;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.NamespaceLimits;
@@ -12,6 +14,7 @@ import dev.sluice.workload.record.PodTemplate.Container;
 import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import dev.sluice.workload.record.PodTemplateParser;
 import dev.sluice.workload.record.ResourceContext;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,6 +36,7 @@ public final class AdmittedRequests {
   private final ResourceTransformer transformer;
   private final boolean ignoresUndeclared;
   private final Map<String, Map<String, Long>> injected;
+  private final ClaimedDevices devices;
 
   /**
    * Counts as quota does.
@@ -48,9 +52,59 @@ public final class AdmittedRequests {
       List<Transformation> transformations,
       boolean ignoresUndeclared,
       Map<String, Map<String, Long>> injected) {
-    this.transformer = new ResourceTransformer(excludedPrefixes, transformations);
+    this(
+        new ResourceTransformer(excludedPrefixes, transformations),
+        ignoresUndeclared,
+        Map.copyOf(injected),
+        ClaimedDevices.NONE);
+  }
+
+  private AdmittedRequests(
+      ResourceTransformer transformer,
+      boolean ignoresUndeclared,
+      Map<String, Map<String, Long>> injected,
+      ClaimedDevices devices) {
+    this.transformer = transformer;
     this.ignoresUndeclared = ignoresUndeclared;
-    this.injected = Map.copyOf(injected);
+    this.injected = injected;
+    this.devices = devices;
+  }
+
+  /** The same, with the devices of claims of existing pods. */
+  public AdmittedRequests counting(ClaimedDevices claimedDevices) {
+    return new AdmittedRequests(transformer, ignoresUndeclared, injected, claimedDevices);
+  }
+
+  /**
+   * The names of the ResourceClaims of an existing pod: those that it names, and those that its
+   * status says were made for it. Empty if devices aren't counted.
+   */
+  public List<String> claims(JsonNode pod) {
+    JsonNode declared = pod.path("spec").path("resourceClaims");
+    return declared.isEmpty() || devices == ClaimedDevices.NONE
+        ? List.of()
+        : Stream.concat(
+                declared.valueStream(),
+                pod.path("status").path("resourceClaimStatuses").valueStream())
+            .map(claim -> claim.path("resourceClaimName").asText(""))
+            .filter(claim -> !claim.isEmpty())
+            .distinct()
+            .toList();
+  }
+
+  /** The counted amounts of a pod with the devices of its claims, as far as these are known. */
+  public SortedMap<String, Long> withDevices(
+      String namespace, List<String> claims, SortedMap<String, Long> counted) {
+    if (claims.isEmpty()) {
+      return counted;
+    }
+    SortedMap<String, Long> result = new TreeMap<>(counted);
+    for (String claim : claims) {
+      devices
+          .of(namespace, claim)
+          .forEach((resource, amount) -> result.merge(resource, amount, ResourceAmounts::add));
+    }
+    return result;
   }
 
   /** Whether a pod has containers of those that webhooks add, or that are named so. */
@@ -104,6 +158,11 @@ public final class AdmittedRequests {
         .forEach(
             (resource, usage) ->
                 allowed.merge(resource, perPod(resource, usage, assignment.count()), Math::max));
+    if (!podSet.template().resourceClaims().isEmpty()
+        && Collections.disjoint(assignment.resourceUsage().keySet(), devices.resources())) {
+      // It was admitted while its devices were not counted.
+      devices.resources().forEach(resource -> allowed.put(resource, Long.MAX_VALUE));
+    }
     PodTemplate charged = charged(podSet.template());
     if (charged != podSet.template()) {
       // What isn't counted of the pods isn't allowed to others of them either.

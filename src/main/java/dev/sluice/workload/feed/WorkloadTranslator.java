@@ -380,14 +380,14 @@ public final class WorkloadTranslator {
       SortedMap<String, Long> requested =
           PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod();
       SortedMap<String, Long> onNode = new TreeMap<>(requested);
-      onNode.keySet().removeAll(devices.replaced());
+      onNode.keySet().removeAll(devices.replaced().keySet());
       onNode.replaceAll((resource, amount) -> Math.max(0, amount));
       requests.add(
           new PodSetRequest(
               podSet.name(),
               count,
               options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
-              devices.addedTo(transformer.of(requested)),
+              devices.addedTo(transformer.of(requested), requested),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group(),
               options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)

@@ -554,8 +554,17 @@ class ConfigurationLoaderTest {
             + " deviceClassNames: [b]}]} | resources.deviceClassMappings[1].deviceClassNames |"
             + " \"b\" is in another mapping",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{}]}]} |"
-            + " resources.deviceClassMappings[0].sources | needs the feature gate"
-            + " KueueDRAIntegrationPartitionableDevices",
+            + " resources.deviceClassMappings[0].sources[0].counter | is missing",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{capacity:"
+            + " {name: c}}]}]} | resources.deviceClassMappings[0].sources[0].capacity | not"
+            + " supported yet",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{counter:"
+            + " {name: C_1, driver: d, deviceSelector: {cel: {expression: 'true'}}}}]}]} |"
+            + " resources.deviceClassMappings[0].sources[0].counter.name | \"C_1\" is not allowed",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{counter:"
+            + " {name: c, driver: d}}]}]} |"
+            + " resources.deviceClassMappings[0].sources[0].counter.deviceSelector.cel.expression |"
+            + " is missing",
         "objectRetentionPolicies: {workloads: {afterFinished: 1}} |"
             + " objectRetentionPolicies.workloads.afterFinished | 1 is not allowed",
         "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
@@ -912,6 +921,22 @@ class ConfigurationLoaderTest {
           .isEqualTo(defaults.featureGates());
     }
     assertThat(FeatureGate.values()).hasSize(112);
+  }
+
+  @Test
+  void countersOfDevicesNeedTheirGate() throws Exception {
+    String yaml =
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b], sources: [{counter:"
+            + " {name: c, driver: d, deviceSelector: {cel: {expression: 'true'}}}}]}]}";
+    assertThat(problems(HEAD + yaml, "KueueDRAIntegrationPartitionableDevices=false"))
+        .singleElement()
+        .hasToString(
+            "resources.deviceClassMappings[0].sources: needs the feature gate"
+                + " KueueDRAIntegrationPartitionableDevices");
+    assertThat(load(yaml).resources().deviceClasses())
+        .containsExactly(
+            new Resources.DeviceClassMapping(
+                "a", List.of("b"), List.of(new Resources.DeviceCounter("c", "d", "true"))));
   }
 
   /** Files that spell out every gate come from whoever switches from Kueue 0.20. */

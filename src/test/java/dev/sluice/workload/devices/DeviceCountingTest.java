@@ -3,10 +3,12 @@ package dev.sluice.workload.devices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.config.Resources.DeviceClassMapping;
+import dev.sluice.api.config.Resources.DeviceCounter;
 import dev.sluice.workload.Templates;
 import dev.sluice.workload.record.DeviceCharge;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,19 +18,30 @@ class DeviceCountingTest {
 
   private static final String ONE = "{resourceClaims: [{name: c, resourceClaimTemplateName: t}]}";
 
+  private static final DeviceSelectors SELECTORS = new DeviceSelectors();
+
+  private static GivenDevices given(String... requests) {
+    return new GivenDevices(SELECTORS)
+        .template(
+            "{metadata: {name: t, namespace: team}, spec: {spec: {devices: {requests: [%s]}}}}"
+                .formatted(String.join(", ", requests)))
+        .withClass("{metadata: {name: gpu}}")
+        .withClass("{metadata: {name: large}}")
+        .withClass("{metadata: {name: nic}}");
+  }
+
+  private static DeviceCharge charge(
+      GivenDevices devices, String podSpec, DeviceClassMapping... mappings) {
+    DeviceCounting counting = new DeviceCounting(devices, SELECTORS, List.of(mappings));
+    return counting.of("team", Templates.podSpec(podSpec), counting.extended(devices.classes()));
+  }
+
   private static DeviceCharge charge(String podSpec, String... requests) {
-    ClaimTemplate template =
-        ClaimTemplate.of(
-            Templates.node(
-                "{metadata: {name: t, namespace: team}, spec: {spec: {devices: {requests: [%s]}}}}"
-                    .formatted(String.join(", ", requests))));
-    DeviceObjects objects = GivenDevices.templates(template);
-    return new DeviceCounting(
-            objects,
-            List.of(
-                new DeviceClassMapping("gpus", List.of("gpu", "large"), List.of()),
-                new DeviceClassMapping("nics", List.of("nic"), List.of())))
-        .of("team", Templates.podSpec(podSpec));
+    return charge(
+        given(requests),
+        podSpec,
+        new DeviceClassMapping("gpus", List.of("gpu", "large"), List.of()),
+        new DeviceClassMapping("nics", List.of("nic"), List.of()));
   }
 
   @Test
@@ -123,5 +136,136 @@ class DeviceCountingTest {
     assertThat(charge.defects()).isEmpty();
     assertThat(charge.unresolved())
         .containsExactly("resource claim c, ResourceClaimTemplate later: doesn't exist");
+  }
+
+  @Test
+  void missingClassIsAwaited() {
+    DeviceCharge charge =
+        charge(
+            given("{name: r, exactly: {deviceClassName: later}}"),
+            ONE,
+            new DeviceClassMapping("gpus", List.of("later"), List.of()));
+    assertThat(charge.unresolved())
+        .singleElement()
+        .satisfies(text -> assertThat(text).endsWith("DeviceClass later doesn't exist"));
+  }
+
+  private static final String SLICES =
+      "{spec: {driver: d.com, pool: {name: p, generation: 2, resourceSliceCount: 1}, devices: ["
+          + "{name: a, attributes: {size: {int: 1}}, consumesCounters: [{counterSet: s, counters:"
+          + " {memory: {value: 10Gi}, slots: {value: 1}}}]},"
+          + "{name: b, attributes: {size: {int: 2}}, consumesCounters: [{counterSet: s, counters:"
+          + " {memory: {value: 20Gi}}}, {counterSet: t, counters: {memory: {value: 512Mi}}}]},"
+          + "{name: c, attributes: {size: {int: 3}}, taints: [{key: k, effect: NoSchedule}]}]}}";
+
+  private static String sized(int least, int count) {
+    return "{name: r, exactly: {deviceClassName: gpu, count: %d, selectors: [{cel: {expression: 'device.attributes[\"d.com\"].size >= %d'}}]}}"
+        .formatted(count, least);
+  }
+
+  private static final DeviceClassMapping PLAIN =
+      new DeviceClassMapping("gpus", List.of("gpu"), List.of());
+  private static final DeviceClassMapping MEMORY =
+      new DeviceClassMapping(
+          "memory", List.of("gpu"), List.of(new DeviceCounter("memory", "d.com", "true")));
+
+  @ParameterizedTest
+  @CsvSource({"1, 3, 3", "2, 2, 2", "3, 1, 1", "3, 2, 0", "4, 1, 0"})
+  void selectorsNeedAsManyDevicesAsAreRequested(int least, int count, long charged) {
+    DeviceCharge charge = charge(given(sized(least, count)).slice(SLICES), ONE, PLAIN);
+    assertThat(charge.amounts().getOrDefault("gpus", 0L)).isEqualTo(charged);
+    assertThat(charge.unresolved()).hasSize(charged == 0 ? 1 : 0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"1, 1, 22011707392", "1, 3, 66035122176", "2, 1, 22011707392", "3, 1, 0"})
+  void countersChargeTheMostThatADeviceConsumes(int least, int count, long charged) {
+    DeviceCharge charge = charge(given(sized(least, count)).slice(SLICES), ONE, MEMORY);
+    assertThat(charge.unresolved()).isEmpty();
+    assertThat(charge.amounts()).isEqualTo(Map.of("memory", charged));
+  }
+
+  @Test
+  void devicesOfOlderGenerationsAndOfIncompletePoolsDoNotCount() {
+    String older = SLICES.replace("generation: 2", "generation: 1");
+    assertThat(charge(given(sized(1, 4)).slice(SLICES).slice(older), ONE, PLAIN).unresolved())
+        .singleElement()
+        .satisfies(text -> assertThat(text).endsWith("requested: 4, matching in the cluster: 3"));
+    String incomplete = SLICES.replace("resourceSliceCount: 1", "resourceSliceCount: 2");
+    assertThat(charge(given(sized(1, 1)).slice(incomplete), ONE, PLAIN).unresolved()).hasSize(1);
+  }
+
+  @Test
+  void taintsCountWithTheGateOnly() {
+    assertThat(charge(given(sized(3, 1)).slice(SLICES), ONE, PLAIN).unresolved()).isEmpty();
+    assertThat(charge(given(sized(3, 1)).slice(SLICES).withTaints(), ONE, PLAIN).unresolved())
+        .hasSize(1);
+    String tolerant =
+        sized(3, 1).replace("count: 1", "tolerations: [{key: k, operator: Exists}], count: 1");
+    assertThat(charge(given(tolerant).slice(SLICES).withTaints(), ONE, PLAIN).unresolved())
+        .isEmpty();
+  }
+
+  @Test
+  void aSelectorThatCannotBeCompiledIsTold() {
+    String broken = sized(1, 1).replace(".size >= 1", ".size >=");
+    assertThat(charge(given(broken).slice(SLICES), ONE, PLAIN).unresolved())
+        .singleElement()
+        .satisfies(text -> assertThat(text).contains("a selector can't be used: "));
+  }
+
+  @Test
+  void extendedResourcesCountAsTheResourceOfTheNewestClass() {
+    GivenDevices devices =
+        given()
+            .withClass(
+                "{metadata: {name: old, creationTimestamp: '2026-01-01T00:00:00Z'}, spec:"
+                    + " {extendedResourceName: example.com/gpu}}")
+            .withClass(
+                "{metadata: {name: new, creationTimestamp: '2026-02-01T00:00:00Z'}, spec:"
+                    + " {extendedResourceName: example.com/gpu}}");
+    DeviceCharge charge =
+        charge(
+            devices,
+            "{containers: [{name: a, resources: {requests: {example.com/gpu: 2}}}]}",
+            new DeviceClassMapping("olds", List.of("old"), List.of()),
+            new DeviceClassMapping("news", List.of("new"), List.of()));
+    TreeMap<String, Long> requested = new TreeMap<>(Map.of("cpu", 1L, "example.com/gpu", 2L));
+    assertThat(charge.defects()).isEmpty();
+    assertThat(charge.addedTo(requested, requested)).isEqualTo(Map.of("cpu", 1L, "news", 2L));
+    TreeMap<String, Long> implicit =
+        new TreeMap<>(Map.of("deviceclass.resource.kubernetes.io/old", 3L));
+    assertThat(charge.addedTo(implicit, implicit)).isEqualTo(Map.of("olds", 3L));
+  }
+
+  @Test
+  void extendedResourcesOfClassesWithCountersAreRefused() {
+    GivenDevices devices =
+        given()
+            .withClass("{metadata: {name: part}, spec: {extendedResourceName: example.com/part}}");
+    assertThat(
+            charge(
+                    devices,
+                    "{containers: [{name: a, resources: {limits: {example.com/part: 2}}}]}",
+                    new DeviceClassMapping(
+                        "memory",
+                        List.of("part"),
+                        List.of(new DeviceCounter("memory", "d.com", "true"))))
+                .defects())
+        .singleElement()
+        .satisfies(text -> assertThat(text).startsWith("example.com/part can't be requested"));
+  }
+
+  @Test
+  void claimsThatExistCountByTheirRequests() {
+    DeviceCounting counting = new DeviceCounting(given(), SELECTORS, List.of(PLAIN));
+    ClaimSpec claim =
+        ClaimSpec.ofClaim(
+            Templates.node(
+                "{spec: {devices: {requests: [{exactly: {deviceClassName: gpu, count: 3}},"
+                    + " {exactly: {deviceClassName: gpu, adminAccess: true}}, {firstAvailable:"
+                    + " [{name: x}]}, {exactly: {deviceClassName: other}}]}}}"));
+    assertThat(counting.of(claim))
+        .isEqualTo(Map.of("gpus", 3L, "devices that can't be counted", 2L));
   }
 }

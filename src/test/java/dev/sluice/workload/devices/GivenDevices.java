@@ -1,19 +1,61 @@
 package dev.sluice.workload.devices;
 
+import dev.sluice.workload.Templates;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The devices of a cluster, as a test has them. */
-final class GivenDevices {
+final class GivenDevices implements DeviceObjects {
 
-  private GivenDevices() {}
+  private final DeviceSelectors selectors;
+  private final List<ClaimSpec> templates = new ArrayList<>();
+  private final List<DeviceClass> classes = new ArrayList<>();
+  private final List<DeviceSlice> slices = new ArrayList<>();
+  private boolean taints;
 
-  /** A cluster with these templates. */
-  static DeviceObjects templates(ClaimTemplate... templates) {
-    return (namespace, name) ->
-        Stream.of(templates)
-            .filter(each -> each.namespace().equals(namespace) && each.name().equals(name))
-            .findFirst()
-            .or(Optional::empty);
+  GivenDevices(DeviceSelectors selectors) {
+    this.selectors = selectors;
+  }
+
+  GivenDevices template(String yaml) {
+    templates.add(ClaimSpec.ofTemplate(Templates.node(yaml)));
+    return this;
+  }
+
+  GivenDevices withClass(String yaml) {
+    classes.add(DeviceClass.of(Templates.node(yaml)));
+    return this;
+  }
+
+  GivenDevices slice(String yaml) {
+    slices.add(DeviceSlice.of(Templates.node(yaml)));
+    return this;
+  }
+
+  GivenDevices withTaints() {
+    taints = true;
+    return this;
+  }
+
+  List<DeviceClass> classes() {
+    return classes;
+  }
+
+  @Override
+  public Optional<ClaimSpec> template(String namespace, String name) {
+    return templates.stream()
+        .filter(each -> each.namespace().equals(namespace) && each.name().equals(name))
+        .findFirst();
+  }
+
+  @Override
+  public Optional<DeviceClass> deviceClass(String name) {
+    return classes.stream().filter(each -> each.name().equals(name)).findFirst();
+  }
+
+  @Override
+  public DeviceInventory devices() {
+    return new DeviceInventory(slices, selectors, taints);
   }
 }

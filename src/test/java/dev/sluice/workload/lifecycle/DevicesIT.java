@@ -1,12 +1,16 @@
 package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -16,7 +20,14 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.SAME_THREAD) // one operator at a time
 class DevicesIT {
 
-  private static void givenQueue(TestCluster cluster, String resource, int quota) {
+  private static final String MAPPINGS =
+      """
+      resources:
+        deviceClassMappings:
+        - {name: example.com/gpus, deviceClassNames: [gpu.example.com]}
+      """;
+
+  private static void givenQueue(TestCluster cluster, String resources, int quota) {
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
     cluster.applyText(
         """
@@ -35,14 +46,20 @@ class DevicesIT {
             - name: "flavor-${suffix}"
               resources:
               - {name: cpu, nominalQuota: "100"}
-              - {name: %s, nominalQuota: "%d"}
+        %s
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: LocalQueue
         metadata: {name: lq, namespace: "${namespace}"}
         spec: {clusterQueue: "cq-${suffix}"}
         """
-            .formatted(resource, resource, quota));
+            .formatted(
+                resources,
+                Stream.of(resources.split(", "))
+                    .map(name -> "- {name: %s, nominalQuota: \"%d\"}\n".formatted(name, quota))
+                    .collect(Collectors.joining())
+                    .indent(6)
+                    .stripTrailing()));
     new Api(cluster).awaitCondition("LocalQueue", "lq", "Active", "True Ready");
   }
 
@@ -90,15 +107,10 @@ class DevicesIT {
   void devicesOfClaimsAreChargedAndWhatCannotBeCountedWaits(
       ControlPlane controlPlane, TestCluster cluster) {
     Api api = new Api(cluster);
-    String mappings =
-        """
-        resources:
-          deviceClassMappings:
-          - {name: example.com/gpus, deviceClassNames: [gpu.example.com]}
-        """;
     try (LocalOperator operator =
-        LocalOperator.start("operator-of-devices", controlPlane.kubeconfig(), mappings)) {
+        LocalOperator.start("operator-of-devices", controlPlane.kubeconfig(), MAPPINGS)) {
       givenQueue(cluster, "example.com/gpus", 5);
+      givenClass(cluster, "gpu.example.com", "{}");
       givenTemplate(cluster, "two-gpus", gpus(2));
 
       api.submit(job("first", 2, "resourceClaimTemplateName: two-gpus"));
@@ -143,6 +155,150 @@ class DevicesIT {
 
       api.delete("Job", "first");
       api.awaitCondition("Workload", second, "Admitted", "True Admitted");
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
+  /** A template is replaced by a larger one, and then a pod by another: its claim is larger. */
+  @Test
+  void aTemplateThatIsReplacedAfterTheAdmissionCounts(
+      ControlPlane controlPlane, TestCluster cluster) {
+    Api api = new Api(cluster);
+    try (LocalOperator operator =
+        LocalOperator.start("operator-of-claims", controlPlane.kubeconfig(), MAPPINGS)) {
+      givenQueue(cluster, "example.com/gpus", 5);
+      givenClass(cluster, "gpu.example.com", "{}");
+      givenTemplate(cluster, "changing", gpus(1));
+      api.submit(job("honest", 1, "resourceClaimTemplateName: changing"));
+      String honest = api.workloadOf("honest");
+      api.submit(job("greedy", 1, "resourceClaimTemplateName: changing"));
+      String greedy = api.workloadOf("greedy");
+      api.awaitCondition("Workload", greedy, "Admitted", "True Admitted");
+      api.awaitCondition("Workload", honest, "Admitted", "True Admitted");
+      awaitClaims(cluster, 2);
+
+      cluster
+          .client()
+          .genericKubernetesResources("resource.k8s.io/v1", "ResourceClaimTemplate")
+          .inNamespace(cluster.namespace())
+          .withName("changing")
+          .delete();
+      givenTemplate(cluster, "changing", gpus(4));
+      cluster
+          .client()
+          .pods()
+          .inNamespace(cluster.namespace())
+          .withLabel("job-name", "greedy")
+          .withGracePeriod(0)
+          .delete();
+
+      api.awaitCondition("Workload", greedy, "Evicted", "True AdmissionCheck");
+      api.awaitMessage(greedy, "Evicted", "example.com/gpus: 4 of 1");
+      assertThat(api.condition("Workload", honest, "Admitted")).isEqualTo("True Admitted");
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
+
+  private static void awaitClaims(TestCluster cluster, int number) {
+    await()
+        .atMost(Duration.ofMinutes(2))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        cluster
+                            .client()
+                            .genericKubernetesResources("resource.k8s.io/v1", "ResourceClaim")
+                            .inNamespace(cluster.namespace())
+                            .list()
+                            .getItems())
+                    .hasSize(number));
+  }
+
+  private static void givenClass(TestCluster cluster, String name, String spec) {
+    cluster.applyText(
+        """
+        apiVersion: resource.k8s.io/v1
+        kind: DeviceClass
+        metadata: {name: "%s"}
+        spec: %s
+        """
+            .formatted(name, spec));
+  }
+
+  /** A driver is played: its devices are in a ResourceSlice for all nodes. */
+  private static void givenSlice(TestCluster cluster, String devices) {
+    cluster.applyText(
+        """
+        apiVersion: resource.k8s.io/v1
+        kind: ResourceSlice
+        metadata: {name: "slice-${suffix}"}
+        spec:
+          driver: parts.example.com
+          allNodes: true
+          pool: {name: pool, generation: 1, resourceSliceCount: 1}
+        %s
+        """
+            .formatted(devices.indent(2).stripTrailing()));
+  }
+
+  /** Selectors, counters and extended resources, with devices that come later. */
+  @Test
+  void devicesAreCountedByWhatTheClusterHas(ControlPlane controlPlane, TestCluster cluster) {
+    Api api = new Api(cluster);
+    String mappings =
+        """
+        resources:
+          deviceClassMappings:
+          - {name: example.com/gpus, deviceClassNames: [whole.example.com]}
+          - name: example.com/memory
+            deviceClassNames: [part.example.com]
+            sources:
+            - counter:
+                name: memory
+                driver: parts.example.com
+                deviceSelector: {cel: {expression: "device.attributes['parts.example.com'].kind == 'part'"}}
+        """;
+    try (LocalOperator operator =
+        LocalOperator.start("operator-of-parts", controlPlane.kubeconfig(), mappings)) {
+      givenQueue(cluster, "example.com/gpus, example.com/memory", 100);
+      String kind =
+          "{selectors: [{cel: {expression: \"device.attributes['parts.example.com'].kind =="
+              + " '%s'\"}}]%s}";
+      givenClass(cluster, "part.example.com", kind.formatted("part", ""));
+      givenClass(
+          cluster,
+          "whole.example.com",
+          kind.formatted("whole", ", extendedResourceName: example.com/gpu"));
+      givenTemplate(
+          cluster, "parts", "{name: p, exactly: {deviceClassName: part.example.com, count: 2}}");
+
+      api.submit(job("parted", 2, "resourceClaimTemplateName: parts"));
+      String parted = api.workloadOf("parted");
+      api.awaitCondition("Workload", parted, "QuotaReserved", "False DRAResourcesUnresolved");
+      api.awaitMessage(parted, "QuotaReserved", "devices requested: 2, matching in the cluster: 0");
+      givenSlice(
+          cluster,
+          """
+          devices:
+          - name: a
+            attributes: {kind: {string: part}}
+          - name: b
+            attributes: {kind: {string: part}}
+          - name: c
+            attributes: {kind: {string: whole}}
+          """);
+      api.awaitCondition("Workload", parted, "Admitted", "True Admitted");
+      assertThat(usage(api, parted)).contains("\"example.com/memory\":\"0\"");
+
+      api.submit(
+          job("extended", 3, "resourceClaimTemplateName: parts")
+              .replace("resourceClaims: [{name: gpu, resourceClaimTemplateName: parts}]", "")
+              .replace(
+                  "requests: {cpu: 1}, claims: [{name: gpu}]",
+                  "requests: {cpu: 1}, limits: {example.com/gpu: 2}"));
+      String extended = api.workloadOf("extended");
+      api.awaitCondition("Workload", extended, "Admitted", "True Admitted");
+      assertThat(usage(api, extended)).isEqualTo("{\"cpu\":\"3\",\"example.com/gpus\":\"6\"}");
       assertThat(operator.isAlive()).isTrue();
     }
   }

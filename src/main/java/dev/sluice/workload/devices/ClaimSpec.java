@@ -1,27 +1,37 @@
 package dev.sluice.workload.devices;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.core.model.Toleration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is kept of a ResourceClaimTemplate of {@code resource.k8s.io/v1}.
+ * What is kept of a ResourceClaimTemplate, or of a ResourceClaim, of {@code resource.k8s.io/v1}.
  *
  * @param namespace its namespace
  * @param name its name
- * @param requests the requests of the claims that are made from it
+ * @param requests the requests of the claim, or of the claims that are made from the template
  */
-record ClaimTemplate(String namespace, String name, List<DeviceRequest> requests) {
+record ClaimSpec(String namespace, String name, List<DeviceRequest> requests) {
 
   private static final String EXACT_COUNT = "ExactCount";
 
   /** Reads a ResourceClaimTemplate. Total: a request that can't be read has a problem. */
-  static ClaimTemplate of(JsonNode object) {
-    List<DeviceRequest> requests = new ArrayList<>();
-    for (JsonNode request : object.path("spec").path("spec").path("devices").path("requests")) {
+  static ClaimSpec ofTemplate(JsonNode object) {
+    return of(object, object.path("spec").path("spec"));
+  }
+
+  /** Reads a ResourceClaim. Total: a request that can't be read has a problem. */
+  static ClaimSpec ofClaim(JsonNode object) {
+    return of(object, object.path("spec"));
+  }
+
+  private static ClaimSpec of(JsonNode object, JsonNode spec) {
+    List<DeviceRequest> requests = new ArrayList<>(1);
+    for (JsonNode request : spec.path("devices").path("requests")) {
       requests.add(request(request));
     }
-    return new ClaimTemplate(
+    return new ClaimSpec(
         object.path("metadata").path("namespace").asText(""),
         object.path("metadata").path("name").asText(""),
         List.copyOf(requests));
@@ -37,6 +47,7 @@ record ClaimTemplate(String namespace, String name, List<DeviceRequest> requests
         count.isMissingNode() || count.isNull() ? 1 : Math.max(0, count.asLong(-1)),
         admin,
         selectors(exactly.path("selectors")),
+        tolerations(exactly.path("tolerations")),
         problem(request, exactly, admin));
   }
 
@@ -59,6 +70,19 @@ record ClaimTemplate(String namespace, String name, List<DeviceRequest> requests
     return count.isMissingNode() || count.isNull() || whole
         ? ""
         : "count must be a whole number above 0";
+  }
+
+  private static List<Toleration> tolerations(JsonNode tolerations) {
+    List<Toleration> result = new ArrayList<>(0);
+    for (JsonNode toleration : tolerations) {
+      result.add(
+          new Toleration(
+              toleration.path("key").asText(""),
+              toleration.path("operator").asText(""),
+              toleration.path("value").asText(""),
+              toleration.path("effect").asText("")));
+    }
+    return List.copyOf(result);
   }
 
   /** The expressions of a list of selectors. */

@@ -1,0 +1,147 @@
+package dev.sluice.workload.devices;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.core.model.Taint;
+import java.util.AbstractMap;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A device of a ResourceSlice.
+ *
+ * @param driver its driver
+ * @param celValue what expressions see of it
+ * @param counters what it consumes of counters, by the counter's name: of several sets together
+ * @param taints its taints
+ */
+record Device(
+    String driver,
+    Map<String, Object> celValue,
+    Map<String, DeviceAmount> counters,
+    List<Taint> taints) {
+
+  /** Reads a device of a driver. Total: what can't be read of it isn't there. */
+  static Device of(String driver, JsonNode device) {
+    Map<String, Map<String, Object>> attributes = new HashMap<>();
+    device
+        .path("attributes")
+        .properties()
+        .forEach(
+            attribute -> {
+              Object value = value(attribute.getValue());
+              if (value != null) {
+                put(attributes, driver, attribute.getKey(), value);
+              }
+            });
+    Map<String, Map<String, Object>> capacity = new HashMap<>();
+    device
+        .path("capacity")
+        .properties()
+        .forEach(
+            entry -> {
+              Object amount = amount(entry.getValue().path("value"));
+              if (amount != null) {
+                put(capacity, driver, entry.getKey(), amount);
+              }
+            });
+    Map<String, Object> celValue = new HashMap<>();
+    celValue.put("driver", driver);
+    celValue.put("attributes", new Domains(attributes));
+    celValue.put("capacity", new Domains(capacity));
+    celValue.put(
+        "allowMultipleAllocations", device.path("allowMultipleAllocations").asBoolean(false));
+    return new Device(driver, Map.copyOf(celValue), counters(device), taints(device));
+  }
+
+  /** The domain of a name that gives none is the driver. */
+  private static void put(
+      Map<String, Map<String, Object>> domains, String driver, String name, Object value) {
+    int slash = name.indexOf('/');
+    domains
+        .computeIfAbsent(slash < 0 ? driver : name.substring(0, slash), any -> new HashMap<>())
+        .put(name.substring(slash + 1), value);
+  }
+
+  private static @Nullable Object value(JsonNode attribute) {
+    if (attribute.path("int").isIntegralNumber() && attribute.path("int").canConvertToLong()) {
+      return attribute.path("int").longValue();
+    }
+    if (attribute.path("bool").isBoolean()) {
+      return attribute.path("bool").booleanValue();
+    }
+    if (attribute.path("string").isTextual()) {
+      return attribute.path("string").textValue();
+    }
+    try {
+      return attribute.path("version").isTextual()
+          ? DeviceVersion.of(attribute.path("version").textValue())
+          : null;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  private static @Nullable DeviceAmount amount(JsonNode quantity) {
+    try {
+      return quantity.isTextual() || quantity.isNumber()
+          ? DeviceAmount.of(quantity.asText())
+          : null;
+    } catch (IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  private static Map<String, DeviceAmount> counters(JsonNode device) {
+    Map<String, DeviceAmount> result = new HashMap<>();
+    for (JsonNode consumed : device.path("consumesCounters")) {
+      consumed
+          .path("counters")
+          .properties()
+          .forEach(
+              counter -> {
+                DeviceAmount amount = amount(counter.getValue().path("value"));
+                if (amount != null) {
+                  result.merge(counter.getKey(), amount, DeviceAmount::plus);
+                }
+              });
+    }
+    return Map.copyOf(result);
+  }
+
+  private static List<Taint> taints(JsonNode device) {
+    List<Taint> result = new ArrayList<>(0);
+    for (JsonNode taint : device.path("taints")) {
+      result.add(
+          new Taint(
+              taint.path("key").asText(""),
+              taint.path("value").asText(""),
+              taint.path("effect").asText("")));
+    }
+    return List.copyOf(result);
+  }
+
+  /** Values by domain and name: a domain that is unknown has no names, as in the API server. */
+  private static final class Domains extends AbstractMap<String, Map<String, Object>> {
+
+    private final Map<String, Map<String, Object>> domains;
+
+    Domains(Map<String, Map<String, Object>> domains) {
+      this.domains = Map.copyOf(domains);
+    }
+
+    @Override
+    public Map<String, Object> get(@Nullable Object domain) {
+      Map<String, Object> found = domain == null ? null : domains.get(domain);
+      return found == null ? Map.of() : found;
+    }
+
+    @Override
+    public Set<Map.Entry<String, Map<String, Object>>> entrySet() {
+      return domains.entrySet();
+    }
+  }
+}

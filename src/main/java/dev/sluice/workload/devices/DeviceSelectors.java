@@ -1,0 +1,345 @@
+package dev.sluice.workload.devices;
+
+import com.google.common.collect.ImmutableCollection;
+import com.google.common.collect.ImmutableList;
+import com.google.common.collect.ImmutableSet;
+import com.google.re2j.Pattern;
+import dev.cel.common.CelFunctionDecl;
+import dev.cel.common.CelOptions;
+import dev.cel.common.CelOverloadDecl;
+import dev.cel.common.CelValidationException;
+import dev.cel.common.types.CelType;
+import dev.cel.common.types.CelTypeProvider;
+import dev.cel.common.types.MapType;
+import dev.cel.common.types.OpaqueType;
+import dev.cel.common.types.SimpleType;
+import dev.cel.common.types.StructType;
+import dev.cel.common.types.StructTypeReference;
+import dev.cel.compiler.CelCompiler;
+import dev.cel.compiler.CelCompilerFactory;
+import dev.cel.parser.CelStandardMacro;
+import dev.cel.runtime.CelEvaluationException;
+import dev.cel.runtime.CelFunctionBinding;
+import dev.cel.runtime.CelRuntime;
+import dev.cel.runtime.CelRuntimeFactory;
+import dev.cel.runtime.CelStandardFunctions;
+import java.math.BigInteger;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.ToIntBiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges devices by expressions in CEL, as the API server's scheduler does: {@code device.driver},
+ * {@code device.attributes}, {@code device.capacity}, quantities and versions. Expressions come
+ * from tenants. So what one may cost is bounded in its length, its nesting, its steps and the size
+ * of each intermediate value. Compiled expressions are kept. Usable from any thread.
+ */
+final class DeviceSelectors {
+
+  /** The API server allows as many characters. */
+  private static final int LONGEST = 10 * 1024;
+
+  private static final int DEEPEST = 100;
+  private static final int MOST_ITERATIONS = 1000;
+  private static final int LARGEST_PATTERN = 1000;
+  private static final int MOST_STEPS = 20_000;
+  private static final int LARGEST_VALUE = 1000;
+  private static final int LONGEST_TEXT = 4096;
+  private static final int REMEMBERED = 1000;
+  private static final int LONGEST_PROBLEM = 200;
+
+  private static final String DEVICE = "device";
+  private static final StructType DEVICE_TYPE =
+      StructType.create(
+          "kubernetes.DRADevice",
+          ImmutableSet.of("driver", "attributes", "capacity", "allowMultipleAllocations"),
+          DeviceSelectors::field);
+  private static final OpaqueType QUANTITY = OpaqueType.create("kubernetes.Quantity");
+  private static final OpaqueType VERSION = OpaqueType.create("kubernetes.Semver");
+
+  private final Map<String, Selector> selectors =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(64, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, Selector> eldestEntry) {
+              return size() > REMEMBERED;
+            }
+          });
+
+  /** A compiled expression, or why it can't be compiled. */
+  private record Selector(CelRuntime.@Nullable Program program, String problem) {}
+
+  /**
+   * Whether a text has a part that matches a regular expression, in linear time. Repetitions with
+   * numbers are written out when an expression is compiled; those inside of each other multiply. So
+   * all of them together are bounded before.
+   */
+  private static boolean matchesPattern(String text, String pattern) {
+    if (pattern.length() > LARGEST_PATTERN || repetitions(pattern) > LARGEST_PATTERN) {
+      throw new IllegalArgumentException("the regular expression is too large");
+    }
+    return Pattern.compile(pattern).matcher(text).find();
+  }
+
+  private static long repetitions(String pattern) {
+    long product = 1;
+    long number = 0;
+    for (int i = 0; i < pattern.length() && product <= LARGEST_PATTERN; i++) {
+      char at = pattern.charAt(i);
+      if (at >= '0' && at <= '9') {
+        number = Math.min(LARGEST_PATTERN + 1L, number * 10 + (at - '0'));
+      } else {
+        product = at == ',' || at == '}' ? product * Math.max(1, number) : product;
+        number = 0;
+      }
+    }
+    return product;
+  }
+
+  private static long part(DeviceVersion version, int index) {
+    BigInteger number = version.numbers().get(index);
+    return number.longValueExact();
+  }
+
+  private static Optional<CelType> field(String name) {
+    return switch (name) {
+      case "driver" -> Optional.of(SimpleType.STRING);
+      case "attributes" ->
+          Optional.of(
+              MapType.create(SimpleType.STRING, MapType.create(SimpleType.STRING, SimpleType.DYN)));
+      case "capacity" ->
+          Optional.of(
+              MapType.create(SimpleType.STRING, MapType.create(SimpleType.STRING, QUANTITY)));
+      case "allowMultipleAllocations" -> Optional.of(SimpleType.BOOL);
+      default -> Optional.empty();
+    };
+  }
+
+  /** Why an expression can't be used; empty if it can. */
+  Optional<String> problem(String expression) {
+    String problem = selector(expression).problem();
+    return problem.isEmpty() ? Optional.empty() : Optional.of(problem);
+  }
+
+  /** Whether a device meets an expression; it doesn't if the expression fails for the device. */
+  boolean matches(String expression, Device device) {
+    CelRuntime.Program program = selector(expression).program();
+    if (program == null) {
+      return false;
+    }
+    int[] steps = new int[1];
+    try {
+      Object result =
+          program.trace(
+              Map.of(DEVICE, device.celValue()),
+              (part, value) -> {
+                if (++steps[0] > MOST_STEPS || isTooLarge(value)) {
+                  throw new IllegalStateException("the expression costs too much");
+                }
+              });
+      return Boolean.TRUE.equals(result);
+    } catch (CelEvaluationException | RuntimeException | StackOverflowError failed) {
+      return false;
+    }
+  }
+
+  /** Whether a value holds too much; looks at no more of it than is allowed. */
+  private static boolean isTooLarge(@Nullable Object value) {
+    if (value instanceof CharSequence text) {
+      return text.length() > LONGEST_TEXT;
+    }
+    if (!(value instanceof Collection<?>)) {
+      return false;
+    }
+    Deque<Object> open = new ArrayDeque<>(List.of(value));
+    int seen = 0;
+    while (!open.isEmpty()) {
+      if (open.pop() instanceof Collection<?> items) {
+        seen += items.size();
+        if (seen > LARGEST_VALUE) {
+          return true;
+        }
+        items.forEach(open::push);
+      }
+    }
+    return false;
+  }
+
+  private Selector selector(String expression) {
+    Selector known = selectors.get(expression);
+    if (known == null) {
+      known = compiled(expression);
+      selectors.put(expression, known);
+    }
+    return known;
+  }
+
+  private static Selector compiled(String expression) {
+    Environment environment = Environment.INSTANCE;
+    try {
+      return new Selector(
+          environment
+              .celRuntime()
+              .createProgram(environment.celCompiler().compile(expression).getAst()),
+          "");
+    } catch (CelValidationException
+        | CelEvaluationException
+        | RuntimeException
+        | StackOverflowError e) {
+      String text = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+      return new Selector(null, text.substring(0, Math.min(text.length(), LONGEST_PROBLEM)));
+    }
+  }
+
+  /**
+   * Compiles and evaluates. It is made when the first expression is met: most clusters have none.
+   */
+  private record Environment(CelCompiler celCompiler, CelRuntime celRuntime) {
+
+    private static final Environment INSTANCE = create();
+
+    private static Environment create() {
+      CelOptions options =
+          CelOptions.current()
+              .maxExpressionCodePointSize(LONGEST)
+              .maxParseRecursionDepth(DEEPEST)
+              .comprehensionMaxIterations(MOST_ITERATIONS)
+              .enableHeterogeneousNumericComparisons(true)
+              .build();
+      Functions functions = new Functions();
+      functions.parsing("quantity", "isQuantity", QUANTITY, DeviceAmount::of);
+      functions.parsing("semver", "isSemver", VERSION, DeviceVersion::of);
+      functions.comparing(QUANTITY, DeviceAmount.class, DeviceAmount::compareTo);
+      functions.comparing(VERSION, DeviceVersion.class, DeviceVersion::compareTo);
+      functions.number("sign", QUANTITY, DeviceAmount.class, amount -> amount.value().signum());
+      functions.number(
+          "asInteger", QUANTITY, DeviceAmount.class, amount -> amount.value().longValueExact());
+      functions.number("major", VERSION, DeviceVersion.class, of -> part(of, 0));
+      functions.number("minor", VERSION, DeviceVersion.class, of -> part(of, 1));
+      functions.number("patch", VERSION, DeviceVersion.class, of -> part(of, 2));
+      CelCompiler celCompiler =
+          CelCompilerFactory.standardCelCompilerBuilder()
+              .setOptions(options)
+              .setStandardMacros(CelStandardMacro.STANDARD_MACROS)
+              .setTypeProvider(new Types())
+              .addVar(DEVICE, StructTypeReference.create(DEVICE_TYPE.name()))
+              .addFunctionDeclarations(functions.declarations())
+              .setResultType(SimpleType.BOOL)
+              .build();
+      CelRuntime celRuntime =
+          CelRuntimeFactory.standardCelRuntimeBuilder()
+              .setOptions(options)
+              .setStandardEnvironmentEnabled(false)
+              .setStandardFunctions(
+                  CelStandardFunctions.newBuilder()
+                      .excludeFunctions(CelStandardFunctions.StandardFunction.MATCHES)
+                      .build())
+              .addFunctionBindings(functions.bindings)
+              .addFunctionBindings(
+                  CelFunctionBinding.from(
+                      "matches", String.class, String.class, DeviceSelectors::matchesPattern),
+                  CelFunctionBinding.from(
+                      "matches_string",
+                      String.class,
+                      String.class,
+                      DeviceSelectors::matchesPattern))
+              .build();
+      return new Environment(celCompiler, celRuntime);
+    }
+  }
+
+  /** The types of expressions that CEL itself doesn't have. */
+  private static final class Types implements CelTypeProvider {
+
+    @Override
+    public ImmutableCollection<CelType> types() {
+      return ImmutableList.of(DEVICE_TYPE, QUANTITY, VERSION);
+    }
+
+    @Override
+    public Optional<CelType> findType(String name) {
+      return types().stream().filter(type -> type.name().equals(name)).findFirst();
+    }
+  }
+
+  /** The functions of expressions that CEL itself doesn't have. */
+  private static final class Functions {
+
+    private final Map<String, List<CelOverloadDecl>> overloads = new LinkedHashMap<>();
+    private final List<CelFunctionBinding> bindings = new ArrayList<>();
+
+    private void add(String name, CelOverloadDecl declaration, CelFunctionBinding binding) {
+      overloads.computeIfAbsent(name, any -> new ArrayList<>()).add(declaration);
+      bindings.add(binding);
+    }
+
+    List<CelFunctionDecl> declarations() {
+      List<CelFunctionDecl> result = new ArrayList<>();
+      overloads.forEach(
+          (name, declared) -> result.add(CelFunctionDecl.newFunctionDeclaration(name, declared)));
+      return result;
+    }
+
+    <T> void parsing(String name, String test, CelType type, Function<String, T> parser) {
+      add(
+          name,
+          CelOverloadDecl.newGlobalOverload(name + "_string", type, SimpleType.STRING),
+          CelFunctionBinding.from(name + "_string", String.class, parser::apply));
+      add(
+          test,
+          CelOverloadDecl.newGlobalOverload(test + "_string", SimpleType.BOOL, SimpleType.STRING),
+          CelFunctionBinding.from(
+              test + "_string",
+              String.class,
+              text -> {
+                try {
+                  parser.apply(text);
+                  return true;
+                } catch (IllegalArgumentException e) {
+                  return false;
+                }
+              }));
+    }
+
+    <T> void comparing(CelType type, Class<T> values, ToIntBiFunction<T, T> order) {
+      String id = values.getSimpleName();
+      add(
+          "compareTo",
+          CelOverloadDecl.newMemberOverload(id + "_compare", SimpleType.INT, type, type),
+          CelFunctionBinding.from(
+              id + "_compare",
+              values,
+              values,
+              (a, b) -> (long) Integer.signum(order.applyAsInt(a, b))));
+      add(
+          "isGreaterThan",
+          CelOverloadDecl.newMemberOverload(id + "_greater", SimpleType.BOOL, type, type),
+          CelFunctionBinding.from(
+              id + "_greater", values, values, (a, b) -> order.applyAsInt(a, b) > 0));
+      add(
+          "isLessThan",
+          CelOverloadDecl.newMemberOverload(id + "_less", SimpleType.BOOL, type, type),
+          CelFunctionBinding.from(
+              id + "_less", values, values, (a, b) -> order.applyAsInt(a, b) < 0));
+    }
+
+    <T> void number(String name, CelType type, Class<T> values, Function<T, Number> number) {
+      String id = values.getSimpleName() + "_" + name;
+      add(
+          name,
+          CelOverloadDecl.newMemberOverload(id, SimpleType.INT, type),
+          CelFunctionBinding.from(id, values, value -> number.apply(value).longValue()));
+    }
+  }
+}
