@@ -6,6 +6,7 @@ import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.queueing.AllowedSubjects;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.jobs.kind.JobRef;
@@ -143,6 +144,8 @@ public final class CachedJobIntake implements JobIntake {
             .filter(it -> it.getMetadata().getNamespace().equals(namespace))
             .filter(it -> clusterQueue(it).equals(queue.clusterQueue()))
             .filter(it -> !has(it, SourceMark.REMOVED))
+            // Nobody judges what the operator writes for a user.
+            .filter(it -> !AllowedSubjects.of(it.getMetadata().getAnnotations()).isRestricted())
             .map(it -> it.getMetadata().getName())
             .min(Comparator.naturalOrder());
     if (local.isPresent()) {

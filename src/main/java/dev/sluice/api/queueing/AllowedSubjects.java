@@ -26,6 +26,9 @@ public record AllowedSubjects(boolean isRestricted, Set<String> users, Set<Strin
   /** Everybody may. */
   public static final AllowedSubjects EVERYBODY = new AllowedSubjects(false, Set.of(), Set.of());
 
+  /** Nobody may. */
+  public static final AllowedSubjects NOBODY = new AllowedSubjects(true, Set.of(), Set.of());
+
   /** The most characters of a value; a longer one names nobody. */
   public static final int LONGEST = 4096;
 

@@ -56,15 +56,16 @@ public final class OwnerChainResolver {
 
   /**
    * Whether this owner of something in the namespace, or one of its owners, names this queue and
-   * this priority class.
+   * this priority class; an empty name is any.
    */
   public boolean names(
       String namespace, CachedJob.Controller owner, String queue, String priorityClass) {
     Optional<CachedJob> next = jobs.find(namespace, owner);
     for (int depth = 0; next.isPresent() && depth < DEEPEST; depth++) {
       CachedJob job = next.get();
-      if (job.queueName().equals(queue)
-          && job.labels().getOrDefault(KueueConstants.PRIORITY_CLASS, "").equals(priorityClass)) {
+      String ofJob = job.labels().getOrDefault(KueueConstants.PRIORITY_CLASS, "");
+      if ((queue.isEmpty() || job.queueName().equals(queue))
+          && (priorityClass.isEmpty() || ofJob.equals(priorityClass))) {
         return true;
       }
       next = parent(job);

@@ -102,7 +102,11 @@ public final class CachedClusterLookup implements ClusterLookup {
         .localQueues()
         .find(namespace, queue)
         .map(CachedClusterLookup::allowed)
-        .orElse(AllowedSubjects.EVERYBODY);
+        .orElseGet(() -> allowedInMissing(!queue.isEmpty() && hasRestrictedQueue(namespace)));
+  }
+
+  private static AllowedSubjects allowedInMissing(boolean othersAreRestricted) {
+    return othersAreRestricted ? AllowedSubjects.NOBODY : AllowedSubjects.EVERYBODY;
   }
 
   @Override
@@ -111,7 +115,12 @@ public final class CachedClusterLookup implements ClusterLookup {
         .workloadPriorityClasses()
         .find(name)
         .map(CachedClusterLookup::allowed)
-        .orElse(AllowedSubjects.EVERYBODY);
+        .orElseGet(() -> allowedInMissing(!name.isEmpty() && hasRestrictedClass()));
+  }
+
+  private boolean hasRestrictedClass() {
+    return informerCaches.workloadPriorityClasses().all().stream()
+        .anyMatch(each -> allowed(each).isRestricted());
   }
 
   private static AllowedSubjects allowed(HasMetadata object) {

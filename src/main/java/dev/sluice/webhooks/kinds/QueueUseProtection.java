@@ -88,15 +88,20 @@ final class QueueUseProtection implements AdmissionFunction {
               each ->
                   errors.forbidden(
                       SPEC.child("priority"),
-                      refusal(request, "priority of WorkloadPriorityClass", each)));
+                      refusal(
+                          request,
+                          cluster.allowedInPriorityClass(each),
+                          "priority of WorkloadPriorityClass",
+                          each)));
     }
   }
 
   private void judgeJob(AdmissionRequest request, FieldErrors errors) {
-    if (belongsToManaged(request)) {
+    QueueUse use = QueueUse.ofJob(request.object());
+    if (belongsToManaged(request)
+        && (use.equals(QueueUse.NONE) || (request.isCreate() && hasUseOfOwner(request, use)))) {
       return;
     }
-    QueueUse use = QueueUse.ofJob(request.object());
     QueueUse before = QueueUse.ofJob(request.oldObject());
     JobMetadata job = JobMetadata.of(request.object(), false);
     judge(
@@ -165,11 +170,12 @@ final class QueueUseProtection implements AdmissionFunction {
     if (queueDenied) {
       errors.forbidden(
           paths.queuePath(),
-          refusal(request, "LocalQueue", request.namespace() + "/" + use.queue()));
+          refusal(request, ofQueue, "LocalQueue", request.namespace() + "/" + use.queue()));
     }
     if (classDenied) {
       errors.forbidden(
-          paths.classPath(), refusal(request, "WorkloadPriorityClass", use.priorityClass()));
+          paths.classPath(),
+          refusal(request, ofClass, "WorkloadPriorityClass", use.priorityClass()));
     }
   }
 
@@ -177,12 +183,20 @@ final class QueueUseProtection implements AdmissionFunction {
     return allowed.allows(request.user(), request.requestingUser().groups());
   }
 
-  private static String refusal(AdmissionRequest request, String what, String name) {
+  private static String refusal(
+      AdmissionRequest request, AllowedSubjects allowed, String what, String name) {
+    if (allowed.equals(AllowedSubjects.NOBODY)) {
+      return "user \"%s\" may not use %s \"%s\"; it doesn't exist, or its annotations name nobody"
+          .formatted(request.user(), what, name);
+    }
     return "user \"%s\" may not use %s \"%s\"; its annotations %s and %s name who may"
         .formatted(request.user(), what, name, AllowedSubjects.USERS, AllowedSubjects.GROUPS);
   }
 
-  /** The part of a job that is managed as a whole uses nothing by itself. */
+  /**
+   * The part of a job that is managed as a whole uses nothing by itself. What its labels name
+   * counts all the same, unless its owner was judged for that: it may cease to be a part.
+   */
   private boolean belongsToManaged(AdmissionRequest request) {
     boolean gated =
         JsonFields.annotations(request.object()).containsKey(KueueConstants.POD_SUSPENDING_PARENT);
@@ -193,9 +207,13 @@ final class QueueUseProtection implements AdmissionFunction {
   private boolean passesOn(AdmissionRequest request, QueueUse use) {
     return request.isCreate()
         && JobDefaults.isClusterController(request.user())
-        && defaults
-            .believedOwner(request)
-            .filter(owner -> cluster.hasUse(request.namespace(), owner, use))
-            .isPresent();
+        && hasUseOfOwner(request, use);
+  }
+
+  private boolean hasUseOfOwner(AdmissionRequest request, QueueUse use) {
+    return defaults
+        .believedOwner(request)
+        .filter(owner -> cluster.hasUse(request.namespace(), owner, use))
+        .isPresent();
   }
 }

@@ -59,12 +59,19 @@ public interface ClusterLookup {
     return Optional.empty();
   }
 
-  /** Who may use this LocalQueue; everybody if it doesn't exist. */
+  /**
+   * Who may use this LocalQueue. If it doesn't exist: nobody in a namespace with one that not
+   * everybody may use, so that nobody names a queue before its annotations are there; else
+   * everybody.
+   */
   default AllowedSubjects allowedInQueue(String namespace, String queue) {
     return AllowedSubjects.EVERYBODY;
   }
 
-  /** Who may use this WorkloadPriorityClass; everybody if it doesn't exist. */
+  /**
+   * Who may use this WorkloadPriorityClass. If it doesn't exist: nobody if there is one that not
+   * everybody may use, else everybody.
+   */
   default AllowedSubjects allowedInPriorityClass(String name) {
     return AllowedSubjects.EVERYBODY;
   }
@@ -87,7 +94,10 @@ public interface ClusterLookup {
     return Optional.empty();
   }
 
-  /** Whether this owner of something in the namespace, or one of its owners, uses the same. */
+  /**
+   * Whether this owner of something in the namespace, or one of its owners, uses the same; an empty
+   * name is any.
+   */
   default boolean hasUse(String namespace, Owner owner, QueueUse queueUse) {
     return false;
   }

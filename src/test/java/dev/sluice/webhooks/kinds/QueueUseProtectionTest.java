@@ -248,11 +248,35 @@ class QueueUseProtectionTest {
             "Pod",
             ", labels: {"
                 + QUEUE
-                + "}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: u,"
+                + "}, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: of-ann,"
                 + " controller: true}]");
 
     assertThat(created(path, "bob", ofJob)).containsExactly(ofQueue("bob"));
     assertThat(created(path, CONTROLLER, ofJob)).isEmpty();
+  }
+
+  /** It may cease to be a part, and is a job of its own then, in the queue that it names. */
+  @Test
+  void aPartNamesNoOtherQueueThanItsOwner() {
+    for (String kind : List.of("Pod", "Job")) {
+      String path = kind.equals("Pod") ? "/validate--v1-pod" : "/validate-batch-v1-job";
+      String owner =
+          ", ownerReferences: [{apiVersion: batch/v1, kind: Job, name: j, uid: %s,"
+              + " controller: true}]";
+      String labels = ", labels: {" + QUEUE + "}";
+      JsonNode before = labelled(kind, "kueue.x-k8s.io/queue-name: open");
+      JsonNode part = object(kind, labels + owner.formatted("of-bob"));
+      JsonNode ofAnn = object(kind, labels + owner.formatted("of-ann"));
+
+      assertThat(refusals(path, request("bob", before, part)))
+          .as(kind)
+          .containsExactly(ofQueue("bob"));
+      assertThat(refusals(path, request("bob", before, ofAnn)))
+          .as(kind)
+          .containsExactly(ofQueue("bob"));
+      assertThat(created(path, CONTROLLER, part)).as(kind).containsExactly(ofQueue(CONTROLLER));
+      assertThat(created(path, CONTROLLER, object(kind, owner.formatted("of-bob")))).isEmpty();
+    }
   }
 
   @Test
