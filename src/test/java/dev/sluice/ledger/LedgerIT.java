@@ -28,17 +28,21 @@ import java.sql.ResultSet;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine;
 
 /**
@@ -58,12 +62,12 @@ class LedgerIT {
 
   private final Map<String, Boolean> deleted = new ConcurrentHashMap<>();
 
-  private static OperatorSettings settings(Path ledger) {
+  private static OperatorSettings settings(Path ledger, String database) {
     return OperatorSettings.onFreePorts(new SecureRandom())
         .withShortLease()
         .with(
-            "ledger: {enable: true, labels: [team], directory: \"%s\"}"
-                .formatted(ledger.toAbsolutePath()));
+            "ledger: {enable: true, labels: [team], directory: \"%s\"%s}"
+                .formatted(ledger.toAbsolutePath(), database));
   }
 
   private static OperatorProcess start(
@@ -76,10 +80,44 @@ class LedgerIT {
   @Test
   void rowsAreWhatTheApiSaid(TestCluster cluster, @TempDir Path directory) throws Exception {
     Path ledger = directory.resolve("ledger");
+    JdbcDataSource database = new JdbcDataSource();
+    database.setURL("jdbc:h2:file:" + ledger.resolve("ledger"));
+    play(cluster, directory, List.of(settings(ledger, "")), database);
+  }
+
+  /** Two replicas and a server: whoever leads is killed, and the other one takes over. */
+  @Test
+  @Tag(BuildBreadth.NIGHTLY)
+  void rowsOutliveTheLeader(
+      TestCluster cluster, @TempDir Path directory, @TempDir Path serverDirectory)
+      throws Exception {
+    try (PostgresServer server = PostgresServer.start(serverDirectory, "secret")) {
+      Path password = Files.writeString(directory.resolve("password"), "secret");
+      String database =
+          ", jdbcUrl: \"%s\", username: ledger, passwordFile: \"%s\""
+              .formatted(server.url(), password);
+      PGSimpleDataSource rows = new PGSimpleDataSource();
+      rows.setURL(server.url());
+      rows.setUser("ledger");
+      rows.setPassword("secret");
+      play(
+          cluster,
+          directory,
+          List.of(
+              settings(directory.resolve("a"), database),
+              settings(directory.resolve("b"), database)),
+          rows);
+    }
+  }
+
+  private void play(
+      TestCluster cluster, Path directory, List<OperatorSettings> settings, DataSource database)
+      throws Exception {
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
-    OperatorSettings settings = settings(ledger);
-    OperatorProcess operator = start("ledger", cluster, settings);
-    BigDecimal used;
+    List<OperatorProcess> operators = new ArrayList<>();
+    for (int i = 0; i < settings.size(); i++) {
+      operators.add(start("ledger-" + i, cluster, settings.get(i)));
+    }
     try (var watch =
         cluster
             .client()
@@ -104,11 +142,11 @@ class LedgerIT {
               .withName(running(cluster))
               .delete();
         }
-        operator.kill();
-        operator = start("ledger", cluster, settings);
+        int leads = (kill - 1) % settings.size();
+        operators.get(leads).kill();
+        operators.set(leads, start("ledger-" + leads, cluster, settings.get(leads)));
       }
       awaitFinished(cluster, JOBS - 1);
-      await("everything to be written").atMost(LIMIT).until(() -> buffered(ledger) == 0);
       await("the watch to have seen all ends")
           .atMost(LIMIT)
           .until(
@@ -116,14 +154,22 @@ class LedgerIT {
                   seen.entrySet().stream()
                       .filter(each -> each.getValue().equals("?"))
                       .allMatch(each -> deleted.containsKey(each.getKey().split(" ")[0])));
-      used = assertUsage(cluster, settings, directory);
-      assertThat(operator.stop()).isTrue();
+      Path kubeconfig = kubeconfig(cluster, settings.getFirst(), directory);
+      await("everything to be written")
+          .atMost(LIMIT)
+          .pollInterval(Duration.ofSeconds(3)) // one user may ask twice a second
+          .untilAsserted(
+              () ->
+                  assertThat(used(cluster, kubeconfig))
+                      .as("core-seconds")
+                      .isEqualByComparingTo(BigDecimal.valueOf(seconds())));
+      operators.forEach(operator -> assertThat(operator.stop()).isTrue());
     } finally {
-      operator.close();
+      operators.forEach(OperatorProcess::close);
     }
     assertThat(seen.values()).as("what the API said").hasSizeGreaterThanOrEqualTo(JOBS);
     assertThat(seen.values()).anyMatch(end -> end.startsWith("Evicted"));
-    Map<String, String> rows = rows(ledger);
+    Map<String, String> rows = rows(database);
     Map<String, String> expected = new TreeMap<>(seen);
     for (String uid : deleted.keySet()) {
       // when quota was released isn't in the API; that there is a row is
@@ -132,34 +178,24 @@ class LedgerIT {
           (key, end) -> key.startsWith(uid) && end.startsWith("Deleted") ? "Deleted" : end);
     }
     assertThat(rows).isEqualTo(expected);
-    long seconds =
-        seen.entrySet().stream()
-            .filter(each -> !each.getValue().equals("?"))
-            .mapToLong(
-                each ->
-                    Duration.between(
-                            Instant.parse(each.getKey().split(" ")[1]),
-                            Instant.parse(each.getValue().split(" ")[1]))
-                        .toSeconds())
-            .sum();
-    assertThat(used).as("core-seconds").isEqualByComparingTo(BigDecimal.valueOf(seconds));
   }
 
-  private static long buffered(Path ledger) throws IOException {
-    try (Stream<Path> files = Files.list(ledger)) {
-      long bytes = 0;
-      for (Path file : files.filter(each -> each.toString().endsWith(".buffer")).toList()) {
-        bytes += Files.size(file);
-      }
-      return bytes;
-    }
+  /** What attempts used whose ends are in the API, in core-seconds. */
+  private long seconds() {
+    return seen.entrySet().stream()
+        .filter(each -> !each.getValue().equals("?"))
+        .mapToLong(
+            each ->
+                Duration.between(
+                        Instant.parse(each.getKey().split(" ")[1]),
+                        Instant.parse(each.getValue().split(" ")[1]))
+                    .toSeconds())
+        .sum();
   }
 
   /** Every attempt, by Workload and begin: its end. */
-  private static Map<String, String> rows(Path ledger) throws Exception {
+  private static Map<String, String> rows(DataSource source) throws Exception {
     Map<String, String> rows = new TreeMap<>();
-    JdbcDataSource source = new JdbcDataSource();
-    source.setURL("jdbc:h2:file:" + ledger.resolve("ledger"));
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement();
         ResultSet each =
@@ -178,13 +214,11 @@ class LedgerIT {
     return rows;
   }
 
-  /** What all attempts used whose end is in the API, in core-seconds. */
-  private BigDecimal assertUsage(TestCluster cluster, OperatorSettings settings, Path directory)
-      throws Exception {
-    Path kubeconfig =
-        Files.writeString(
-            directory.resolve("kubeconfig"),
-            """
+  private static Path kubeconfig(TestCluster cluster, OperatorSettings settings, Path directory)
+      throws IOException {
+    return Files.writeString(
+        directory.resolve("kubeconfig"),
+        """
             apiVersion: v1
             kind: Config
             current-context: own
@@ -194,7 +228,11 @@ class LedgerIT {
               cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}
             users: [{name: own, user: {token: "%s"}}]
             """
-                .formatted(settings.visibilityPort(), token(cluster)));
+            .formatted(settings.visibilityPort(), token(cluster)));
+  }
+
+  /** What the rows say of the same. */
+  private static BigDecimal used(TestCluster cluster, Path kubeconfig) throws IOException {
     String answer = usage(kubeconfig, "--by", "label:team,queue", "-o", "json");
     List<UsageRow> rows = UsageDocument.parse(new ObjectMapper().readTree(answer)).rows();
     assertThat(rows).extracting(row -> row.by().get("label:team")).containsExactly("blue", "red");
