@@ -20,6 +20,7 @@ import dev.cel.compiler.CelCompilerFactory;
 import dev.cel.parser.CelStandardMacro;
 import dev.cel.runtime.CelEvaluationException;
 import dev.cel.runtime.CelFunctionBinding;
+import dev.cel.runtime.CelFunctionOverload;
 import dev.cel.runtime.CelRuntime;
 import dev.cel.runtime.CelRuntimeFactory;
 import dev.cel.runtime.CelStandardFunctions;
@@ -33,8 +34,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
-import java.util.function.ToIntBiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -220,9 +219,10 @@ final class DeviceSelectors {
       Functions functions = new Functions();
       functions.parsing("quantity", "isQuantity", QUANTITY, DeviceAmount::of);
       functions.parsing("semver", "isSemver", VERSION, DeviceVersion::of);
-      functions.comparing(QUANTITY, DeviceAmount.class, DeviceAmount::compareTo);
-      functions.comparing(VERSION, DeviceVersion.class, DeviceVersion::compareTo);
-      functions.number("sign", QUANTITY, DeviceAmount.class, amount -> amount.value().signum());
+      functions.comparing(QUANTITY, DeviceAmount.class);
+      functions.comparing(VERSION, DeviceVersion.class);
+      functions.number(
+          "sign", QUANTITY, DeviceAmount.class, amount -> (long) amount.value().signum());
       functions.number(
           "asInteger", QUANTITY, DeviceAmount.class, amount -> amount.value().longValueExact());
       functions.number("major", VERSION, DeviceVersion.class, of -> part(of, 0));
@@ -291,11 +291,11 @@ final class DeviceSelectors {
       return result;
     }
 
-    <T> void parsing(String name, String test, CelType type, Function<String, T> parser) {
+    void parsing(String name, String test, CelType type, CelFunctionOverload.Unary<String> parser) {
       add(
           name,
           CelOverloadDecl.newGlobalOverload(name + "_string", type, SimpleType.STRING),
-          CelFunctionBinding.from(name + "_string", String.class, parser::apply));
+          CelFunctionBinding.from(name + "_string", String.class, parser));
       add(
           test,
           CelOverloadDecl.newGlobalOverload(test + "_string", SimpleType.BOOL, SimpleType.STRING),
@@ -304,7 +304,7 @@ final class DeviceSelectors {
               String.class,
               text -> {
                 try {
-                  parser.apply(text);
+                  var unused = parser.apply(text);
                   return true;
                 } catch (IllegalArgumentException e) {
                   return false;
@@ -312,34 +312,31 @@ final class DeviceSelectors {
               }));
     }
 
-    <T> void comparing(CelType type, Class<T> values, ToIntBiFunction<T, T> order) {
+    <T extends Comparable<T>> void comparing(CelType type, Class<T> values) {
       String id = values.getSimpleName();
       add(
           "compareTo",
           CelOverloadDecl.newMemberOverload(id + "_compare", SimpleType.INT, type, type),
           CelFunctionBinding.from(
-              id + "_compare",
-              values,
-              values,
-              (a, b) -> (long) Integer.signum(order.applyAsInt(a, b))));
+              id + "_compare", values, values, (a, b) -> (long) Integer.signum(a.compareTo(b))));
       add(
           "isGreaterThan",
           CelOverloadDecl.newMemberOverload(id + "_greater", SimpleType.BOOL, type, type),
-          CelFunctionBinding.from(
-              id + "_greater", values, values, (a, b) -> order.applyAsInt(a, b) > 0));
+          CelFunctionBinding.from(id + "_greater", values, values, (a, b) -> a.compareTo(b) > 0));
       add(
           "isLessThan",
           CelOverloadDecl.newMemberOverload(id + "_less", SimpleType.BOOL, type, type),
-          CelFunctionBinding.from(
-              id + "_less", values, values, (a, b) -> order.applyAsInt(a, b) < 0));
+          CelFunctionBinding.from(id + "_less", values, values, (a, b) -> a.compareTo(b) < 0));
     }
 
-    <T> void number(String name, CelType type, Class<T> values, Function<T, Number> number) {
+    /** Adds a function whose result is a {@code Long}. */
+    <T> void number(
+        String name, CelType type, Class<T> values, CelFunctionOverload.Unary<T> number) {
       String id = values.getSimpleName() + "_" + name;
       add(
           name,
           CelOverloadDecl.newMemberOverload(id, SimpleType.INT, type),
-          CelFunctionBinding.from(id, values, value -> number.apply(value).longValue()));
+          CelFunctionBinding.from(id, values, number));
     }
   }
 }

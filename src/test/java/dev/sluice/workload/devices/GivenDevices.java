@@ -1,5 +1,6 @@
 package dev.sluice.workload.devices;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.workload.Templates;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,17 +20,29 @@ final class GivenDevices implements DeviceObjects {
   }
 
   GivenDevices template(String yaml) {
-    templates.add(ClaimSpec.ofTemplate(Templates.node(yaml)));
+    return template(Templates.node(yaml));
+  }
+
+  GivenDevices template(JsonNode object) {
+    templates.add(ClaimSpec.ofTemplate(object));
     return this;
   }
 
   GivenDevices withClass(String yaml) {
-    classes.add(DeviceClass.of(Templates.node(yaml)));
+    return withClass(Templates.node(yaml));
+  }
+
+  GivenDevices withClass(JsonNode object) {
+    classes.add(DeviceClass.of(object));
     return this;
   }
 
   GivenDevices slice(String yaml) {
-    slices.add(DeviceSlice.of(Templates.node(yaml)));
+    return slice(Templates.node(yaml));
+  }
+
+  GivenDevices slice(JsonNode object) {
+    slices.add(DeviceSlice.of(object));
     return this;
   }
 

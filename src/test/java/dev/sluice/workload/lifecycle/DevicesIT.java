@@ -226,19 +226,19 @@ class DevicesIT {
   }
 
   /** A driver is played: its devices are in a ResourceSlice for all nodes. */
-  private static void givenSlice(TestCluster cluster, String devices) {
+  private static void givenSlice(TestCluster cluster, String name, String contents) {
     cluster.applyText(
         """
         apiVersion: resource.k8s.io/v1
         kind: ResourceSlice
-        metadata: {name: "slice-${suffix}"}
+        metadata: {name: "%s-${suffix}"}
         spec:
           driver: parts.example.com
           allNodes: true
-          pool: {name: pool, generation: 1, resourceSliceCount: 1}
+          pool: {name: pool, generation: 1, resourceSliceCount: 2}
         %s
         """
-            .formatted(devices.indent(2).stripTrailing()));
+            .formatted(name, contents.indent(2).stripTrailing()));
   }
 
   /** Selectors, counters and extended resources, with devices that come later. */
@@ -278,17 +278,30 @@ class DevicesIT {
       api.awaitMessage(parted, "QuotaReserved", "devices requested: 2, matching in the cluster: 0");
       givenSlice(
           cluster,
+          "devices",
           """
           devices:
           - name: a
             attributes: {kind: {string: part}}
+            consumesCounters: [{counterSet: board, counters: {memory: {value: "10"}}}]
           - name: b
             attributes: {kind: {string: part}}
+            consumesCounters: [{counterSet: board, counters: {memory: {value: "20"}}}]
           - name: c
             attributes: {kind: {string: whole}}
           """);
+      givenSlice(
+          cluster,
+          "counters",
+          """
+          sharedCounters:
+          - name: board
+            counters: {memory: {value: "40"}}
+          """);
       api.awaitCondition("Workload", parted, "Admitted", "True Admitted");
-      assertThat(usage(api, parted)).contains("\"example.com/memory\":\"0\"");
+      assertThat(usage(api, parted))
+          .as("2 pods of 2 parts, each of which may be one of 20")
+          .isEqualTo("{\"cpu\":\"2\",\"example.com/memory\":\"80\"}");
 
       api.submit(
           job("extended", 3, "resourceClaimTemplateName: parts")

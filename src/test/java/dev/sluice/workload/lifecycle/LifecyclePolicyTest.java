@@ -472,6 +472,53 @@ class LifecyclePolicyTest {
     }
   }
 
+  /** docs/devices.md#unresolved. */
+  @Nested
+  class UnresolvedDevices {
+
+    private final QueueLookup unresolved = OPEN.withUnresolvedDevices(Optional.of("no template"));
+
+    @Test
+    void keepAWorkloadOut() {
+      ObjectNode status = patch(decide(workload(), unresolved)).status();
+      assertThat(condition(status, "QuotaReserved"))
+          .startsWith("False DRAResourcesUnresolved: no template");
+      assertThat(condition(status, "Requeued"))
+          .startsWith("False DRAResourcesUnresolved: no template");
+    }
+
+    @Test
+    void areNotWrittenAgain() {
+      GivenWorkload keptOut =
+          workload()
+              .condition("QuotaReserved", "False", "DRAResourcesUnresolved", "no template")
+              .condition("Admitted", "False", "NoReservation", "The workload has no reservation")
+              .condition("Requeued", "False", "DRAResourcesUnresolved", "no template");
+      assertThat(decide(keptOut, unresolved)).isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void letItQueueWhenTheyAreResolved() {
+      GivenWorkload keptOut =
+          workload()
+              .condition("QuotaReserved", "False", "DRAResourcesUnresolved", "no template")
+              .condition("Requeued", "False", "DRAResourcesUnresolved", "no template");
+      ObjectNode status = patch(decide(keptOut, OPEN)).status();
+      assertThat(condition(status, "QuotaReserved")).startsWith("False PendingEvaluation: ");
+      assertThat(condition(status, "Requeued")).startsWith("True DRAResourcesResolved: ");
+    }
+
+    @Test
+    void leaveABackOffAsItIs() {
+      GivenWorkload keptOut = workload().condition("Requeued", "False", "PodsReadyTimeout", "late");
+      GivenWorkload waits =
+          keptOut.status("requeueState: {count: 1, requeueAt: '2099-01-01T00:00:00Z'}");
+      ObjectNode status = patch(decide(waits, unresolved)).status();
+      assertThat(condition(status, "QuotaReserved")).startsWith("False DRAResourcesUnresolved: ");
+      assertThat(condition(status, "Requeued")).startsWith("False PodsReadyTimeout: ");
+    }
+  }
+
   @Nested
   class Gates {
 

@@ -240,8 +240,13 @@ class ResourcesIT {
       assertThat(operator.isAlive()).isTrue();
     }
     String gate =
-        "featureGates: {KueueDRAIntegration: false, KueueDRARejectWorkloadsWhenDRADisabled:"
-            + " false}\n";
+        """
+        featureGates:
+          KueueDRAIntegration: false
+          KueueDRAIntegrationExtendedResource: false
+          KueueDRAIntegrationPartitionableDevices: false
+          KueueDRARejectWorkloadsWhenDRADisabled: false
+        """;
     try (LocalOperator operator = operator("operator-of-passing-claims", controlPlane, gate)) {
       api.awaitCondition("Workload", held, "Admitted", "True Admitted");
       assertThat(operator.isAlive()).isTrue();
