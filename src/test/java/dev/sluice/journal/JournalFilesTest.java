@@ -191,7 +191,7 @@ class JournalFilesTest {
   void damageBeforeTheEndCutsNothingOff() throws IOException {
     Written written = written(4, 100, 0);
     byte[] bytes = written.bytes().clone();
-    bytes[(int) (long) written.ends().get(50) + 20] ^= 1;
+    bytes[(int) ((written.ends().get(50) + written.ends().get(51)) / 2)] ^= 1;
     Path file = crashed("20260101T000000.000Z_old", bytes);
     try (OpenSession session =
         new JournalDirectory(root.resolve("journal"), TYPES).open(START, "new")) {

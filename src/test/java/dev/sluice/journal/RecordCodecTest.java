@@ -124,6 +124,15 @@ class RecordCodecTest {
     record Part(boolean first, boolean second, boolean added) {}
   }
 
+  /** A record has come that may have nothing in it. */
+  interface Ruled {
+    record Thing(String name, Rules rules) {}
+
+    record Rules(Optional<String> least, boolean exempt, Times times) {}
+
+    record Times(List<String> known) {}
+  }
+
   interface Whole {
     record Thing(String name, boolean first, boolean second) {}
   }
@@ -149,6 +158,11 @@ class RecordCodecTest {
     Before.Thing old = new Before.Thing("a", 7, new Name("u", "n"), List.of(new Before.Gone(1)));
     assertThat(across(old, After.Thing.class))
         .isEqualTo(new Decoded.Value(new After.Thing(7, "a", Optional.empty(), Set.of(), false)));
+    assertThat(across(old, Ruled.Thing.class))
+        .isEqualTo(
+            new Decoded.Value(
+                new Ruled.Thing(
+                    "a", new Ruled.Rules(Optional.empty(), false, new Ruled.Times(List.of())))));
     assertThat(across(old, Strict.Thing.class))
         .isEqualTo(new Decoded.Unreadable("Thing.needed is missing"));
     assertThat(across(old, Other.Thing.class))

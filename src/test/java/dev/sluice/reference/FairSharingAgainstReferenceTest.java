@@ -10,6 +10,7 @@ import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 
 /** Random worlds whose queues share fairly, played to the engine and to the reference. */
@@ -31,14 +32,26 @@ class FairSharingAgainstReferenceTest {
     play("fair sharing with fewer pods", 6_000, Pods.FEWER);
   }
 
+  @Test
+  void rulesProtectTheSameWhereEverybodyPressesIn() {
+    play(
+        "fair sharing under pressure",
+        20_000,
+        (seed, length) -> new PressedWorld(seed, true).stepsAndMore(length));
+  }
+
   private static void play(String what, int steps, Pods pods) {
+    play(what, steps, (seed, length) -> RandomWorld.weighted(seed, pods).steps(length));
+  }
+
+  private static void play(String what, int steps, BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
         what,
         steps,
-        (seed, length) -> RandomWorld.weighted(seed, pods).steps(length),
+        make,
         (seed, world) -> {
           Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
           PreemptionRerun rerun =

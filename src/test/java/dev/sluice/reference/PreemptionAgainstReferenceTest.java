@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.reference.RandomWorld.Pods;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import org.junit.jupiter.api.Test;
 
 /** Random worlds in which everybody preempts, played to the engine and to the reference. */
@@ -25,14 +27,26 @@ class PreemptionAgainstReferenceTest {
     play("preemption by slices", 6_000, Pods.SLICES);
   }
 
+  @Test
+  void rulesProtectTheSameWhereEverybodyPressesIn() {
+    play(
+        "preemption under pressure",
+        20_000,
+        (seed, length) -> new PressedWorld(seed, false).stepsAndMore(length));
+  }
+
   private static void play(String what, int steps, Pods pods) {
+    play(what, steps, (seed, length) -> new RandomWorld(seed, true, true, pods).steps(length));
+  }
+
+  private static void play(String what, int steps, BiFunction<Long, Integer, List<Step>> make) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
         what,
         steps,
-        (seed, length) -> new RandomWorld(seed, true, true, pods).steps(length),
+        make,
         (number, world) -> {
           PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe()));
           rerun.play(world);

@@ -96,6 +96,36 @@ final class PressedWorld {
     return steps;
   }
 
+  /** The same, and then decisions are carried out one by one while time passes and others come. */
+  List<Step> stepsAndMore(int count) {
+    List<Step> steps = new ArrayList<>(steps());
+    int number = 100;
+    while (steps.size() < count) {
+      int thrown = dice.below(100);
+      if (thrown < 25) {
+        steps.add(new Step.Cycle());
+      } else if (thrown < 45) {
+        steps.add(new Step.Answer(dice.below(10), Step.End.WRITTEN));
+      } else if (thrown < 60) {
+        steps.add(
+            new Step.AnswerEviction(
+                dice.below(10),
+                dice.chance(80) ? Step.EvictionEnd.WRITTEN : Step.EvictionEnd.REFUSED));
+      } else if (thrown < 72) {
+        steps.add(new Step.Leave(dice.below(10)));
+      } else if (thrown < 86) {
+        steps.add(new Step.Pass(1 + dice.below(3)));
+      } else if (thrown < 90) {
+        steps.add(new Step.PodsReady(dice.below(10), true));
+      } else if (thrown < 94) {
+        steps.add(new Step.Finish(dice.below(10)));
+      } else {
+        steps.add(submit(number++, 3));
+      }
+    }
+    return steps;
+  }
+
   private Step submit(int number, int queues) {
     return new Step.Submit(
         number * 6, // somebody stops the pods of each
@@ -118,7 +148,7 @@ final class PressedWorld {
   }
 
   private QuotaRules protecting() {
-    return dice.chance(20)
+    return dice.chance(40)
         ? QuotaRules.DEFAULT.withPreemption(RandomRules.ofQueue(dice))
         : QuotaRules.DEFAULT;
   }

@@ -9,8 +9,8 @@ import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -23,7 +23,7 @@ class WakingTest {
   void withPreemptionNobodyIsForgotten() {
     play(
         "waking with preemption",
-        seed -> new RandomWorld(seed, true, true, Pods.ALL),
+        (seed, length) -> new RandomWorld(seed, true, true, Pods.ALL).steps(length),
         seed -> Optional.empty());
   }
 
@@ -31,26 +31,44 @@ class WakingTest {
   void withFairSharingNobodyIsForgotten() {
     play(
         "waking with fair sharing",
-        seed -> RandomWorld.weighted(seed, Pods.ALL),
-        seed -> {
-          Dice dice = new Dice(seed);
-          return Optional.of(
-              new FairSharing(
-                  List.of(
-                      Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
-                  dice.chance(75),
-                  dice.chance(75)));
-        });
+        (seed, length) -> RandomWorld.weighted(seed, Pods.ALL).steps(length),
+        seed -> Optional.of(sharing(seed)));
+  }
+
+  @Test
+  void whoeverIsNoLongerProtectedIsNotForgotten() {
+    play(
+        "waking under pressure",
+        (seed, length) -> new PressedWorld(seed, false).stepsAndMore(length),
+        seed -> Optional.empty());
+  }
+
+  @Test
+  void whoeverIsNoLongerProtectedFromSharingIsNotForgotten() {
+    play(
+        "waking with fair sharing under pressure",
+        (seed, length) -> new PressedWorld(seed, true).stepsAndMore(length),
+        seed -> Optional.of(sharing(seed)));
+  }
+
+  private static FairSharing sharing(long seed) {
+    Dice dice = new Dice(seed);
+    return new FairSharing(
+        List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
+        dice.chance(75),
+        dice.chance(75));
   }
 
   private static void play(
-      String what, LongFunction<RandomWorld> make, Function<Long, Optional<FairSharing>> sharing) {
+      String what,
+      BiFunction<Long, Integer, List<Step>> make,
+      Function<Long, Optional<FairSharing>> sharing) {
     AtomicLong decisions = new AtomicLong();
     AtomicLong judged = new AtomicLong();
     Worlds.play(
         what,
         20_000,
-        (seed, length) -> make.apply(seed).steps(length),
+        make,
         (seed, steps) -> {
           WakingWorld world = new WakingWorld(new EngineOptions(sharing.apply(seed), false));
           world.play(steps);

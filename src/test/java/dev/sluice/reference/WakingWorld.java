@@ -135,7 +135,7 @@ final class WakingWorld {
       }
       case Decision.Preempt preempt -> {
         decisions++;
-        preempt.targets().forEach(target -> requeue(target.id().uid()));
+        preempt.targets().forEach(target -> preempted(target.id().uid()));
       }
       default -> {}
     }
@@ -152,6 +152,11 @@ final class WakingWorld {
       return;
     }
     pending(submit.asked(uid, known.get(uid), version, now, Stage.isAttended(submit.number())));
+  }
+
+  private void preempted(String uid) {
+    known.computeIfPresent(uid, (any, workload) -> RandomRules.preempted(workload, now));
+    requeue(uid);
   }
 
   private void requeue(String uid) {
