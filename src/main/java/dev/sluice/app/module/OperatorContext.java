@@ -46,9 +46,6 @@ public final class OperatorContext implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(OperatorContext.class);
 
-  /** Two of ten events a second are written however slow the API server is. */
-  private static final double LEAST_SHARE_OF_EVENTS = 0.2;
-
   private final Configuration configuration;
   private final OptionsMapper options;
   private final Reflectors reflectors;
@@ -106,7 +103,7 @@ public final class OperatorContext implements AutoCloseable {
             clock,
             new EventRecorder.Reporter(process.identity(), ReportingControllers::of),
             EventRecorder.Budget.DEFAULT.with(RoutineEvents.BUDGET),
-            () -> Math.max(LEAST_SHARE_OF_EVENTS, latency.share()),
+            new DecisionLoad(latency),
             new EventCounts(metrics.registry(), this::role));
   }
 
@@ -240,13 +237,27 @@ public final class OperatorContext implements AutoCloseable {
     }
   }
 
+  /** The writes of decisions, which events give way to. */
+  private record DecisionLoad(WriteLatency writeLatency) implements EventRecorder.Load {
+
+    @Override
+    public double share() {
+      return writeLatency.share();
+    }
+
+    @Override
+    public boolean isDeciding() {
+      return writeLatency.isWriting();
+    }
+  }
+
   /**
    * The events of the usual course of a job. Each of them says what the status of the job or of its
    * Workload says, too, and nobody has to act upon it; evictions and warnings are not among them.
    */
   private static final class RoutineEvents {
 
-    /** All steps of about fifteen jobs after a quiet time, and of one more each second. */
+    /** While decisions are written, a hundred per second of them are, and the rest afterwards. */
     static final Routine BUDGET =
         new Routine(
             Set.of(
@@ -258,10 +269,9 @@ public final class OperatorContext implements AutoCloseable {
                 "ProvisioningRequestCreated",
                 "AdmissionCheckUpdated",
                 "FinishedWorkload"),
-            5,
             100,
-            100,
-            Duration.ofSeconds(30));
+            10_000,
+            Duration.ofMinutes(1));
 
     private RoutineEvents() {}
   }

@@ -169,7 +169,7 @@ public final class ApiClient {
           end(ApiOutcome.Unreachable.notSent("this process does not lead, or ends"));
           return;
         }
-        sent = options.latency().now();
+        sent = options.latency().began();
         writing.set(true);
       }
       HttpClient http = client.getHttpClient();

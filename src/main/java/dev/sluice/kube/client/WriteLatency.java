@@ -1,6 +1,7 @@
 package dev.sluice.kube.client;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 
 /**
@@ -18,6 +19,7 @@ public final class WriteLatency {
   private static final long MEMORY_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final LongSupplier nanoTime;
+  private final AtomicInteger underWay = new AtomicInteger();
   private double nanos;
   private long last;
 
@@ -27,15 +29,22 @@ public final class WriteLatency {
     this.last = nanoTime.getAsLong();
   }
 
-  /** The time at which a write is sent, for {@link #ended}. */
-  public long now() {
+  /** A write is sent: the time of it, for {@link #ended}, which must follow. */
+  public long began() {
+    underWay.incrementAndGet();
     return nanoTime.getAsLong();
+  }
+
+  /** Whether a write is under way. */
+  public boolean isWriting() {
+    return underWay.get() > 0;
   }
 
   /**
    * A write that was sent at {@code start} has been answered, or it is certain that it won't be.
    */
   public synchronized void ended(long start) {
+    underWay.decrementAndGet();
     last = nanoTime.getAsLong();
     nanos += (last - start - nanos) * WEIGHT;
   }

@@ -14,26 +14,39 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
-import java.util.function.DoubleSupplier;
+import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Tells people what happened, as events of the API. Events are advice: recording one never blocks
- * and never fails, a thread of its own writes them within a budget, what is told again soon only
- * raises a count, and what doesn't fit is dropped and counted. Events that nobody waits for, the
- * routine ones, have a smaller budget besides, and give way to all others.
+ * and never fails, threads of their own write them within a budget, what is told again soon only
+ * raises a count, and what doesn't fit is dropped and counted.
+ *
+ * <p>Events give way to decisions: while one is being written, an event waits, but not longer than
+ * {@link #GIVES_WAY}. Events that nobody waits for, the routine ones, give way to all others
+ * besides, and only some of them per second are written while decisions are.
  */
 public final class EventRecorder implements AutoCloseable {
 
   /** The most bytes that an event's note may have; the API server refuses an event with more. */
   public static final int LONGEST_NOTE = 1024;
+
+  /** How long an event waits for decisions to be written before it. */
+  public static final Duration GIVES_WAY = Duration.ofSeconds(3);
+
+  /** How often writers look whether events still have to give way. */
+  private static final Duration LOOK_AGAIN = Duration.ofMillis(20);
+
+  /** Events that were written and whose repetition raises a count; older ones are told anew. */
+  private static final int MOST_REMEMBERED = 5000;
 
   private static final String ELLIPSIS = "…";
 
@@ -41,16 +54,16 @@ public final class EventRecorder implements AutoCloseable {
   private static final DateTimeFormatter MICROS =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
   private static final Duration REFRESH = Duration.ofSeconds(30);
-  private static final double NANOS_PER_SECOND = 1e9;
+  private static final Duration LAST_WRITES = Duration.ofSeconds(5);
   private static final int LONGEST_NAME = 253;
 
   private final EventSink sink;
   private final InstantSource clock;
   private final Reporter reporter;
   private final Budget budget;
-  private final DoubleSupplier share;
+  private final Load load;
   private final EventCounter counts;
-  private final Thread writer;
+  private final List<Thread> writers;
 
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
@@ -92,42 +105,68 @@ public final class EventRecorder implements AutoCloseable {
    * How much may be written.
    *
    * @param perSecond writes per second in the long run
-   * @param burst writes at once after a quiet time
-   * @param waiting events that may wait to be written; more are dropped
+   * @param least writes per second while the API server is slow
+   * @param waiting events that may wait to be written, routine ones apart; more are dropped
    * @param window how long the same event, told again, only raises the count of the first
-   * @param routine what of that may be used by events that nobody waits for
+   * @param writers writes at the same time
+   * @param routine the events that nobody waits for
    */
-  public record Budget(double perSecond, int burst, int waiting, Duration window, Routine routine) {
+  public record Budget(
+      double perSecond, double least, int waiting, Duration window, int writers, Routine routine) {
 
-    /** A budget in which no event is routine. */
-    public Budget(double perSecond, int burst, int waiting, Duration window) {
-      this(perSecond, burst, waiting, window, Routine.NONE);
+    /** A budget that shrinks to nothing, with one writer and in which no event is routine. */
+    public Budget(double perSecond, int waiting, Duration window) {
+      this(perSecond, 0, waiting, window, 1, Routine.NONE);
     }
 
-    /** Some writes per second: a fraction of what admissions take of the API server. */
-    public static final Budget DEFAULT = new Budget(10, 100, 1000, Duration.ofMinutes(6));
+    /**
+     * Enough to tell of 3,000 jobs in ten seconds, and never less than a hundred writes per second.
+     */
+    public static final Budget DEFAULT =
+        new Budget(500, 100, 10_000, Duration.ofMinutes(6), 16, Routine.NONE);
 
-    /** The same budget, of which routine events may use this part. */
+    /** The same budget, in which these events are routine. */
     public Budget with(Routine part) {
-      return new Budget(perSecond, burst, waiting, window, part);
+      return new Budget(perSecond, least, waiting, window, writers, part);
     }
   }
 
+  /** What else the API server has to do for this process. From any thread. */
+  public interface Load {
+
+    /** Nothing else. */
+    Load NONE =
+        new Load() {
+          @Override
+          public double share() {
+            return 1;
+          }
+
+          @Override
+          public boolean isDeciding() {
+            return false;
+          }
+        };
+
+    /** The part of the writes per second that may be used at the moment, from 0 to 1. */
+    double share();
+
+    /** Whether a decision is being written at the moment. */
+    boolean isDeciding();
+  }
+
   /**
-   * How many of the events may be written that nobody waits for: those that repeat what the status
-   * of an object says.
+   * The events that nobody waits for: those that repeat what the status of an object says.
    *
    * @param reasons their reasons; warnings are never routine
-   * @param perSecond writes per second in the long run
-   * @param burst writes at once after a quiet time
+   * @param perSecond writes per second while decisions are being written
    * @param waiting events that may wait to be written; more are dropped
    * @param patience how long an event may wait; then it is dropped
    */
-  public record Routine(
-      Set<String> reasons, double perSecond, int burst, int waiting, Duration patience) {
+  public record Routine(Set<String> reasons, double perSecond, int waiting, Duration patience) {
 
     /** No event is routine. */
-    public static final Routine NONE = new Routine(Set.of(), 0, 0, 0, Duration.ZERO);
+    public static final Routine NONE = new Routine(Set.of(), 0, 0, Duration.ZERO);
 
     public Routine {
       reasons = Set.copyOf(reasons);
@@ -145,6 +184,7 @@ public final class EventRecorder implements AutoCloseable {
   private static final class EventState {
     private final Instant first;
     private Instant last;
+    private Instant enqueued;
     private int count = 1;
     private boolean queued = true;
     private Optional<Event> created = Optional.empty();
@@ -153,6 +193,7 @@ public final class EventRecorder implements AutoCloseable {
     EventState(Instant first) {
       this.first = first;
       this.last = first;
+      this.enqueued = first;
     }
   }
 
@@ -160,7 +201,7 @@ public final class EventRecorder implements AutoCloseable {
   private record Write(Key key, Event event, Optional<EventSeries> series) {}
 
   /**
-   * Starts the thread that writes.
+   * Starts the threads that write.
    *
    * @param instance the name of this process, told in every event
    */
@@ -171,33 +212,34 @@ public final class EventRecorder implements AutoCloseable {
         clock,
         new Reporter(instance, (about, reason) -> Reporter.UNNAMED),
         budget,
-        () -> 1,
+        Load.NONE,
         counts);
   }
 
   /**
-   * The same with a budget that shrinks.
+   * The same beside decisions.
    *
    * @param reporter named by the events as the reporting controller and instance
-   * @param share the part of the writes per second that may be used at the moment, greater than 0
-   *     and at most 1
    */
   public EventRecorder(
       EventSink sink,
       InstantSource clock,
       Reporter reporter,
       Budget budget,
-      DoubleSupplier share,
+      Load load,
       EventCounter counts) {
-    this.share = share;
+    this.load = load;
     this.sink = sink;
     this.clock = clock;
     this.reporter = reporter;
     this.budget = budget;
     this.counts = counts;
-    this.tokens = new TokenBucket(budget.burst(), clock.instant());
-    this.routineTokens = new TokenBucket(budget.routine().burst(), clock.instant());
-    this.writer = Thread.ofVirtual().name("events").start(this::writeAll);
+    this.tokens = new TokenBucket((int) budget.perSecond(), clock.instant());
+    this.routineTokens = new TokenBucket((int) budget.routine().perSecond(), clock.instant());
+    this.writers =
+        IntStream.range(0, budget.writers())
+            .mapToObj(each -> Thread.ofVirtual().name("events-" + each).start(this::writeAll))
+            .toList();
   }
 
   /**
@@ -235,6 +277,7 @@ public final class EventRecorder implements AutoCloseable {
     boolean due = !known.written.plus(REFRESH).isAfter(now);
     if (due && !known.queued && fits(key) && !closed) {
       known.queued = true;
+      known.enqueued = now;
       enqueue(key);
     }
   }
@@ -250,15 +293,21 @@ public final class EventRecorder implements AutoCloseable {
     arrived.signal();
   }
 
-  /** Events that were not told again for a window are told anew; the oldest come first. */
+  /**
+   * Events that were not told again for a window are told anew, and those before the last ones that
+   * are remembered; the oldest come first.
+   */
   private void forgetOld(Instant now) {
     Iterator<EventState> oldest = eventState.values().iterator();
+    int surplus = eventState.size() - MOST_REMEMBERED;
     while (oldest.hasNext()) {
       EventState each = oldest.next();
-      if (each.queued || each.last.plus(budget.window()).isAfter(now)) {
+      boolean old = surplus > 0 || !each.last.plus(budget.window()).isAfter(now);
+      if (each.queued || !old) {
         return;
       }
       oldest.remove();
+      surplus--;
     }
   }
 
@@ -309,12 +358,14 @@ public final class EventRecorder implements AutoCloseable {
         if (closed) {
           waiting.forEach(any -> counts.dropped());
           routineWaiting.forEach(any -> counts.dropped());
+          waiting.clear();
+          routineWaiting.clear();
           return Optional.empty();
         }
         if (waiting.isEmpty() && routineWaiting.isEmpty()) {
           arrived.await();
         } else {
-          arrived.awaitNanos((long) (NANOS_PER_SECOND / perSecond()));
+          arrived.awaitNanos(LOOK_AGAIN.toNanos());
         }
         next = permitted();
       }
@@ -328,15 +379,22 @@ public final class EventRecorder implements AutoCloseable {
   private Optional<Key> permitted() {
     Instant now = clock.instant();
     dropLate(now);
-    double part = share.getAsDouble();
-    tokens.refill(now, budget.perSecond() * part);
-    routineTokens.refill(now, budget.routine().perSecond() * part);
-    if (!waiting.isEmpty()) {
+    tokens.refill(now, Math.max(budget.least(), budget.perSecond() * load.share()));
+    routineTokens.refill(now, budget.routine().perSecond());
+    boolean free = closed || !load.isDeciding();
+    if (!waiting.isEmpty() && (free || hasGivenWay(waiting.element(), now))) {
       return tokens.take() ? Optional.of(waiting.remove()) : Optional.empty();
     }
-    return !routineWaiting.isEmpty() && routineTokens.has() && tokens.take() && routineTokens.take()
-        ? Optional.of(routineWaiting.remove())
-        : Optional.empty();
+    if (routineWaiting.isEmpty() || !tokens.has()) {
+      return Optional.empty();
+    }
+    boolean due = free || (hasGivenWay(routineWaiting.element(), now) && routineTokens.take());
+    return due && tokens.take() ? Optional.of(routineWaiting.remove()) : Optional.empty();
+  }
+
+  private boolean hasGivenWay(Key key, Instant now) {
+    EventState known = eventState.get(key);
+    return known == null || !known.enqueued.plus(GIVES_WAY).isAfter(now);
   }
 
   /** Drops the routine events that have waited so long that they are no news any more. */
@@ -351,10 +409,6 @@ public final class EventRecorder implements AutoCloseable {
       eventState.remove(oldest);
       counts.dropped();
     }
-  }
-
-  private double perSecond() {
-    return budget.perSecond() * share.getAsDouble();
   }
 
   private Write prepared(Key key) {
@@ -422,11 +476,15 @@ public final class EventRecorder implements AutoCloseable {
       lock.unlock();
     }
     try {
-      if (!writer.join(Duration.ofSeconds(5))) {
-        writer.interrupt();
+      long end = System.nanoTime() + LAST_WRITES.toNanos();
+      for (Thread writer : writers) {
+        Duration left = Duration.ofNanos(Math.max(1, end - System.nanoTime()));
+        if (!writer.join(left)) {
+          writer.interrupt();
+        }
       }
     } catch (InterruptedException e) {
-      writer.interrupt();
+      writers.forEach(Thread::interrupt);
       Thread.currentThread().interrupt();
     }
   }

@@ -37,6 +37,6 @@ public interface AdmissionObserver {
   /** Called after a Workload was evicted because of failed nodes. Must return quickly. */
   default void nodesFailed(CachedWorkload before, String message) {}
 
-  /** Called after the reason for waiting was written. Must return quickly. */
+  /** Called when the reason for waiting is known, and is to be written. Must return quickly. */
   default void explained(PendingExplanation decision, CachedWorkload before) {}
 }

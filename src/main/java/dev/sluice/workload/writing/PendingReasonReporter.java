@@ -7,6 +7,7 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.feed.WorkloadTranslator;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
@@ -16,7 +17,10 @@ import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -31,15 +35,22 @@ import org.slf4j.LoggerFactory;
 /**
  * Writes the reasons for waiting to the status of pending Workloads: takes unreported explanations
  * from the engine and writes them one after the other, as the writer accepts best-effort writes,
- * and the fewer the longer writes take. It runs when the engine publishes views, and stops when
- * there is nothing to report.
+ * and the fewer the longer writes take. The observer hears of a reason as soon as it is taken, once
+ * for each write and each change of the reason meanwhile: people are told by events while the
+ * status still waits for its turn. It runs when the engine publishes views, and stops when there is
+ * nothing to report.
  */
 public final class PendingReasonReporter implements ViewListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
-  private static final int BATCH = 10;
+  private static final int BATCH = 100;
+
+  /** The most explanations that wait to be written; the engine keeps the others. */
+  private static final int MOST_TAKEN = 10_000;
+
   private static final int ATTEMPTS = 3;
   private static final Duration REST = Duration.ofMillis(200);
+  private static final long TAKE_AGAIN_NANOS = Duration.ofMillis(500).toNanos();
 
   /** The longest pause between two writes. */
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
@@ -53,6 +64,7 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final DoubleSupplier leisure;
+  private final Map<WorkloadId, PendingExplanation> taken = new LinkedHashMap<>();
   private final Semaphore pendingReports = new Semaphore(0);
   private final Thread thread;
   private final CountDownLatch closed = new CountDownLatch(1);
@@ -62,7 +74,7 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
    *
    * @param text renders an explanation for a condition
    * @param readiness whether admission waits for ready pods
-   * @param observer listener for successful writes
+   * @param observer hears of the reasons
    * @param leisure the part of their budget that writes without hurry may use at present, above 0
    *     and at most 1
    */
@@ -115,18 +127,41 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
 
   private void reportAll() throws InterruptedException {
     try {
-      List<PendingExplanation> unreported;
-      do {
-        unreported = queries.unreportedExplanations(BATCH).get();
-        for (PendingExplanation explain : unreported) {
-          report(explain);
+      take();
+      long last = System.nanoTime();
+      while (!taken.isEmpty() && closed.getCount() > 0) {
+        Iterator<PendingExplanation> oldest = taken.values().iterator();
+        PendingExplanation next = oldest.next();
+        oldest.remove();
+        report(next);
+        if (taken.isEmpty() || System.nanoTime() - last > TAKE_AGAIN_NANOS) {
+          take();
+          last = System.nanoTime();
         }
-      } while (unreported.size() == BATCH && closed.getCount() > 0);
+      }
     } catch (ExecutionException e) {
       LOG.error("pending-reasons=failed", e.getCause());
     } catch (RuntimeException e) {
       LOG.error("pending-reasons=failed", e);
+      // The others that were taken still have to be written.
+      pendingReports.release();
     }
+  }
+
+  /** Takes what the engine has to explain. A newer explanation replaces one that waits. */
+  private void take() throws InterruptedException, ExecutionException {
+    List<PendingExplanation> unreported;
+    do {
+      unreported = queries.unreportedExplanations(BATCH).get();
+      for (PendingExplanation explain : unreported) {
+        PendingExplanation before = taken.put(explain.id(), explain);
+        if (before == null || before.explanation().reason() != explain.explanation().reason()) {
+          isStillPending(explain)
+              .filter(workload -> !patch(workload, explain.explanation()).isEmpty())
+              .ifPresent(workload -> observer.explained(explain, workload));
+        }
+      }
+    } while (unreported.size() == BATCH && taken.size() < MOST_TAKEN && closed.getCount() > 0);
   }
 
   /**
@@ -146,9 +181,6 @@ public final class PendingReasonReporter implements ViewListener, AutoCloseable 
       }
       Outcome outcome =
           writer.patchStatus(workload.id(), workload.version(), patch, Urgency.BEST_EFFORT).get();
-      if (outcome instanceof Outcome.Written) {
-        observer.explained(decision, workload);
-      }
       var unused = closed.await(pause(leisure.getAsDouble()).toMillis(), TimeUnit.MILLISECONDS);
       if (!(outcome instanceof Outcome.Conflict)) {
         return;

@@ -14,7 +14,7 @@ class WriteLatencyTest {
 
   private void writes(int count, long millis) {
     for (int i = 0; i < count; i++) {
-      long start = latency.now();
+      long start = latency.began();
       clock.addAndGet(Duration.ofMillis(millis).toNanos());
       latency.ended(start);
     }
@@ -51,5 +51,17 @@ class WriteLatencyTest {
     assertThat(latency.share()).isEqualTo(1);
     writes(1, 20);
     assertThat(latency.share()).isEqualTo(1);
+  }
+
+  @Test
+  void aWriteIsUnderWayUntilItHasEnded() {
+    WriteLatency latency = new WriteLatency(() -> 0);
+    assertThat(latency.isWriting()).isFalse();
+    long first = latency.began();
+    long second = latency.began();
+    latency.ended(first);
+    assertThat(latency.isWriting()).isTrue();
+    latency.ended(second);
+    assertThat(latency.isWriting()).isFalse();
   }
 }

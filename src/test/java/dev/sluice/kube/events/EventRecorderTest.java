@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.kube.events.EventRecorder.Budget;
+import dev.sluice.kube.events.EventRecorder.Routine;
 import dev.sluice.kube.events.EventRecorder.Type;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.EventCounts;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,7 +34,8 @@ class EventRecorderTest {
   private final EventCounts counts =
       new EventCounts(scrape.registry(), () -> ReplicaRole.STANDALONE);
   private final Written written = new Written();
-  private EventRecorder recorder = recorder(new Budget(1000, 100, 10, Duration.ofMinutes(6)));
+  private final AtomicBoolean deciding = new AtomicBoolean();
+  private EventRecorder recorder = recorder(new Budget(1000, 10, Duration.ofMinutes(6)));
 
   /** Keeps what is written; while it is held up, nothing is. */
   private static final class Written implements EventSink {
@@ -178,7 +181,7 @@ class EventRecorderTest {
   @Test
   void noMoreIsWrittenThanTheBudgetAllows() {
     recorder.close();
-    recorder = recorder(new Budget(2, 3, 100, Duration.ofMinutes(6)));
+    recorder = recorder(new Budget(3, 100, Duration.ofMinutes(6)));
 
     for (int i = 0; i < 20; i++) {
       say("note " + i);
@@ -186,46 +189,112 @@ class EventRecorderTest {
     await().untilAsserted(() -> assertThat(written.created).hasSize(3));
     now.set(START.plusSeconds(1));
 
-    await().untilAsserted(() -> assertThat(written.created).hasSize(5));
+    await().untilAsserted(() -> assertThat(written.created).hasSize(6));
     recorder.close();
-    assertThat(written.created).hasSize(5);
+    assertThat(written.created).hasSize(6);
   }
 
   @Test
   void whileTheServerIsSlowLessIsWritten() {
     recorder.close();
-    Budget budget = new Budget(20, 3, 100, Duration.ofMinutes(6));
+    Budget budget = new Budget(20, 0, 100, Duration.ofMinutes(6), 1, Routine.NONE);
+    beside(budget, 0.1);
+
+    for (int i = 0; i < 40; i++) {
+      say("note " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(20));
+    now.set(START.plusSeconds(1));
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(22));
+    recorder.close();
+    assertThat(written.created).hasSize(22);
+  }
+
+  @Test
+  void howeverSlowTheServerIsTheLeastIsWritten() {
+    recorder.close();
+    beside(new Budget(20, 5, 100, Duration.ofMinutes(6), 1, Routine.NONE), 0);
+
+    for (int i = 0; i < 40; i++) {
+      say("note " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(20));
+    now.set(START.plusSeconds(1));
+
+    await().untilAsserted(() -> assertThat(written.created).hasSize(25));
+  }
+
+  @Test
+  void ofThreeThousandEventsAtOnceNoneIsDroppedAndTheLastIsToldInTenSeconds() {
+    recorder.close();
+    beside(Budget.DEFAULT, 1);
+    deciding.set(true);
+    for (int i = 0; i < 3000; i++) {
+      evicted("note " + i);
+    }
+    assertThat(written.created).isEmpty();
+
+    for (int second = (int) EventRecorder.GIVES_WAY.toSeconds(); second <= 10; second++) {
+      now.set(START.plusSeconds(second));
+      int most = Math.min(3000, 500 * (second - 2));
+      await().untilAsserted(() -> assertThat(written.created).hasSize(most));
+    }
+
+    assertThat(written.created).hasSize(3000);
+    assertThat(metrics()).doesNotContainPattern("result=\"dropped\"} [1-9]");
+  }
+
+  @Test
+  void whileDecisionsAreWrittenEventsWait() {
+    recorder.close();
+    beside(new Budget(1000, 100, Duration.ofMinutes(6)), 1);
+    deciding.set(true);
+    evicted("first");
+    now.set(START.plus(EventRecorder.GIVES_WAY).minusMillis(1));
+    evicted("second");
+    assertThat(written.created).isEmpty();
+
+    now.set(START.plus(EventRecorder.GIVES_WAY));
+    await().untilAsserted(() -> assertThat(notes()).containsExactly("first"));
+
+    deciding.set(false);
+    await().untilAsserted(() -> assertThat(notes()).containsExactly("first", "second"));
+  }
+
+  private void beside(Budget budget, double share) {
     recorder =
         new EventRecorder(
             written,
             now::get,
             new EventRecorder.Reporter("pod-1", (about, reason) -> about.kind() + "-controller"),
             budget,
-            () -> 0.1,
+            new EventRecorder.Load() {
+              @Override
+              public double share() {
+                return share;
+              }
+
+              @Override
+              public boolean isDeciding() {
+                return deciding.get();
+              }
+            },
             counts);
-
-    for (int i = 0; i < 20; i++) {
-      say("note " + i);
-    }
-    await().untilAsserted(() -> assertThat(written.created).hasSize(3));
-    now.set(START.plusSeconds(1));
-
-    await().untilAsserted(() -> assertThat(written.created).hasSize(5));
-    recorder.close();
-    assertThat(written.created).hasSize(5);
   }
 
-  /** A budget of plenty, of which two writes at once and one per second are for routine events. */
+  /** A budget of plenty; one routine event per second while decisions are written. */
   private void withRoutine() {
     recorder.close();
-    recorder =
-        recorder(
-            new Budget(
-                1000,
-                100,
-                100,
-                Duration.ofMinutes(6),
-                new EventRecorder.Routine(Set.of("Admitted"), 1, 2, 4, Duration.ofSeconds(30))));
+    beside(
+        new Budget(
+            1000,
+            100,
+            100,
+            Duration.ofMinutes(6),
+            1,
+            new Routine(Set.of("Admitted"), 1, 4, Duration.ofSeconds(30))),
+        1);
   }
 
   private void evicted(String note) {
@@ -237,26 +306,27 @@ class EventRecorderTest {
   }
 
   @Test
-  void routineEventsHaveABudgetOfTheirOwnAndAreDroppedFirst() {
+  void routineEventsComeLastAreDroppedFirstAndGiveWayLonger() {
     withRoutine();
-    written.heldUp = new CountDownLatch(1);
-    evicted("first");
+    deciding.set(true);
     for (int i = 0; i < 9; i++) {
       say("routine " + i);
     }
     for (int i = 0; i < 5; i++) {
       evicted("told " + i);
     }
-    written.heldUp.countDown();
-
-    await().untilAsserted(() -> assertThat(written.created).hasSize(8));
-    assertThat(notes())
-        .containsExactly(
-            "first", "told 0", "told 1", "told 2", "told 3", "told 4", "routine 0", "routine 1");
     assertThat(metrics()).contains("result=\"dropped\"} 5.0");
 
-    now.set(START.plusSeconds(1));
-    await().untilAsserted(() -> assertThat(notes()).endsWith("routine 2"));
+    now.set(START.plus(EventRecorder.GIVES_WAY));
+    await().untilAsserted(() -> assertThat(written.created).hasSize(6));
+    assertThat(notes())
+        .containsExactly("told 0", "told 1", "told 2", "told 3", "told 4", "routine 0");
+
+    now.set(START.plus(EventRecorder.GIVES_WAY).plusSeconds(1));
+    await().untilAsserted(() -> assertThat(notes()).endsWith("routine 1"));
+
+    deciding.set(false);
+    await().untilAsserted(() -> assertThat(notes()).endsWith("routine 2", "routine 3"));
   }
 
   @Test
@@ -271,16 +341,35 @@ class EventRecorderTest {
   @Test
   void routineEventsThatComeTooLateAreDropped() {
     withRoutine();
+    deciding.set(true);
     for (int i = 0; i < 4; i++) {
       say("early " + i);
     }
-    await().untilAsserted(() -> assertThat(written.created).hasSize(2));
     now.set(START.plusSeconds(31));
+    await().untilAsserted(() -> assertThat(metrics()).contains("result=\"dropped\"} 4.0"));
     say("late");
+    deciding.set(false);
 
-    await().untilAsserted(() -> assertThat(notes()).endsWith("late"));
-    assertThat(notes()).containsExactly("early 0", "early 1", "late");
-    assertThat(metrics()).contains("result=\"dropped\"} 2.0");
+    await().untilAsserted(() -> assertThat(notes()).containsExactly("late"));
+  }
+
+  @Test
+  void whatWasToldLongAgoIsForgottenSoThatMemoryIsBounded() {
+    recorder.close();
+    recorder = recorder(new Budget(100_000, 100_000, Duration.ofMinutes(6)));
+    evicted("oldest");
+    for (int i = 0; i < 5000; i++) {
+      evicted("note " + i);
+    }
+    await().untilAsserted(() -> assertThat(written.created).hasSize(5001));
+    evicted("one more");
+    await().untilAsserted(() -> assertThat(written.created).hasSize(5002));
+
+    evicted("note 4999");
+    evicted("oldest");
+
+    await().untilAsserted(() -> assertThat(notes()).endsWith("one more", "oldest"));
+    assertThat(metrics()).contains("result=\"aggregated\"} 1.0");
   }
 
   @Test

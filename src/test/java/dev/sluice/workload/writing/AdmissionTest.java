@@ -67,6 +67,7 @@ class AdmissionTest {
   private final Queue<WorkloadWriter.Outcome> outcomes = new ArrayDeque<>();
   private final List<SchedulerEvent> schedulerEvents = new ArrayList<>();
   private final List<String> told = new CopyOnWriteArrayList<>();
+  private volatile Optional<CompletableFuture<WorkloadWriter.Outcome>> held = Optional.empty();
   private final AdmissionObserver observer =
       new AdmissionObserver() {
         @Override
@@ -326,10 +327,14 @@ class AdmissionTest {
     }
 
     private void explain(String detail) {
+      explain(ID, detail);
+    }
+
+    private void explain(WorkloadId id, String detail) {
       synchronized (untold) {
         untold.add(
             new PendingExplanation(
-                ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
+                id, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
       }
       pump.changed(Set.of(), Set.of(), Set.of());
     }
@@ -341,7 +346,8 @@ class AdmissionTest {
       pump.start();
       explain("cpu is short");
 
-      await().untilAsserted(() -> assertThat(told).containsExactly("explained 7"));
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+      assertThat(told).containsExactly("explained 7");
       assertThat(written.getFirst())
           .startsWith("7 BEST_EFFORT ")
           .contains(
@@ -359,8 +365,8 @@ class AdmissionTest {
       outcomes.add(new WorkloadWriter.Outcome.Written(10));
       pump.start();
       explain("cpu is short");
-      await().untilAsserted(() -> assertThat(told).containsExactly("explained 9"));
-      assertThat(written).hasSize(2);
+      await().untilAsserted(() -> assertThat(written).hasSize(2));
+      assertThat(told).containsExactly("explained 9");
     }
 
     @Test
@@ -372,7 +378,7 @@ class AdmissionTest {
       outcomes.add(new WorkloadWriter.Outcome.Written(8));
       pump.start();
       explain("cpu is short");
-      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
       assertThat(written.getFirst())
           .contains("\"type\":\"PodsReady\",\"status\":\"False\"", "WaitForStart");
     }
@@ -396,8 +402,8 @@ class AdmissionTest {
       given(SAMPLE);
       outcomes.add(new WorkloadWriter.Outcome.Written(8));
       explain("last");
-      await().untilAsserted(() -> assertThat(told).hasSize(1));
-      assertThat(written).hasSize(1);
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+      assertThat(told).hasSize(1);
       assertThat(written.getFirst()).contains("last");
     }
 
@@ -418,7 +424,36 @@ class AdmissionTest {
 
       outcomes.add(new WorkloadWriter.Outcome.Written(8));
       explain("second");
-      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      await().untilAsserted(() -> assertThat(written).hasSize(2));
+      assertThat(told).hasSize(2);
+    }
+
+    @Test
+    void isToldAtOnceAndOnceUntilItsTurnToBeWrittenComes() {
+      given(SAMPLE);
+      for (int i = 0; i < 100; i++) {
+        given(SAMPLE.replace("sample", "other-" + i).replace("uid-1", "uid-other-" + i));
+      }
+      CompletableFuture<WorkloadWriter.Outcome> answer = new CompletableFuture<>();
+      held = Optional.of(answer);
+      for (int i = 0; i < 100; i++) {
+        explain(new WorkloadId("uid-other-" + i, "team", "other-" + i), "cpu is short");
+      }
+      explain("cpu is short");
+      explain("cpu is shorter");
+      pump.start();
+
+      await().untilAsserted(() -> assertThat(told).hasSize(101));
+      assertThat(written).hasSize(1);
+
+      held = Optional.empty();
+      for (int i = 0; i < 101; i++) {
+        outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      }
+      answer.complete(new WorkloadWriter.Outcome.Written(8));
+      await().untilAsserted(() -> assertThat(written).hasSize(101));
+      assertThat(told).hasSize(101);
+      assertThat(written.getLast()).contains("cpu is shorter");
     }
 
     private final class Questions implements SchedulerQueries {
@@ -550,6 +585,9 @@ class AdmissionTest {
     public CompletableFuture<Outcome> patchStatus(
         WorkloadId id, long version, JsonNode status, Urgency urgency) {
       written.add(version + " " + urgency + " " + status);
+      if (held.isPresent()) {
+        return held.get();
+      }
       return CompletableFuture.completedFuture(outcomes.remove());
     }
   }
