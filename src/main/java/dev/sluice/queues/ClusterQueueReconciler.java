@@ -1,6 +1,6 @@
 package dev.sluice.queues;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueStatus;
 import dev.sluice.core.engine.ClusterQueueView;
@@ -30,6 +30,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final SchedulerViews schedulerViews;
   private final Predicate<String> holdsQuota;
   private final ApiClient writer;
+  private final LocalQueueCreator creator;
   private final StatusWriter<ClusterQueueStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
   private final ExternalConditions notes;
@@ -48,7 +49,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       SchedulerViews schedulerViews,
       Predicate<String> holdsQuota,
       ApiClient writer,
-      ObjectMapper mapper,
+      LocalQueueCreator creator,
       EventNotifier eventNotifier,
       ExternalConditions notes,
       InstantSource clock) {
@@ -56,7 +57,8 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     this.schedulerViews = schedulerViews;
     this.holdsQuota = holdsQuota;
     this.writer = writer;
-    this.statuses = new StatusWriter<>(mapper, writer, ClusterQueueStatus.class);
+    this.creator = creator;
+    this.statuses = new StatusWriter<>(JsonMappers.JSON, writer, ClusterQueueStatus.class);
     this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.notes = notes;
     this.clock = clock;
@@ -78,6 +80,11 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
           && after(queue, writer.patch(queue, FinalizerEditor.add(queue)))
               instanceof Step.Requeue requeue) {
         return requeue;
+      }
+      Step made =
+          creator.create(queue).map(outcome -> after(queue, outcome)).orElseGet(Step.Done::new);
+      if (made instanceof Step.Requeue) {
+        return made;
       }
     }
     return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);

@@ -1,6 +1,7 @@
 package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -32,8 +33,11 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,8 +122,13 @@ public final class QueueControllers implements AutoCloseable {
   private final TopologyReconciler topologies;
   private final WorkloadPriorityClassReconciler priorityClasses;
 
-  /** Creates the reconcilers without registering them. */
-  public QueueControllers(Dependencies dependencies) {
+  /**
+   * Creates the reconcilers without registering them.
+   *
+   * @param managedNamespaces whether jobs of a namespace with these labels are managed
+   */
+  public QueueControllers(
+      Dependencies dependencies, Predicate<Map<String, String>> managedNamespaces) {
     informerCaches = dependencies.informerCaches();
     concurrency = dependencies.queue().concurrency();
     Leadership leadership = dependencies.leadership();
@@ -144,7 +153,7 @@ public final class QueueControllers implements AutoCloseable {
                 dependencies.workloads().reservingIn(name).stream()
                     .anyMatch(workload -> !workload.finished()),
             dependencies.patches(),
-            dependencies.mapper(),
+            new LocalQueueCreator(informerCaches, managedNamespaces, dependencies.patches()),
             dependencies.eventNotifier(),
             quotaNotes,
             dependencies.clock());
@@ -180,6 +189,7 @@ public final class QueueControllers implements AutoCloseable {
             informerCaches.workloadPriorityClasses(),
             dependencies.workloads(),
             dependencies.workloadWriter());
+    followNamespaces();
     informerCaches
         .clusterQueues()
         .observe(
@@ -197,6 +207,40 @@ public final class QueueControllers implements AutoCloseable {
                     .forEach(
                         name ->
                             signalIfEnding(informerCaches.topologies(), topologyTrigger, name)));
+  }
+
+  /** A namespace gets its LocalQueue when it comes or its labels change, and gets it back. */
+  private void followNamespaces() {
+    informerCaches
+        .namespaces()
+        .observe(
+            (before, after) -> {
+              if (after != null
+                  && (before == null
+                      || !Objects.equals(
+                          before.getMetadata().getLabels(), after.getMetadata().getLabels()))) {
+                signalMakers(name -> true);
+              }
+            });
+    informerCaches
+        .localQueues()
+        .observe(
+            (before, after) -> {
+              if (before != null && after == null) {
+                signalMakers(before.getMetadata().getName()::equals);
+              }
+            });
+  }
+
+  private void signalMakers(Predicate<String> localQueue) {
+    informerCaches
+        .clusterQueues()
+        .all()
+        .forEach(
+            queue ->
+                QueueAnnotations.localQueue(queue.getMetadata().getAnnotations())
+                    .filter(localQueue)
+                    .ifPresent(name -> clusterQueueTrigger.signal(queue.getMetadata().getName())));
   }
 
   private static <U extends HasMetadata> List<String> named(

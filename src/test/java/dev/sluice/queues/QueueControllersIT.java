@@ -118,7 +118,8 @@ class QueueControllersIT {
                     Thread::startVirtualThread,
                     (delay, task) ->
                         CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS)
-                            .execute(task))));
+                            .execute(task))),
+            labels -> true);
     engine.listen(controllers.viewListener());
     CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
     AuxiliaryInformers informers =

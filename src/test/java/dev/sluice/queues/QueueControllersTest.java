@@ -94,7 +94,8 @@ class QueueControllersTest {
                     Thread::startVirtualThread,
                     (delay, task) ->
                         CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS)
-                            .execute(task))));
+                            .execute(task))),
+            labels -> true);
     operator =
         new Operator(
             configuration ->

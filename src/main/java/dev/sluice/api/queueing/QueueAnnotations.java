@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,12 @@ public final class QueueAnnotations {
    */
   public static final String CHECK_SELECTORS = "sluice.dev/admission-check-selectors";
 
+  /** The name of the LocalQueue that each namespace gets which a ClusterQueue selects. */
+  public static final String LOCAL_QUEUE = "sluice.dev/local-queue";
+
+  /** The ClusterQueue that a LocalQueue was made for. */
+  public static final String MADE_FOR = "sluice.dev/made-for";
+
   /** The factor of nominal quota, borrowing and lending. */
   public static final String OVERSELL_RATE = "sluice.dev/oversell-rate";
 
@@ -79,6 +86,9 @@ public final class QueueAnnotations {
   /** The pause after a start that took too long, unless an annotation says otherwise. */
   public static final Duration DEFAULT_START_BACKOFF = Duration.ofMinutes(1);
 
+  private static final int LONGEST_NAME = 253;
+  private static final Pattern NAME =
+      Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
   private static final String POSITIVE_INT = "a whole number from 1 to 2147483647";
 
   private final Map<String, String> annotations;
@@ -130,6 +140,7 @@ public final class QueueAnnotations {
   public static OfClusterQueue ofClusterQueue(@Nullable Map<String, String> annotations) {
     QueueAnnotations reader = new QueueAnnotations(annotations);
     Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
+    reader.read(LOCAL_QUEUE, QueueAnnotations::name);
     reader.checkRunTimes();
     AttemptBackoff backoff =
         reader.read(ATTEMPT_BACKOFF, QueueAnnotations::backoff).orElse(AttemptBackoff.DEFAULT);
@@ -149,6 +160,11 @@ public final class QueueAnnotations {
             .read(START_BACKOFF, QueueAnnotations::atLeastOneSecond)
             .orElse(DEFAULT_START_BACKOFF),
         reader.faults);
+  }
+
+  /** The LocalQueue that each namespace gets which a ClusterQueue selects; empty: none. */
+  public static Optional<String> localQueue(@Nullable Map<String, String> annotations) {
+    return new QueueAnnotations(annotations).read(LOCAL_QUEUE, QueueAnnotations::name);
   }
 
   /** Reads the annotations of a Cohort. */
@@ -344,6 +360,14 @@ public final class QueueAnnotations {
     } catch (NumberFormatException e) {
       throw new NotAllowedException(allowed);
     }
+  }
+
+  private static String name(String value) {
+    if (value.length() > LONGEST_NAME || !NAME.matcher(value).matches()) {
+      throw new NotAllowedException(
+          "the name of a LocalQueue: lower case letters, digits, - and ., at most 253");
+    }
+    return value;
   }
 
   private static boolean flag(String value) {

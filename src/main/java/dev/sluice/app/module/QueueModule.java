@@ -44,7 +44,8 @@ public final class QueueModule implements OperatorModule {
                 new RecordedEventNotifier(context.events()),
                 context.clock(),
                 QueueControllers.StatusRate.DEFAULT.within(context.latency()::share),
-                context.workQueues()));
+                context.workQueues()),
+            context.configuration().managedJobsNamespaceSelector()::matches);
     scheduler.engine().listen(controllers.viewListener());
     workloads.reflector().listen(controllers.workloadListener());
   }
