@@ -1,15 +1,16 @@
 package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
@@ -67,16 +68,20 @@ class PreemptionRerunTest {
         "not the version looked at");
   }
 
+  /** In each of these worlds some check complains, in at least one of them this one first. */
   private static void assertFound(UnaryOperator<Map<String, Victim>> error, String complaint) {
-    assertThatThrownBy(
-            () -> {
-              // worlds of their own: in others another check is the first that complains
-              for (long seed = WORLDS + 1; seed <= 2 * WORLDS; seed++) {
-                new PreemptionRerun(new Erring(error))
-                    .play(new RandomWorld(seed, true, true).steps(80));
-              }
-            })
-        .hasMessageContaining(complaint);
+    Set<String> complaints = new HashSet<>();
+    for (long seed = WORLDS + 1; seed <= 2 * WORLDS; seed++) {
+      try {
+        new PreemptionRerun(new Erring(error)).play(new RandomWorld(seed, true, true).steps(80));
+      } catch (AssertionError found) {
+        complaints.add(String.valueOf(found.getMessage()));
+        if (found.getMessage().contains(complaint)) {
+          return;
+        }
+      }
+    }
+    assertThat(complaints).anyMatch(each -> each.contains(complaint));
   }
 
   /** A reference that says other victims than it found. */

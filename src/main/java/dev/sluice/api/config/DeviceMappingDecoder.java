@@ -121,6 +121,7 @@ final class DeviceMappingDecoder {
         source.refuse("counter", "is missing; needed: a counter of the devices of a driver");
       }
       source.accept("capacity");
+      source.accept("counter");
       if (source.has("counter")) {
         result.add(counter(source.object("counter")));
       }
