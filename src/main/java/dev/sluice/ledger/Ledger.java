@@ -376,19 +376,24 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       LockSupport.unpark(thread);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));
     }
+    ended(Duration.ofNanos(Math.max(1, end - System.nanoTime())));
+  }
+
+  /** Ends the thread; returns whether it ended within the limit. */
+  private boolean ended(Duration limit) {
+    ending = true;
+    LockSupport.unpark(thread);
+    try {
+      return thread.getState() == Thread.State.NEW || thread.join(limit);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 
   @Override
   public void close() throws IOException {
-    ending = true;
-    LockSupport.unpark(thread);
-    boolean ended;
-    try {
-      ended = thread.getState() == Thread.State.NEW || thread.join(Duration.ofSeconds(5));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      ended = false;
-    }
+    boolean ended = ended(Duration.ofSeconds(5));
     if (!ended) {
       LOG.warn("ledger closed=false reason=\"the database doesn't answer\"");
     }

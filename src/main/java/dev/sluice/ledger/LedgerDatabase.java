@@ -3,7 +3,6 @@ package dev.sluice.ledger;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.SQLException;
 import javax.sql.DataSource;
 import org.flywaydb.core.Flyway;
@@ -55,11 +54,11 @@ final class LedgerDatabase {
    * @throws SQLException if the database can't be used
    */
   LedgerStore connect() throws SQLException {
-    Connection connection = dataSource().getConnection();
-    return new LedgerStore(connection);
+    return new LedgerStore(dataSource().getConnection());
   }
 
-  private DataSource dataSource() throws SQLException {
+  /** The database, whatever it is. */
+  DataSource dataSource() throws SQLException {
     return options.server().isPresent() ? server(options.server().get()) : embedded();
   }
 

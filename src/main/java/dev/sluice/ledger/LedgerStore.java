@@ -15,6 +15,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTransientException;
 import java.sql.Types;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -58,7 +59,8 @@ final class LedgerStore implements AutoCloseable {
    * Adds observations, all or none. Those that were added before change nothing.
    *
    * @return the attempts that ended
-   * @throws SQLException if nothing was added
+   * @throws SQLException if nothing was added; also if somebody else changed an attempt meanwhile,
+   *     so that the observations have to be added again
    */
   List<Attempt> add(List<AttemptObservation> observations) throws SQLException {
     try {
@@ -104,15 +106,20 @@ final class LedgerStore implements AutoCloseable {
 
     private final boolean present;
 
+    /** The version in the database, if the attempt is there. */
+    private final long version;
+
     Stored(int parts) {
       this.parts = parts;
       this.present = false;
+      this.version = 0;
     }
 
     Stored(Attempt attempt) {
       this.attempt = attempt;
       this.parts = attempt.parts().size();
       this.present = true;
+      this.version = attempt.version();
     }
   }
 
@@ -250,7 +257,7 @@ final class LedgerStore implements AutoCloseable {
                     + " local_queue = ?, cluster_queue = ?, cohort_path = ?, owner_kind = ?,"
                     + " owner_name = ?, reserved_at = ?, ready_at = ?, checkpointed_at = ?,"
                     + " ended_at = ?, outcome = ?, reason = ?"
-                    + " WHERE workload_uid = ? AND attempt = ?");
+                    + " WHERE workload_uid = ? AND attempt = ? AND version = ?");
         PreparedStatement insertPart =
             connection.prepareStatement(
                 "INSERT INTO sluice_attempt_amount (flavor, resource, amount, from_at, to_at,"
@@ -265,7 +272,7 @@ final class LedgerStore implements AutoCloseable {
                     + " VALUES (?, ?, ?, ?)")) {
       for (Stored stored : changed) {
         Attempt attempt = stored.attempt;
-        write(stored.present ? update : insert, attempt);
+        write(stored.present ? update : insert, stored);
         if (!stored.present) {
           for (Map.Entry<String, String> label : attempt.holder().labels().entrySet()) {
             insertLabel.setString(1, attempt.uid());
@@ -279,15 +286,21 @@ final class LedgerStore implements AutoCloseable {
           writePart(part < stored.parts ? updatePart : insertPart, attempt, part, stored.parts);
         }
       }
+      // an attempt that another process began at the same time violates the key
       insert.executeBatch();
-      update.executeBatch();
+      for (int count : update.executeBatch()) {
+        if (count == 0) {
+          throw new SQLTransientException("somebody else changed an attempt meanwhile");
+        }
+      }
       insertLabel.executeBatch();
       insertPart.executeBatch();
       updatePart.executeBatch();
     }
   }
 
-  private static void write(PreparedStatement statement, Attempt attempt) throws SQLException {
+  private static void write(PreparedStatement statement, Stored stored) throws SQLException {
+    Attempt attempt = stored.attempt;
     Holder holder = attempt.holder();
     statement.setLong(1, attempt.version());
     set(
@@ -309,6 +322,9 @@ final class LedgerStore implements AutoCloseable {
     statement.setString(14, attempt.ending().map(Ending::reason).orElse(null));
     statement.setString(15, attempt.uid());
     statement.setInt(16, attempt.number());
+    if (stored.present) {
+      statement.setLong(17, stored.version);
+    }
     statement.addBatch();
   }
 

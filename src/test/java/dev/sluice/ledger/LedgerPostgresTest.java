@@ -42,6 +42,15 @@ class LedgerPostgresTest {
   }
 
   @Test
+  void whoReadBeforeAnotherWroteDoesNotOverwriteIt() throws Exception {
+    try (PostgresServer server = PostgresServer.start(directory, PASSWORD)) {
+      LedgerDatabase database = database(server, PASSWORD);
+      database.migrated().close();
+      LedgerStoreTest.interleave(database::connect, database.dataSource().getConnection());
+    }
+  }
+
+  @Test
   void aServerThatWentAwayIsToldAgain() throws Exception {
     try (PostgresServer server = PostgresServer.start(directory, PASSWORD)) {
       LedgerDatabase database = database(server, PASSWORD);

@@ -1,8 +1,15 @@
 package dev.sluice.ledger;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.ledger.AttemptObservation.Amount;
+import dev.sluice.ledger.AttemptObservation.Ending;
+import dev.sluice.ledger.AttemptObservation.Holder;
+import dev.sluice.ledger.AttemptObservation.Outcome;
+import dev.sluice.ledger.AttemptObservation.Reservation;
 import dev.sluice.ledger.UsageRows.UsageRow;
+import java.lang.reflect.Proxy;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -16,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -29,6 +37,10 @@ import org.junit.jupiter.api.io.TempDir;
 class LedgerStoreTest {
 
   private static final int WORLDS = Integer.getInteger("sluice.property.factor", 1) * 6;
+
+  private static final Instant T0 = RandomUses.BEGIN;
+  private static final UsageQuery ALL =
+      UsageQuery.of("outcome", T0, T0.plusSeconds(3_600), Optional.empty());
 
   @TempDir private Path directory;
 
@@ -186,6 +198,77 @@ class LedgerStoreTest {
       assertThat(store.delete("another")).isZero();
       assertThat(store.delete("namespace")).isEqualTo(ended - old);
       assertThat(store.open()).hasSize(open);
+    }
+  }
+
+  /** Runs something once, before the first row of a transaction is written. */
+  private static Connection before(Connection connection, Change change) {
+    AtomicBoolean done = new AtomicBoolean();
+    return (Connection)
+        Proxy.newProxyInstance(
+            Connection.class.getClassLoader(),
+            new Class<?>[] {Connection.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("prepareStatement")
+                  && arguments[0].toString().startsWith("INSERT")
+                  && done.compareAndSet(false, true)) {
+                change.make();
+              }
+              return method.invoke(connection, arguments);
+            });
+  }
+
+  private interface Change {
+    void make() throws SQLException;
+  }
+
+  /** The last leader still writes what it read before the new one wrote. */
+  static void interleave(Opening opening, Connection late) throws SQLException {
+    List<AttemptObservation> versions =
+        List.of(
+            observation(1, T0, Optional.empty(), 1),
+            observation(2, T0, Optional.empty(), 2),
+            observation(3, T0, Optional.of(new Ending(T0.plusSeconds(60), Outcome.EVICTED, "")), 2),
+            observation(4, T0.plusSeconds(90), Optional.empty(), 2));
+    try (LedgerStore leader = opening.open();
+        LedgerStore last =
+            new LedgerStore(before(late, () -> leader.add(versions.subList(1, 4))))) {
+      leader.add(versions.subList(0, 1));
+      assertThatThrownBy(() -> last.add(versions.subList(0, 3)))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("meanwhile");
+      assertThat(last.add(versions)).as("told again").isEmpty();
+      assertThat(leader.usage(ALL, T0.plusSeconds(100)).rows())
+          .extracting(row -> row.by().get("outcome") + " " + row.reserved())
+          .containsExactly(" 20", "Evicted 120");
+    }
+  }
+
+  private static AttemptObservation observation(
+      long version, Instant reservedAt, Optional<Ending> ending, long gpus) {
+    return new AttemptObservation(
+        "u1",
+        version,
+        reservedAt,
+        ending.isPresent()
+            ? Optional.empty()
+            : Optional.of(
+                new Reservation(
+                    new Holder("ns", "job", "local", "queue", "root", "Job", "job", Map.of()),
+                    reservedAt,
+                    Optional.empty(),
+                    false,
+                    Optional.empty(),
+                    List.of(new Amount("flavor", "gpu", gpus)))),
+        ending);
+  }
+
+  @Test
+  void whoReadBeforeAnotherWroteDoesNotOverwriteIt() throws SQLException {
+    LedgerDatabase database = new LedgerDatabase(options(directory.resolve("two")));
+    try (LedgerStore first = database.migrated()) {
+      assertThat(first.open()).isEmpty();
+      interleave(database::connect, database.dataSource().getConnection());
     }
   }
 }
