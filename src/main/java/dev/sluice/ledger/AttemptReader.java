@@ -65,6 +65,16 @@ public final class AttemptReader {
     return workload.quotaReserved() && workload.status().admission().isPresent();
   }
 
+  /** Whether a Workload finished before a time. */
+  static boolean finishedBefore(CachedWorkload workload, Instant time) {
+    return workload.finished()
+        && workload
+            .status()
+            .condition("Finished")
+            .filter(finished -> finished.lastTransitionTime().isBefore(time))
+            .isPresent();
+  }
+
   /** What a version says. */
   AttemptObservation of(CachedWorkload workload, Instant observedAt) {
     return new AttemptObservation(

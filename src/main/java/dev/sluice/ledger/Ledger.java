@@ -4,8 +4,8 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.ledger.Attempt.Part;
 import dev.sluice.ledger.LedgerStore.OpenAttempt;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadListener;
-import dev.sluice.workload.record.WorkloadLister;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -36,6 +36,11 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(15);
 
+  /** How soon Workloads and rows are compared again, if not all of them could be. */
+  private static final Duration SHORTEST_COMPARE_PAUSE = Duration.ofSeconds(1);
+
+  private static final Duration LONGEST_COMPARE_PAUSE = Duration.ofMinutes(10);
+
   /** What others of the replicas may have observed and not written when they ended. */
   private static final Duration MEMORY_OF_FOLLOWERS = Duration.ofMinutes(10);
 
@@ -62,6 +67,8 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private boolean caughtUp;
   private Duration pause = PAUSE;
   private Instant pruneAt = Instant.EPOCH;
+  private Duration comparePause = SHORTEST_COMPARE_PAUSE;
+  private long compareAt = System.nanoTime();
 
   @SuppressWarnings("NullAway.Init") // set by start
   private ObservationBuffer buffer;
@@ -73,7 +80,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    * @param workloads all Workloads, as they were last read
    * @param leading whether this process writes rows
    */
-  public record Source(String process, WorkloadLister workloads, BooleanSupplier leading) {}
+  public record Source(String process, WorkloadCache workloads, BooleanSupplier leading) {}
 
   /** Is told of what is written; called by one thread. */
   public interface Listener {
@@ -184,18 +191,14 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private boolean write() {
     try {
       LedgerStore ledgerStore = store == null ? opened() : store;
-      if (listed && !caughtUp) {
-        compare(ledgerStore);
-        caughtUp = true;
-      }
       List<AttemptObservation> observations = buffer.next();
       if (!observations.isEmpty()) {
         ledgerStore.add(observations).forEach(this::tell);
       }
       boolean all = buffer.taken();
       listener.waiting(buffer.waitingBytes());
-      if (all && incomplete.compareAndSet(true, false)) {
-        caughtUp = false; // what was lost is made up for, as far as Workloads still say it
+      if (all && listed) {
+        all = catchUp(ledgerStore);
       }
       prune(ledgerStore);
       pause = PAUSE;
@@ -207,6 +210,31 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       failed(e);
     }
     return false;
+  }
+
+  /**
+   * Compares Workloads and rows, when this process begins to write, and when an observation was
+   * lost. Only after everything that waited is in the rows: else a Workload that is gone would end
+   * in a version that is older than what is written after it.
+   *
+   * @return whether nothing waits
+   */
+  private boolean catchUp(LedgerStore ledgerStore) throws SQLException {
+    boolean lost = incomplete.get();
+    if (caughtUp && !lost || System.nanoTime() - compareAt < 0) {
+      return true;
+    }
+    incomplete.set(false);
+    caughtUp = compare(ledgerStore);
+    if (caughtUp && !incomplete.get()) {
+      comparePause = SHORTEST_COMPARE_PAUSE;
+      compareAt = System.nanoTime() + (lost ? comparePause.toNanos() : 0);
+    } else {
+      compareAt = System.nanoTime() + comparePause.toNanos();
+      Duration doubled = comparePause.multipliedBy(2);
+      comparePause = doubled.compareTo(LONGEST_COMPARE_PAUSE) < 0 ? doubled : LONGEST_COMPARE_PAUSE;
+    }
+    return buffer.waitingBytes() == 0;
   }
 
   private LedgerStore opened() throws SQLException {
@@ -238,17 +266,21 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   /**
-   * Compares all Workloads with the rows, when this process begins to write: what happened while
-   * nobody observed is made up for. Observations go through the buffer, because earlier ones may
-   * wait there.
+   * Compares all Workloads with the rows: what happened while nobody observed is made up for.
+   * Observations go through the buffer, as all others do.
+   *
+   * @return whether the watch has seen all that the rows say; a Workload that is newer in the rows
+   *     than the watch isn't gone
    */
-  private void compare(LedgerStore ledgerStore) throws SQLException {
+  private boolean compare(LedgerStore ledgerStore) throws SQLException {
     Instant now = clock.instant();
     List<CachedWorkload> finished = new ArrayList<>();
     for (CachedWorkload workload : source.workloads().all()) {
       if (AttemptReader.holds(workload)) {
         if (workload.finished()) {
-          finished.add(workload);
+          if (!AttemptReader.finishedBefore(workload, now.minus(options.maxAge()))) {
+            finished.add(workload);
+          }
         } else {
           append(reader.of(workload, now));
         }
@@ -262,17 +294,22 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
           .filter(workload -> !ended.contains(workload.id().uid()))
           .forEach(workload -> append(reader.of(workload, now)));
     }
+    boolean all = true;
     for (OpenAttempt attempt : ledgerStore.open()) {
+      long position = source.workloads().position();
       Optional<CachedWorkload> workload =
           source
               .workloads()
               .get(new WorkloadId(attempt.uid(), attempt.namespace(), attempt.workload()));
-      if (workload.isEmpty()) {
+      if (workload.isEmpty() && position < attempt.version()) {
+        all = false;
+      } else if (workload.isEmpty()) {
         append(AttemptReader.gone(attempt.uid(), attempt.version(), now));
       } else if (!AttemptReader.holds(workload.get())) {
         append(reader.of(workload.get(), now));
       }
     }
+    return all;
   }
 
   /** A process that doesn't lead keeps what the leader may not have written. */

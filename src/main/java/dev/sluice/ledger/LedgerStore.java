@@ -370,11 +370,18 @@ final class LedgerStore implements AutoCloseable {
     return open;
   }
 
-  /** Those of some Workloads whose last attempt has ended. */
+  /**
+   * Those of some finished Workloads whose last attempt is known to have ended for good: not those
+   * that were evicted last, because another attempt followed.
+   */
   Set<String> ended(List<String> uids) throws SQLException {
     Set<String> ended = new HashSet<>();
     for (Map.Entry<String, Stored> each : last(uids).entrySet()) {
-      if (!each.getValue().attempt.isOpen()) {
+      if (each.getValue()
+          .attempt
+          .ending()
+          .filter(end -> end.outcome() != Outcome.EVICTED)
+          .isPresent()) {
         ended.add(each.getKey());
       }
     }

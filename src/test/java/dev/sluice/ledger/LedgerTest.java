@@ -66,6 +66,15 @@ class LedgerTest {
 
   /** A version of a Workload of two pods with a core each; conditions are {@code Type=at}. */
   private CachedWorkload workload(int version, String... conditions) throws IOException {
+    return workload("job", "u1", version, conditions);
+  }
+
+  private CachedWorkload other(int version, String... conditions) throws IOException {
+    return workload("other", "u2", version, conditions);
+  }
+
+  private CachedWorkload workload(String name, String uid, int version, String... conditions)
+      throws IOException {
     StringBuilder list = new StringBuilder();
     boolean admitted = false;
     for (String condition : conditions) {
@@ -93,13 +102,13 @@ class LedgerTest {
             : "";
     return parser.parse(
         """
-        {"metadata": {"name": "job", "namespace": "ns", "uid": "u1", "resourceVersion": "%d",
+        {"metadata": {"name": "%s", "namespace": "ns", "uid": "%s", "resourceVersion": "%d",
            "creationTimestamp": "%s", "labels": {"team": "red", "other": "x"}},
          "spec": {"queueName": "local", "podSets": [{"name": "main", "count": 2, "template":
            {"spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}}]},
          "status": {"conditions": [%s]%s}}
         """
-            .formatted(version, T0, list, admission)
+            .formatted(name, uid, version, T0, list, admission)
             .getBytes(StandardCharsets.UTF_8));
   }
 
@@ -186,9 +195,96 @@ class LedgerTest {
       awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
     }
     now = T0.plusSeconds(90);
+    cache.reached(9);
     try (Ledger ledger = started("b", embedded())) {
       awaitText(ledger, "Deleted red spot cpu reserved=160 run=140 lost=0;");
     }
+  }
+
+  /** A killed process had written of a Workload in the file only; then the Workload was deleted. */
+  @Test
+  void whatWaitedInTheFileEndsTooIfItsWorkloadIsGone() throws Exception {
+    CachedWorkload reserved = workload(3, "QuotaReserved=True@10");
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, reserved);
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=40 run=0 lost=0;");
+    }
+    leading.set(false);
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(reserved, workload(9, "QuotaReserved=True@10", "Admitted=True@20"));
+    }
+    leading.set(true);
+    cache.reached(20);
+    now = T0.plusSeconds(90);
+    try (Ledger ledger = started("b", embedded())) {
+      awaitText(ledger, "Deleted red spot cpu reserved=160 run=140 lost=0;");
+    }
+  }
+
+  @Test
+  void aWorkloadThatTheWatchHasNotSeenYetIsNotGone() throws Exception {
+    CachedWorkload running = workload(7, "QuotaReserved=True@10", "Admitted=True@20");
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, running);
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
+    }
+    cache.reached(6);
+    try (Ledger ledger = started("b", embedded())) {
+      // a finished Workload is made up for by the comparison that leaves the other one alone
+      cache.seen(other(5, "QuotaReserved=True@10", "Admitted=True@10", "Finished=True@20@Failed"));
+      awaitText(
+          ledger,
+          " red spot cpu reserved=40 run=20 lost=0;"
+              + "Failed red spot cpu reserved=20 run=20 lost=0;");
+      now = T0.plusSeconds(90);
+      cache.seen(running);
+      cache.reached(8);
+      cache.deleted(workload(9, "QuotaReserved=True@10", "Admitted=True@20"));
+      cache.reached(9);
+      awaitText(
+          ledger,
+          "Deleted red spot cpu reserved=160 run=140 lost=0;"
+              + "Failed red spot cpu reserved=20 run=20 lost=0;");
+    }
+  }
+
+  @Test
+  void anAttemptThatNobodySawAfterAnEvictionIsMadeUpFor() throws Exception {
+    CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
+    now = T0.plusSeconds(900);
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(null, running);
+      ledger.changed(
+          running, workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted"));
+      awaitText(ledger, "Evicted red spot cpu reserved=60 run=40 lost=40;");
+    }
+    cache.seen(
+        workload(9, "QuotaReserved=True@50", "Admitted=True@50", "Finished=True@60@Succeeded"));
+    cache.reached(9);
+    try (Ledger ledger = started("b", embedded())) {
+      awaitText(
+          ledger,
+          "Evicted red spot cpu reserved=60 run=40 lost=40;"
+              + "Succeeded red spot cpu reserved=20 run=20 lost=0;");
+    }
+  }
+
+  @Test
+  void whatIsTooOldToBeKeptIsNotMadeUpFor() throws Exception {
+    now = T0.plus(Duration.ofDays(401));
+    cache.seen(
+        workload(9, "QuotaReserved=True@50", "Admitted=True@50", "Finished=True@60@Succeeded"));
+    cache.seen(other(10, "QuotaReserved=True@50", "Admitted=True@50"));
+    cache.reached(10);
+    try (Ledger ledger = started("a", embedded())) {
+      await("the comparison")
+          .atMost(LIMIT)
+          .untilAsserted(() -> assertThat(usage(ledger)).hasSize(1));
+    }
+    // rows would be written and deleted at each start
+    assertThat(seconds("reserved")).isZero();
   }
 
   @Test
