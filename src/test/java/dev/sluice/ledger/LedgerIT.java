@@ -272,7 +272,7 @@ class LedgerIT {
     return out.toString();
   }
 
-  /** A token of a service account that may get usage, and nothing else. */
+  /** A token of a service account that may list usage, and nothing else. */
   private static String token(TestCluster cluster) {
     cluster.applyText(
         """
@@ -283,7 +283,7 @@ class LedgerIT {
         apiVersion: rbac.authorization.k8s.io/v1
         kind: ClusterRole
         metadata: {name: "usage-${suffix}"}
-        rules: [{apiGroups: [visibility.kueue.x-k8s.io], resources: [usage], verbs: [get]}]
+        rules: [{apiGroups: [visibility.kueue.x-k8s.io], resources: [usage], verbs: [list]}]
         ---
         apiVersion: rbac.authorization.k8s.io/v1
         kind: ClusterRoleBinding

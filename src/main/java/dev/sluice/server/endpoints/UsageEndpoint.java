@@ -37,8 +37,9 @@ import java.util.stream.Stream;
 /**
  * {@code GET …/usage} and {@code …/namespaces/NAMESPACE/usage} below the visibility API: what was
  * used; {@code DELETE} of the second forgets the ended attempts of a namespace
- * (docs/ledger.md#usage). Everything else is answered by another handler. Errors are {@code Status}
- * objects.
+ * (docs/ledger.md#usage). They need the verbs {@code list} and {@code deletecollection}, as an API
+ * server names requests for a resource without a name. Everything else is answered by another
+ * handler. Errors are {@code Status} objects.
  */
 public final class UsageEndpoint implements HttpHandler {
 
@@ -144,7 +145,7 @@ public final class UsageEndpoint implements HttpHandler {
       requestBudget.take(user.get().getUsername());
       UserAction action =
           new UserAction.OnResource(
-              request.method().toLowerCase(Locale.ROOT),
+              deletes ? "deletecollection" : "list",
               VisibilityApi.GROUP,
               path.group(1),
               VisibilityApi.USAGE,

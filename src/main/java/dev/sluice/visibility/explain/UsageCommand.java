@@ -35,7 +35,7 @@ import picocli.CommandLine.TypeConversionException;
     name = "usage",
     description = {
       "Says what was used, from the ledger; see docs/ledger.md.",
-      "You need the permission to get usage in the group visibility.kueue.x-k8s.io."
+      "You need the permission to list usage in the group visibility.kueue.x-k8s.io."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",

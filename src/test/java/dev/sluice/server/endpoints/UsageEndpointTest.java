@@ -90,9 +90,9 @@ class UsageEndpointTest {
       delimiter = '|',
       value = {
         "bad    | GET    | /usage                  |                | 401 | Unauthorized",
-        "poor   | GET    | /usage                  |                | 403 | at the cluster scope",
+        "poor   | GET    | /usage                  |                | 403 | cannot list resource",
         "tenant | GET    | /namespaces/team/usage  |                | 403 | in the namespace",
-        "tenant | DELETE | /namespaces/team/usage  |                | 403 | cannot delete resource",
+        "tenant | DELETE | /namespaces/team/usage  |                | 403 | cannot deletecollection resource",
         "good   | DELETE | /usage                  |                | 405 | DELETE is not allowed",
         "good   | POST   | /namespaces/team/usage  |                | 405 | POST is not allowed",
         "good   | GET    | /usage                  | by=user        | 400 | is not known; allowed: some of",
