@@ -48,6 +48,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private static final int CHUNK = 500;
   private static final int QUERIES_AT_A_TIME = 2;
 
+  /** How long the database may take for an answer. */
+  private static final Duration QUERY_LIMIT = Duration.ofSeconds(30);
+
   private final LedgerOptions options;
   private final Source source;
   private final AttemptReader reader;
@@ -370,12 +373,12 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   /**
-   * What was used; waits for the database.
+   * What was used; waits for the database, for half a minute at most.
    *
    * @throws SQLException if the database can't be asked, or too many ask
    */
   public UsageRows usage(UsageQuery query) throws SQLException {
-    return asked(ledgerStore -> ledgerStore.usage(query, clock.instant()));
+    return asked(ledgerStore -> ledgerStore.usage(query, clock.instant(), QUERY_LIMIT));
   }
 
   /**

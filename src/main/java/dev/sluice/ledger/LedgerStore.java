@@ -15,8 +15,10 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientException;
 import java.sql.Types;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -425,28 +427,69 @@ final class LedgerStore implements AutoCloseable {
    * amounts over the spans.
    *
    * @param now until when attempts that haven't ended count
+   * @param limit how long the database may take for all spans
+   * @throws SQLException if the database can't be asked, or takes longer
    */
-  UsageRows usage(UsageQuery query, Instant now) throws SQLException {
-    List<UsageRow> rows = new ArrayList<>();
+  UsageRows usage(UsageQuery query, Instant now, Duration limit) throws SQLException {
+    Answer answer = new Answer(System.nanoTime() + limit.toNanos());
     boolean more = false;
     for (Span span : query.spans()) {
-      more |= !usage(query, span, now, rows);
+      if (more) {
+        break;
+      }
+      more = !usage(query, span, now, answer);
     }
     connection.commit();
-    return new UsageRows(rows, more);
+    return new UsageRows(answer.rows, more);
+  }
+
+  /** What was read of an answer. */
+  private static final class Answer {
+    private final List<UsageRow> rows = new ArrayList<>();
+    private final long deadline;
+    private long text;
+
+    Answer(long deadline) {
+      this.deadline = deadline;
+    }
+
+    /** Rows that may follow. */
+    int room() {
+      return UsageQuery.MOST_ROWS - rows.size();
+    }
+
+    /** Seconds until the deadline, at least one. */
+    int seconds() throws SQLException {
+      long left = deadline - System.nanoTime();
+      if (left <= 0) {
+        throw new SQLTimeoutException("that takes too long; ask for fewer groups or less time");
+      }
+      return (int) Math.min(Integer.MAX_VALUE, 1 + left / 1_000_000_000L);
+    }
+
+    /** Adds a row if there is room for its text. */
+    boolean add(UsageRow row) {
+      text += row.flavor().length() + row.resource().length();
+      for (String value : row.by().values()) {
+        text += value.length();
+      }
+      return text <= UsageQuery.MOST_TEXT && rows.add(row);
+    }
   }
 
   /** Whether there was room for all rows. */
-  private boolean usage(UsageQuery query, Span span, Instant now, List<UsageRow> result)
+  private boolean usage(UsageQuery query, Span span, Instant now, Answer answer)
       throws SQLException {
     List<String> parameters = new ArrayList<>();
     try (PreparedStatement select =
         connection.prepareStatement(usageSql(query, span, now, parameters))) {
+      select.setQueryTimeout(answer.seconds());
+      select.setMaxRows(answer.room() + 1);
       set(select, parameters);
       try (ResultSet rows = select.executeQuery()) {
         int groups = query.groups().size();
         while (rows.next()) {
-          if (result.size() >= UsageQuery.MOST_ROWS) {
+          if (answer.room() <= 0) {
             return false;
           }
           Map<String, String> by = new LinkedHashMap<>();
@@ -456,16 +499,20 @@ final class LedgerStore implements AutoCloseable {
           String resource = rows.getString(groups + 2);
           BigDecimal reserved = seconds(resource, rows.getBigDecimal(groups + 3));
           BigDecimal run = seconds(resource, rows.getBigDecimal(groups + 4));
-          result.add(
-              new UsageRow(
-                  span,
-                  by,
-                  rows.getString(groups + 1),
-                  resource,
-                  reserved,
-                  run,
-                  plain(reserved.subtract(run)),
-                  seconds(resource, rows.getBigDecimal(groups + 5))));
+          boolean added =
+              answer.add(
+                  new UsageRow(
+                      span,
+                      by,
+                      rows.getString(groups + 1),
+                      resource,
+                      reserved,
+                      run,
+                      plain(reserved.subtract(run)),
+                      seconds(resource, rows.getBigDecimal(groups + 5))));
+          if (!added) {
+            return false;
+          }
         }
       }
     }

@@ -23,7 +23,10 @@ import java.util.Optional;
 public record UsageQuery(List<Group> groups, List<Span> spans, Optional<String> namespace) {
 
   /** The most rows of an answer. */
-  public static final int MOST_ROWS = 100_000;
+  public static final int MOST_ROWS = 10_000;
+
+  /** The most characters of the groups, flavors and resources of an answer. */
+  static final int MOST_TEXT = 4 << 20;
 
   /** The most spans of a query. */
   static final int MOST_SPANS = 1_000;

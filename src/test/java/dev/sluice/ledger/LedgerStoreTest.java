@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.DynamicTest;
@@ -41,6 +42,8 @@ class LedgerStoreTest {
   private static final Instant T0 = RandomUses.BEGIN;
   private static final UsageQuery ALL =
       UsageQuery.of("outcome", T0, T0.plusSeconds(3_600), Optional.empty());
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
 
   @TempDir private Path directory;
 
@@ -108,7 +111,7 @@ class LedgerStoreTest {
     expected(world, since, until, expected, "lost", RandomUses.Use::lost);
     Map<String, BigDecimal> sums = new HashMap<>();
     UsageQuery query = UsageQuery.of("queue,hour", since, until, Optional.empty());
-    List<UsageRow> rows = store.usage(query, world.now()).rows();
+    List<UsageRow> rows = store.usage(query, world.now(), LIMIT).rows();
     for (UsageRow row : rows) {
       add(sums, row, "reserved", UsageRow::reserved);
       add(sums, row, "run", UsageRow::run);
@@ -238,7 +241,7 @@ class LedgerStoreTest {
           .isInstanceOf(SQLException.class)
           .hasMessageContaining("meanwhile");
       assertThat(last.add(versions)).as("told again").isEmpty();
-      assertThat(leader.usage(ALL, T0.plusSeconds(100)).rows())
+      assertThat(leader.usage(ALL, T0.plusSeconds(100), LIMIT).rows())
           .extracting(row -> row.by().get("outcome") + " " + row.reserved())
           .containsExactly(" 20", "Evicted 120");
     }
@@ -269,6 +272,55 @@ class LedgerStoreTest {
     try (LedgerStore first = database.migrated()) {
       assertThat(first.open()).isEmpty();
       interleave(database::connect, database.dataSource().getConnection());
+    }
+  }
+
+  private static List<AttemptObservation> many(int count, String cohortPath) {
+    return IntStream.range(0, count)
+        .mapToObj(
+            i ->
+                new AttemptObservation(
+                    "u" + i,
+                    1,
+                    T0,
+                    Optional.of(
+                        new Reservation(
+                            new Holder(
+                                "ns", "job-" + i, "local", "queue", cohortPath, "", "", Map.of()),
+                            T0,
+                            Optional.empty(),
+                            false,
+                            Optional.empty(),
+                            List.of(new Amount("flavor", "gpu", 1)))),
+                    Optional.empty()))
+        .toList();
+  }
+
+  @Test
+  void anAnswerHasABoundedNumberOfRowsAndBytes() throws SQLException {
+    UsageQuery query =
+        UsageQuery.of("workload,cohort,hour", T0, T0.plusSeconds(36_000), Optional.empty());
+    Instant now = T0.plusSeconds(36_000);
+    try (LedgerStore store = open("rows")) {
+      store.add(many(1_500, "root"));
+      UsageRows rows = store.usage(query, now, LIMIT);
+      assertThat(rows.rows()).hasSize(10_000);
+      assertThat(rows.incomplete()).isTrue();
+    }
+    try (LedgerStore store = open("bytes")) {
+      store.add(many(300, "x".repeat(4_096)));
+      UsageRows rows = store.usage(query, now, LIMIT);
+      assertThat(rows.rows()).hasSizeBetween(900, 1_024);
+      assertThat(rows.incomplete()).isTrue();
+    }
+  }
+
+  @Test
+  void allSpansTogetherHaveATimeLimit() throws SQLException {
+    try (LedgerStore store = open("late")) {
+      assertThatThrownBy(() -> store.usage(ALL, T0, Duration.ZERO))
+          .isInstanceOf(SQLException.class)
+          .hasMessageContaining("ask for fewer groups or less time");
     }
   }
 }

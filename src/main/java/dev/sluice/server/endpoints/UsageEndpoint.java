@@ -50,8 +50,11 @@ public final class UsageEndpoint implements HttpHandler {
               + "/(v[a-z0-9]+)(?:/namespaces/([^/]+))?/"
               + VisibilityApi.USAGE);
 
-  /** What the rows of an answer may take until they are sent. */
-  private static final long ANSWER_BYTES = 8L << 20;
+  /**
+   * What an answer may take until it is sent: for each row the row and its nodes, with eight groups
+   * about 4 KiB, and the texts, which are bounded together, three times.
+   */
+  private static final long ANSWER_BYTES = UsageQuery.MOST_ROWS * 4L * 1024 + (12L << 20);
 
   private static final Duration USUAL = Duration.ofDays(30);
 

@@ -45,6 +45,9 @@ CREATE TABLE sluice_attempt_amount (
   FOREIGN KEY (workload_uid, attempt) REFERENCES sluice_attempt (workload_uid, attempt) ON DELETE CASCADE
 );
 
+CREATE INDEX sluice_attempt_amount_from ON sluice_attempt_amount (from_at);
+CREATE INDEX sluice_attempt_amount_to ON sluice_attempt_amount (to_at);
+
 -- A row for each attempt that has ended, flavor and resource; amounts times milliseconds.
 CREATE VIEW sluice_ledger AS
 SELECT workload_uid, attempt, namespace, workload, local_queue, cluster_queue, cohort_path, owner_kind, owner_name,
