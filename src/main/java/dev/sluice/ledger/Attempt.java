@@ -124,19 +124,31 @@ record Attempt(
     return with(reservation, observation.observedAt(), observation.version());
   }
 
-  private Attempt with(Reservation reservation, Instant since, long newVersion) {
+  private Attempt with(Reservation reservation, Instant observedAt, long newVersion) {
+    Instant since = latest(observedAt);
     List<Part> result = new ArrayList<>(parts.size() + reservation.amounts().size());
     List<Amount> added = new ArrayList<>(reservation.amounts());
     for (Part part : parts) {
       boolean goesOn = part.to().isEmpty() && added.remove(part.amount());
       result.add(goesOn ? part : part.until(since));
     }
-    Instant from = later(since, times.reservedAt());
     for (Amount amount : added) {
-      result.add(new Part(amount, from, Optional.empty()));
+      result.add(new Part(amount, since, Optional.empty()));
     }
     return new Attempt(
         uid, number, newVersion, reservation.holder(), times(reservation, false), ending, result);
+  }
+
+  /**
+   * A time, but none before another change of amounts: no time is counted twice when the clock of
+   * an observer goes back, or that of another one is behind.
+   */
+  private Instant latest(Instant time) {
+    Instant latest = later(time, times.reservedAt());
+    for (Part part : parts) {
+      latest = later(latest, part.to().orElse(part.from()));
+    }
+    return latest;
   }
 
   private Times times(Reservation reservation, boolean ends) {

@@ -56,6 +56,11 @@ final class ShippedOperator implements AutoCloseable {
 
   /** Applies the manifest, with the ports of this process and without pods, and starts. */
   void start() throws IOException {
+    start("");
+  }
+
+  /** The same with a further field in the configuration; empty for none. */
+  void start(String field) throws IOException {
     ServerSideApply apply = new ServerSideApply(cluster.client());
     apply.definitions();
     apply.apply(
@@ -66,7 +71,10 @@ final class ShippedOperator implements AutoCloseable {
             .replace("bindAddress: :8443", "bindAddress: :" + metricsPort())
             .replace(
                 "    webhook:\n",
-                "    visibilityServer:\n      bindPort: " + ports.get(3) + "\n    webhook:\n"));
+                (field.isEmpty() ? "" : "    " + field + "\n")
+                    + "    visibilityServer:\n      bindPort: "
+                    + ports.get(3)
+                    + "\n    webhook:\n"));
     run();
   }
 

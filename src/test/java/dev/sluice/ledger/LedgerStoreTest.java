@@ -323,4 +323,27 @@ class LedgerStoreTest {
           .hasMessageContaining("ask for fewer groups or less time");
     }
   }
+
+  @Test
+  void noTimeCountsTwiceWhenAClockGoesBack() throws SQLException {
+    Instant end = T0.plusSeconds(100);
+    try (LedgerStore store = open("back")) {
+      store.add(
+          List.of(
+              changed(1, 0, 1),
+              changed(2, 50, 10),
+              changed(3, 20, 100), // observed at 20 s, after what was observed at 50 s
+              observation(4, T0, Optional.of(new Ending(end, Outcome.DELETED, "")), 0)));
+      assertThat(store.usage(ALL, end, LIMIT).rows())
+          .singleElement()
+          .extracting(UsageRow::reserved)
+          .isEqualTo(BigDecimal.valueOf(50 + 50 * 100));
+    }
+  }
+
+  private static AttemptObservation changed(long version, int seconds, long gpus) {
+    AttemptObservation told = observation(version, T0, Optional.empty(), gpus);
+    return new AttemptObservation(
+        told.uid(), version, T0.plusSeconds(seconds), told.reservation(), told.ending());
+  }
 }
