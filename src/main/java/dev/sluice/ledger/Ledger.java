@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +36,9 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private static final Duration PAUSE = Duration.ofMillis(200);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(15);
+
+  /** How often a process that doesn't lead looks for what is too old to be kept. */
+  private static final Duration FOLLOWERS_PAUSE = Duration.ofSeconds(5);
 
   /** How soon Workloads and rows are compared again, if not all of them could be. */
   private static final Duration SHORTEST_COMPARE_PAUSE = Duration.ofSeconds(1);
@@ -60,6 +64,8 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final Semaphore queries = new Semaphore(QUERIES_AT_A_TIME);
   private final AtomicBoolean incomplete = new AtomicBoolean();
   private final Thread thread;
+  private final Instant startedAt;
+  private final long startedNanos = System.nanoTime();
   private volatile boolean listed;
   private volatile boolean ending;
 
@@ -117,6 +123,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     this.reader = reader;
     this.clock = clock;
     this.listener = listener;
+    this.startedAt = clock.instant();
     this.database = new LedgerDatabase(options);
     this.thread = Thread.ofVirtual().name("ledger").unstarted(this::run);
   }
@@ -178,16 +185,25 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private void run() {
     while (!ending) {
-      boolean more = false;
-      if (source.leading().getAsBoolean()) {
-        more = write();
-      } else {
-        forget();
+      Duration rest = LONGEST_PAUSE;
+      try {
+        rest = step();
+      } catch (Throwable e) { // whatever it is, rows are written later rather than never
+        LOG.error("ledger written=false", e);
       }
-      if (!more) {
-        LockSupport.parkNanos(pause.toNanos());
+      if (!rest.isZero() && !ending) {
+        LockSupport.parkNanos(rest.toNanos());
       }
     }
+  }
+
+  /** Does the next piece of work; returns how long to wait for the following one. */
+  private Duration step() {
+    if (source.leading().getAsBoolean()) {
+      return write() ? Duration.ZERO : pause;
+    }
+    forget();
+    return FOLLOWERS_PAUSE;
   }
 
   /** Writes some of what waits; returns whether more does. */
@@ -334,7 +350,11 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       return;
     }
     pruneAt = now.plus(PRUNE);
-    int deleted = ledgerStore.deleteEndedBefore(now.minus(options.maxAge()));
+    // what was deleted because a clock was set to a later time would be lost
+    Instant steady = startedAt.plusNanos(System.nanoTime() - startedNanos);
+    Instant earliest =
+        Stream.of(now, steady, ledgerStore.now()).min(Instant::compareTo).orElse(now);
+    int deleted = ledgerStore.deleteEndedBefore(earliest.minus(options.maxAge()));
     if (deleted > 0) {
       LOG.info("ledger deleted={} age={}", deleted, options.maxAge());
     }

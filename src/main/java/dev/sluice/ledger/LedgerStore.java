@@ -20,6 +20,7 @@ import java.sql.SQLTransientException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -389,6 +390,17 @@ final class LedgerStore implements AutoCloseable {
     }
     connection.commit();
     return ended;
+  }
+
+  /** The time of the database. */
+  Instant now() throws SQLException {
+    try (PreparedStatement select = connection.prepareStatement("SELECT CURRENT_TIMESTAMP");
+        ResultSet rows = select.executeQuery()) {
+      rows.next();
+      Instant now = rows.getObject(1, OffsetDateTime.class).toInstant();
+      connection.commit();
+      return now;
+    }
   }
 
   /**

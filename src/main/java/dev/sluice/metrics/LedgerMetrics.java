@@ -5,6 +5,7 @@ import dev.sluice.ledger.Ledger;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Gauge;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.function.Predicate;
 
 /** Counts what the ledger of this process wrote, lost, and has to write. Thread-safe. */
 public final class LedgerMetrics implements Ledger.Listener {
@@ -59,5 +60,10 @@ public final class LedgerMetrics implements Ledger.Listener {
   @Override
   public void waiting(long bytes) {
     waiting.set(bytes);
+  }
+
+  /** Ends the series of ClusterQueues that don't exist. */
+  public void forgetRemoved(Predicate<String> exists) {
+    seconds.removeIf(labels -> !exists.test(labels.get(0)));
   }
 }

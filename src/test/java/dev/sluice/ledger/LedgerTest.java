@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,10 +46,15 @@ class LedgerTest {
   private volatile Instant now = T0;
 
   private Ledger started(String process, LedgerOptions options) throws IOException {
+    return started(process, options, leading::get);
+  }
+
+  private Ledger started(String process, LedgerOptions options, BooleanSupplier leads)
+      throws IOException {
     Ledger ledger =
         new Ledger(
             options,
-            new Ledger.Source(process, cache, leading::get),
+            new Ledger.Source(process, cache, leads),
             new AttemptReader(
                 new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::of,
                 queue -> "root/team",
@@ -341,5 +347,48 @@ class LedgerTest {
                 + "Failed red spot cpu reserved=20 run=20 lost=0;");
       }
     }
+  }
+
+  @Test
+  void anErrorDoesNotEndTheWriting() throws Exception {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    BooleanSupplier leads =
+        () -> {
+          if (broken.compareAndSet(true, false)) {
+            throw new AssertionError("once");
+          }
+          return true;
+        };
+    try (Ledger ledger = started("a", embedded(), leads)) {
+      await("the error").atMost(LIMIT).until(() -> !broken.get());
+      ledger.changed(null, workload(3, "QuotaReserved=True@10", "Admitted=True@20"));
+      now = T0.plusSeconds(30);
+      awaitText(ledger, " red spot cpu reserved=40 run=20 lost=0;");
+    }
+  }
+
+  @Test
+  void nothingIsDeletedByAClockThatWasSetToALaterTime() throws Exception {
+    try (Ledger ledger = started("a", embedded())) {
+      now = T0.plusSeconds(30);
+      ledger.changed(null, workload(3, "QuotaReserved=True@10", "Finished=True@20@Failed"));
+      String ended = "Failed red spot cpu reserved=20 run=0 lost=0;";
+      awaitText(ledger, ended);
+      now = T0.plus(Duration.ofDays(500));
+      CachedWorkload reserved = other(4, "QuotaReserved=True@10");
+      ledger.changed(null, reserved);
+      awaitText(ledger, " red spot cpu reserved=172780 run=0 lost=0;" + ended);
+      // rows are deleted after others are written, so before these
+      ledger.changed(reserved, other(5, "QuotaReserved=True@10", "Finished=True@30@Stopped"));
+      awaitText(ledger, ended + "Stopped red spot cpu reserved=40 run=0 lost=0;");
+    }
+  }
+
+  @Test
+  void seriesOfQueuesThatAreGoneEnd() {
+    metrics.used("queue", "spot", "cpu", new Ledger.Use(2e6, 0, 0));
+    metrics.used("gone", "spot", "cpu", new Ledger.Use(3e6, 0, 0));
+    metrics.forgetRemoved("queue"::equals);
+    assertThat(seconds("reserved")).isEqualTo(2);
   }
 }

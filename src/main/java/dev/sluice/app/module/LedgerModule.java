@@ -36,6 +36,7 @@ public final class LedgerModule implements OperatorModule {
   /** Connected to the Workloads that {@code workloads} reads; a ledger is configured. */
   public LedgerModule(OperatorContext context, WorkloadModule workloads) {
     LedgerOptions options = context.options().ledger().orElseThrow();
+    LedgerMetrics metrics = new LedgerMetrics(context.metrics().registry());
     ledger =
         new Ledger(
             options,
@@ -45,7 +46,13 @@ public final class LedgerModule implements OperatorModule {
                 () -> context.leadership().leading()),
             new AttemptReader(this::event, this::cohortPath, Set.copyOf(options.labels())),
             context.clock(),
-            new LedgerMetrics(context.metrics().registry()));
+            metrics);
+    context
+        .metrics()
+        .forgetting(
+            () ->
+                metrics.forgetRemoved(
+                    name -> scheduler().engine().views().clusterQueue(name).isPresent()));
     workloads.reflector().listen(ledger);
   }
 
