@@ -160,6 +160,8 @@ final class DeviceCounting {
         String source = place + ", ResourceClaimTemplate " + shown(claim.template());
         if (template.isEmpty()) {
           unresolved.add(source + ": doesn't exist");
+        } else if (template.get().requests().isEmpty()) {
+          defects.add(source + ": it requests no device");
         }
         template.ifPresent(found -> found.requests().forEach(request -> request(source, request)));
       }

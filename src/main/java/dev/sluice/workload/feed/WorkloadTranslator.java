@@ -387,7 +387,7 @@ public final class WorkloadTranslator {
               podSet.name(),
               count,
               options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
-              devices.addedTo(transformer.of(requested), requested),
+              devices.counted(requested, transformer::of),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group(),
               options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /**
  * The devices that one pod requests, as quota counts them (docs/devices.md).
@@ -47,26 +48,39 @@ public record DeviceCharge(
   }
 
   /**
-   * The amounts of a pod with its devices.
+   * The amounts of a pod with its devices. What devices stand behind isn't counted otherwise, too.
    *
-   * @param counted the amounts that quota counts otherwise
    * @param requested the amounts that the pod requests
+   * @param otherwise what quota counts of requested amounts without devices
    */
-  public SortedMap<String, Long> addedTo(
-      SortedMap<String, Long> counted, SortedMap<String, Long> requested) {
+  public SortedMap<String, Long> counted(
+      SortedMap<String, Long> requested, UnaryOperator<SortedMap<String, Long>> otherwise) {
     if (replaced.isEmpty() && amounts.isEmpty()) {
-      return counted;
+      return otherwise.apply(requested);
     }
-    SortedMap<String, Long> result = new TreeMap<>(counted);
-    replaced.forEach(
-        (resource, other) -> {
-          long amount = requested.getOrDefault(resource, 0L);
-          if (amount > 0) {
-            result.remove(resource);
+    SortedMap<String, Long> plain = new TreeMap<>(requested);
+    plain.keySet().removeAll(replaced.keySet());
+    SortedMap<String, Long> result = new TreeMap<>(otherwise.apply(plain));
+    requested.forEach(
+        (resource, amount) -> {
+          String other = replaced.get(resource);
+          if (other != null && amount > 0) {
             result.merge(other, amount, ResourceAmounts::add);
           }
         });
     amounts.forEach((resource, amount) -> result.merge(resource, amount, ResourceAmounts::add));
+    return result;
+  }
+
+  /** Amounts by the resources that they count as: those that devices stand behind are renamed. */
+  public SortedMap<String, Long> renamed(SortedMap<String, Long> counted) {
+    if (Collections.disjoint(counted.keySet(), replaced.keySet())) {
+      return counted;
+    }
+    SortedMap<String, Long> result = new TreeMap<>();
+    counted.forEach(
+        (resource, amount) ->
+            result.merge(replaced.getOrDefault(resource, resource), amount, ResourceAmounts::add));
     return result;
   }
 }

@@ -9,6 +9,7 @@ import dev.sluice.workload.record.DeviceCharge;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -130,6 +131,13 @@ class DeviceCountingTest {
         .satisfies(defect -> assertThat(defect).startsWith(text));
   }
 
+  /** Its Workload would be admitted with no device, and its claims may have devices later. */
+  @Test
+  void templateWithoutRequestsIsADefect() {
+    assertThat(charge(ONE).defects())
+        .containsExactly("resource claim c, ResourceClaimTemplate t: it requests no device");
+  }
+
   @Test
   void missingTemplateIsAwaited() {
     DeviceCharge charge = charge("{resourceClaims: [{name: c, resourceClaimTemplateName: later}]}");
@@ -232,10 +240,11 @@ class DeviceCountingTest {
             new DeviceClassMapping("news", List.of("new"), List.of()));
     TreeMap<String, Long> requested = new TreeMap<>(Map.of("cpu", 1L, "example.com/gpu", 2L));
     assertThat(charge.defects()).isEmpty();
-    assertThat(charge.addedTo(requested, requested)).isEqualTo(Map.of("cpu", 1L, "news", 2L));
+    assertThat(charge.counted(requested, UnaryOperator.identity()))
+        .isEqualTo(Map.of("cpu", 1L, "news", 2L));
     TreeMap<String, Long> implicit =
         new TreeMap<>(Map.of("deviceclass.resource.kubernetes.io/old", 3L));
-    assertThat(charge.addedTo(implicit, implicit)).isEqualTo(Map.of("olds", 3L));
+    assertThat(charge.counted(implicit, UnaryOperator.identity())).isEqualTo(Map.of("olds", 3L));
   }
 
   @Test
