@@ -44,7 +44,8 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
    *
    * @param pods the number of pods
    * @param amounts the amounts by resource, as quota counts them
-   * @param othersIgnored whether resources without an amount are not compared
+   * @param othersIgnored whether resources without an amount are not compared, except those of
+   *     devices
    */
   public record Charge(int pods, SortedMap<String, Long> amounts, boolean othersIgnored) {
 
@@ -86,7 +87,7 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
       }
     }
     if (requests.ignoresUndeclared()) {
-      amounts.keySet().retainAll(declared);
+      amounts.keySet().removeIf(r -> !declared.contains(r) && !requests.isOfDevices(r));
     }
     return new Charge(
         (int) Math.min(Integer.MAX_VALUE, pods), amounts, requests.ignoresUndeclared());
@@ -165,7 +166,8 @@ public record AdmissionComparison(AdmittedRequests requests, Predicate<CachedWor
     for (Map.Entry<String, Long> used : sum.entrySet()) {
       String resource = used.getKey();
       Long allowed = charge.amounts().get(resource);
-      boolean compared = allowed != null || !charge.othersIgnored();
+      boolean compared =
+          allowed != null || !charge.othersIgnored() || requests.isOfDevices(resource);
       long most = allowed == null ? 0 : allowed;
       if (compared && !resource.equals(PODS) && used.getValue() > most) {
         return Optional.of("%s: %d of %d".formatted(resource, used.getValue(), most));

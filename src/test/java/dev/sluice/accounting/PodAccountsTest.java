@@ -8,13 +8,16 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.accounting.AdmissionComparison.Charge;
 import dev.sluice.accounting.AdmissionComparison.Finding;
+import dev.sluice.accounting.PodRecord.Amounts;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.workload.KnownWorkloads;
+import dev.sluice.workload.devices.GivenClaims;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -181,6 +184,31 @@ class PodAccountsTest {
     pods.add(pod(5, ROOT, "1m", ""));
     assertThat(summed.find(summed.charge(List.of(workload)), pods, NOW).excess())
         .isEqualTo("cpu: 3001 of 3000");
+  }
+
+  /** A Workload that was admitted without devices, as by a template that was replaced later. */
+  @Test
+  void devicesOfClaimsAreComparedWhereOtherUndeclaredResourcesAreNot() {
+    CachedWorkload workload = admitted();
+    AdmittedRequests requests =
+        new AdmittedRequests(List.of(), List.of(), true, Map.of())
+            .counting(new GivenClaims("gpus", 8, "example.com/gpu"));
+    AdmissionComparison devices = new AdmissionComparison(requests, any -> false);
+    PodRecord pod = pod(1);
+    Amounts amounts = pod.amounts();
+    PodRecord claiming =
+        new PodRecord(
+            pod.uid(),
+            pod.namespace(),
+            pod.name(),
+            pod.node(),
+            new Amounts(amounts.requested(), amounts.counted(), List.of("c")),
+            pod.owners(),
+            pod.eligibility(),
+            pod.deletion());
+    Charge charge = devices.charge(List.of(workload));
+    assertThat(devices.find(charge, List.of(pod), NOW).exceeds()).isFalse();
+    assertThat(devices.find(charge, List.of(claiming), NOW).excess()).isEqualTo("gpus: 8 of 0");
   }
 
   @Test

@@ -1,5 +1,6 @@
 package dev.sluice.workload.devices;
 
+import dev.sluice.workload.record.DeviceCharge;
 import java.util.Collections;
 import java.util.Set;
 import java.util.SortedMap;
@@ -19,6 +20,11 @@ public interface ClaimedDevices {
         public Set<String> resources() {
           return Set.of();
         }
+
+        @Override
+        public DeviceCharge extended() {
+          return DeviceCharge.NONE;
+        }
       };
 
   /**
@@ -29,4 +35,7 @@ public interface ClaimedDevices {
 
   /** The resources that devices are counted as. */
   Set<String> resources();
+
+  /** The charge of a pod without claims: it tells the resources that devices stand behind. */
+  DeviceCharge extended();
 }

@@ -170,6 +170,11 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   }
 
   @Override
+  public DeviceCharge extended() {
+    return extended.charge();
+  }
+
+  @Override
   public void close() {
     reflectors.forEach(Reflector::close);
   }

@@ -14,7 +14,6 @@ import dev.sluice.workload.record.PodTemplate.Container;
 import dev.sluice.workload.record.PodTemplate.ResourceNeeds;
 import dev.sluice.workload.record.PodTemplateParser;
 import dev.sluice.workload.record.ResourceContext;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,13 +91,17 @@ public final class AdmittedRequests {
             .toList();
   }
 
-  /** The counted amounts of a pod with the devices of its claims, as far as these are known. */
+  /**
+   * The counted amounts of a pod with the devices of its claims, as far as these are known. What
+   * devices stand behind may have become known after the pod was counted.
+   */
   public SortedMap<String, Long> withDevices(
       String namespace, List<String> claims, SortedMap<String, Long> counted) {
+    SortedMap<String, Long> renamed = devices.extended().renamed(counted);
     if (claims.isEmpty()) {
-      return counted;
+      return renamed;
     }
-    SortedMap<String, Long> result = new TreeMap<>(counted);
+    SortedMap<String, Long> result = new TreeMap<>(renamed);
     for (String claim : claims) {
       devices
           .of(namespace, claim)
@@ -149,20 +152,23 @@ public final class AdmittedRequests {
             template.problems());
   }
 
+  /** The assigned usage of one pod, by the resources that devices count as now. */
+  private SortedMap<String, Long> usagePerPod(Assignment assignment) {
+    SortedMap<String, Long> usage = new TreeMap<>();
+    assignment
+        .resourceUsage()
+        .forEach(
+            (resource, amount) ->
+                usage.put(resource, perPod(resource, amount, assignment.count())));
+    return devices.extended().renamed(usage);
+  }
+
   /** What one pod of an assignment may request, by resource. */
   private SortedMap<String, Long> perPod(PodSet podSet, Assignment assignment) {
     SortedMap<String, Long> template = counted(podSet.template());
     SortedMap<String, Long> allowed = new TreeMap<>(template);
-    assignment
-        .resourceUsage()
-        .forEach(
-            (resource, usage) ->
-                allowed.merge(resource, perPod(resource, usage, assignment.count()), Math::max));
-    if (!podSet.template().resourceClaims().isEmpty()
-        && Collections.disjoint(assignment.resourceUsage().keySet(), devices.resources())) {
-      // It was admitted while its devices were not counted.
-      devices.resources().forEach(resource -> allowed.put(resource, Long.MAX_VALUE));
-    }
+    usagePerPod(assignment)
+        .forEach((resource, amount) -> allowed.merge(resource, amount, Math::max));
     PodTemplate charged = charged(podSet.template());
     if (charged != podSet.template()) {
       // What isn't counted of the pods isn't allowed to others of them either.
@@ -190,7 +196,9 @@ public final class AdmittedRequests {
     PodTemplate template = charged(PodTemplateParser.of(pod));
     for (Map.Entry<String, Long> requested : counted(template).entrySet()) {
       String resource = requested.getKey();
-      if (ignoresUndeclared && !assignment.resourceUsage().containsKey(resource)) {
+      if (ignoresUndeclared
+          && !assignment.resourceUsage().containsKey(resource)
+          && !isOfDevices(resource)) {
         continue;
       }
       long allowed = most.getOrDefault(resource, 0L);
@@ -210,10 +218,15 @@ public final class AdmittedRequests {
 
   /** What quota counts of the amounts that an existing pod requests. */
   public SortedMap<String, Long> counted(SortedMap<String, Long> requested) {
-    return transformer.of(requested);
+    return devices.extended().counted(requested, transformer::of);
   }
 
-  /** Whether resources without an assigned amount are not counted. */
+  /** Whether devices count as this resource; then it is compared with every admission. */
+  public boolean isOfDevices(String resource) {
+    return devices.resources().contains(resource);
+  }
+
+  /** Whether resources without an assigned amount are not counted, except those of devices. */
   public boolean ignoresUndeclared() {
     return ignoresUndeclared;
   }
@@ -241,8 +254,7 @@ public final class AdmittedRequests {
 
   /** The API server has written limits and overhead of the namespace into an existing pod. */
   private SortedMap<String, Long> counted(PodTemplate template) {
-    return transformer.of(
-        PodRequests.of(template, NamespaceLimits.NONE, ResourceContext.NONE).perPod());
+    return counted(PodRequests.of(template, NamespaceLimits.NONE, ResourceContext.NONE).perPod());
   }
 
   /** Treats an invalid quantity as zero; the API server rejects such quantities. */

@@ -5,12 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.workload.Templates;
+import dev.sluice.workload.devices.ClaimedDevices;
+import dev.sluice.workload.devices.GivenClaims;
 import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.PodSet;
 import dev.sluice.workload.record.PodTemplateParser;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /** Whether a pod is within what its pod set was admitted with. */
@@ -104,5 +108,56 @@ class AdmittedRequestsTest {
             new AdmittedRequests(List.of(), List.of(), true, Map.of())
                 .excess(pod("{memory: 1Gi, cpu: 2}"), podSet("{}"), TWO_CPUS_FOR_TWO))
         .contains("cpu: 2000 of 1000");
+  }
+
+  /** Claims of 8 devices; a resource that pods request is another name of the devices. */
+  private static final ClaimedDevices DEVICES = new GivenClaims("gpus", 8, "example.com/gpu");
+
+  /** A template of devices for administrators is admitted as nothing, and may be replaced. */
+  @Test
+  void devicesThatWereAdmittedAsNothingAreNotAllowed() {
+    PodSet claims =
+        new PodSet(
+            "main",
+            2,
+            0,
+            Templates.podSpec("{resourceClaims: [{name: c, resourceClaimTemplateName: t}]}"),
+            "",
+            Optional.empty());
+    AdmittedRequests requests = AdmittedRequests.PLAIN.counting(DEVICES);
+    assertThat(requests.allowed(claims, TWO_CPUS_FOR_TWO, 2)).doesNotContainKey("gpus");
+    assertThat(requests.withDevices("ns", List.of("c"), new TreeMap<>(Map.of("cpu", 1L))))
+        .isEqualTo(Map.of("gpus", 8L, "cpu", 1L));
+  }
+
+  @Test
+  void whatDevicesStandBehindIsAllowedOnceByOneName() {
+    AdmittedRequests requests = AdmittedRequests.PLAIN.counting(DEVICES);
+    PodSet template = podSet("{example.com/gpu: 8}");
+    Assignment charged = new Assignment("main", Map.of("gpus", "plain"), Map.of("gpus", "16"), 2);
+    Assignment chargedBefore =
+        new Assignment(
+            "main", Map.of("example.com/gpu", "plain"), Map.of("example.com/gpu", "16"), 2);
+    for (Assignment assignment : List.of(charged, chargedBefore)) {
+      assertThat(requests.allowed(template, assignment, 2)).isEqualTo(Map.of("gpus", 16L));
+      assertThat(requests.excess(pod("{example.com/gpu: 8}"), template, assignment)).isEmpty();
+      assertThat(requests.excess(pod("{example.com/gpu: 9}"), template, assignment))
+          .contains("gpus: 9 of 8");
+    }
+    assertThat(requests.of(pod("{example.com/gpu: 8}"))).isEqualTo(Map.of("gpus", 8L));
+    assertThat(requests.withDevices("ns", List.of(), new TreeMap<>(Map.of("example.com/gpu", 8L))))
+        .as("counted before the class was known")
+        .isEqualTo(Map.of("gpus", 8L));
+  }
+
+  /** The devices of a template that is replaced later are no other resource of the pods. */
+  @Test
+  void devicesAreComparedWhereOtherUndeclaredResourcesAreNot() {
+    AdmittedRequests requests =
+        new AdmittedRequests(List.of(), List.of(), true, Map.of()).counting(DEVICES);
+    assertThat(
+            requests.excess(
+                pod("{memory: 1Gi, example.com/gpu: 1}"), podSet("{}"), TWO_CPUS_FOR_TWO))
+        .contains("gpus: 1 of 0");
   }
 }
