@@ -2,8 +2,11 @@ package dev.sluice.workload.devices;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.devices.DeviceInventory.Place;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What is kept of a ResourceClaimTemplate, or of a ResourceClaim, of {@code resource.k8s.io/v1}.
@@ -11,22 +14,42 @@ import java.util.List;
  * @param namespace its namespace
  * @param name its name
  * @param requests the requests of the claim, or of the claims that are made from the template
+ * @param allocated where the devices are that the claim got, by the request's name; empty for
+ *     templates, and for claims that got none yet
  */
-record ClaimSpec(String namespace, String name, List<DeviceRequest> requests) {
+record ClaimSpec(
+    String namespace,
+    String name,
+    List<DeviceRequest> requests,
+    Map<String, List<Place>> allocated) {
 
   private static final String EXACT_COUNT = "ExactCount";
 
   /** Reads a ResourceClaimTemplate. Total: a request that can't be read has a problem. */
   static ClaimSpec ofTemplate(JsonNode object) {
-    return of(object, object.path("spec").path("spec"));
+    return of(object, object.path("spec").path("spec"), Map.of());
   }
 
   /** Reads a ResourceClaim. Total: a request that can't be read has a problem. */
   static ClaimSpec ofClaim(JsonNode object) {
-    return of(object, object.path("spec"));
+    return of(object, object.path("spec"), allocated(object));
   }
 
-  private static ClaimSpec of(JsonNode object, JsonNode spec) {
+  private static Map<String, List<Place>> allocated(JsonNode claim) {
+    Map<String, List<Place>> result = new HashMap<>();
+    for (JsonNode device : claim.at("/status/allocation/devices/results")) {
+      result
+          .computeIfAbsent(device.path("request").asText(""), any -> new ArrayList<>(1))
+          .add(
+              new Place(
+                  device.path("driver").asText(""),
+                  device.path("pool").asText(""),
+                  device.path("device").asText("")));
+    }
+    return result;
+  }
+
+  private static ClaimSpec of(JsonNode object, JsonNode spec, Map<String, List<Place>> allocated) {
     List<DeviceRequest> requests = new ArrayList<>(1);
     for (JsonNode request : spec.path("devices").path("requests")) {
       requests.add(request(request));
@@ -34,7 +57,8 @@ record ClaimSpec(String namespace, String name, List<DeviceRequest> requests) {
     return new ClaimSpec(
         object.path("metadata").path("namespace").asText(""),
         object.path("metadata").path("name").asText(""),
-        List.copyOf(requests));
+        List.copyOf(requests),
+        allocated);
   }
 
   private static DeviceRequest request(JsonNode request) {

@@ -13,12 +13,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * A device of a ResourceSlice.
  *
+ * @param name its name within its pool
  * @param driver its driver
  * @param celValue what expressions see of it
  * @param counters what it consumes of counters, by the counter's name: of several sets together
  * @param taints its taints
  */
 record Device(
+    String name,
     String driver,
     Map<String, Object> celValue,
     Map<String, DeviceAmount> counters,
@@ -54,7 +56,12 @@ record Device(
     celValue.put("capacity", new Domains(capacity));
     celValue.put(
         "allowMultipleAllocations", device.path("allowMultipleAllocations").asBoolean(false));
-    return new Device(driver, Map.copyOf(celValue), counters(device), taints(device));
+    return new Device(
+        device.path("name").asText(""),
+        driver,
+        Map.copyOf(celValue),
+        counters(device),
+        taints(device));
   }
 
   /** The domain of a name that gives none is the driver. */

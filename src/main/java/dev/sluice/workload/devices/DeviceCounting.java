@@ -10,12 +10,14 @@ import dev.sluice.workload.record.PodTemplate;
 import dev.sluice.workload.record.PodTemplate.Claim;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -112,21 +114,115 @@ final class DeviceCounting {
     return resources;
   }
 
+  /** Whether devices of some class count by counters, as far as the cluster has the devices. */
+  boolean countsByCounters() {
+    return mappings.values().stream().anyMatch(DeviceCounting::countsByCounters);
+  }
+
   /**
-   * What a claim that exists counts as. Requests whose amount depends on the devices of the moment
-   * count as nothing.
+   * What a claim that exists counts as. Where devices count by counters, these are the devices that
+   * the claim got; until it has them, each counts as the largest that it may get.
    */
   SortedMap<String, Long> of(ClaimSpec claim) {
     SortedMap<String, Long> amounts = new TreeMap<>();
+    SelectorWork work = new SelectorWork(SelectorWork.MOST);
     for (DeviceRequest request : claim.requests()) {
       List<DeviceClassMapping> mapped = mapped(request.deviceClass());
       if (!request.problem().isEmpty() || (mapped.isEmpty() && !request.adminAccess())) {
         amounts.merge(UNCOUNTABLE, 1L, ResourceAmounts::add);
-      } else if (!request.adminAccess() && !countsByCounters(mapped)) {
-        amounts.merge(mapped.getFirst().resource(), request.count(), ResourceAmounts::add);
+      } else if (!request.adminAccess()) {
+        for (DeviceClassMapping mapping : mapped) {
+          OptionalLong amount = existing(claim, request, mapping, work);
+          amounts.merge(
+              amount.isPresent() ? mapping.resource() : UNCOUNTABLE,
+              amount.orElse(1),
+              ResourceAmounts::add);
+        }
       }
     }
     return amounts;
+  }
+
+  /** What the devices of a request of a claim that exists count as; empty if it costs too much. */
+  private OptionalLong existing(
+      ClaimSpec claim, DeviceRequest request, DeviceClassMapping mapping, SelectorWork work) {
+    if (mapping.counters().isEmpty()) {
+      return OptionalLong.of(request.count());
+    }
+    List<Device> allocated =
+        claim.allocated().getOrDefault(request.name(), List.of()).stream()
+            .flatMap(place -> objects.devices().at(place).stream())
+            .toList();
+    if (allocated.size() >= request.count()) {
+      return OptionalLong.of(
+          allocated.stream()
+              .mapToLong(device -> consumed(device, mapping, work))
+              .reduce(0, ResourceAmounts::add));
+    }
+    return amounts(request, expressions(request), mapping, work).stream()
+        .mapToLong(
+            each ->
+                ResourceAmounts.multiply(
+                    each.stream().mapToLong(amount -> amount).max().orElse(0), request.count()))
+        .findFirst();
+  }
+
+  /** What a device consumes of the counters of a mapping. */
+  private long consumed(Device device, DeviceClassMapping mapping, SelectorWork work) {
+    return mapping.counters().stream()
+        .filter(counter -> counter.driver().equals(device.driver()))
+        .filter(counter -> selectors.matches(counter.selector(), device, work))
+        .map(DeviceCounter::name)
+        .distinct()
+        .mapToLong(counter -> units(device, counter))
+        .reduce(0, ResourceAmounts::add);
+  }
+
+  private static long units(Device device, String counter) {
+    DeviceAmount amount = device.counters().get(counter);
+    return amount == null ? 0 : amount.units();
+  }
+
+  /** The expressions that devices meet by the class and the request. */
+  private List<String> expressions(DeviceRequest request) {
+    return Stream.concat(
+            objects.deviceClass(request.deviceClass()).stream()
+                .flatMap(deviceClass -> deviceClass.selectors().stream()),
+            request.selectors().stream())
+        .toList();
+  }
+
+  /** What each device that a request may get counts as; empty if it costs too much. */
+  private Optional<Collection<Long>> amounts(
+      DeviceRequest request,
+      List<String> expressions,
+      DeviceClassMapping mapping,
+      SelectorWork work) {
+    DeviceInventory devices = objects.devices();
+    if (mapping.counters().isEmpty()) {
+      return devices
+          .matching(new Wanted("", expressions, request.tolerations()), work)
+          .map(matching -> Collections.nCopies(matching.size(), 1L));
+    }
+    Map<Device, Map<String, Long>> consumed = new IdentityHashMap<>();
+    for (DeviceCounter counter : mapping.counters()) {
+      List<String> all = new ArrayList<>(expressions);
+      all.add(counter.selector());
+      Optional<List<Device>> matching =
+          devices.matching(new Wanted(counter.driver(), all, request.tolerations()), work);
+      if (matching.isEmpty()) {
+        return Optional.empty();
+      }
+      for (Device device : matching.get()) {
+        consumed
+            .computeIfAbsent(device, any -> new HashMap<>())
+            .put(counter.name(), units(device, counter.name()));
+      }
+    }
+    return Optional.of(
+        consumed.values().stream()
+            .map(byCounter -> byCounter.values().stream().reduce(0L, ResourceAmounts::add))
+            .toList());
   }
 
   /** The devices of one pod. */
@@ -136,6 +232,7 @@ final class DeviceCounting {
     private final SortedMap<String, Long> amounts = new TreeMap<>();
     private final List<String> defects = new ArrayList<>(0);
     private final List<String> unresolved = new ArrayList<>(0);
+    private final SelectorWork work = new SelectorWork(SelectorWork.MOST);
 
     PodCount(String namespace) {
       this.namespace = namespace;
@@ -182,8 +279,7 @@ final class DeviceCounting {
           unresolved.add(
               "%s: DeviceClass %s doesn't exist".formatted(place, shown(request.deviceClass())));
         } else {
-          List<String> expressions = new ArrayList<>(deviceClass.get().selectors());
-          expressions.addAll(request.selectors());
+          List<String> expressions = expressions(request);
           mapped.forEach(mapping -> charge(place, request, expressions, mapping));
         }
       }
@@ -205,13 +301,17 @@ final class DeviceCounting {
         add(mapping, 1, request);
         return;
       }
-      Collection<Long> devices = amounts(request, expressions, mapping);
-      if (devices.size() < request.count()) {
+      Optional<Collection<Long>> devices = amounts(request, expressions, mapping, work);
+      if (devices.isEmpty()) {
         unresolved.add(
-            "%s: devices requested: %d, matching in the cluster: %d"
-                .formatted(place, request.count(), devices.size()));
+            place + ": the selectors cost too much with the devices that the cluster has");
+      } else if (devices.get().size() < request.count()) {
+        // The number that match isn't told: each change of it would be a write.
+        unresolved.add(
+            "%s: devices requested: %d, fewer match in the cluster"
+                .formatted(place, request.count()));
       } else {
-        add(mapping, devices.stream().mapToLong(each -> each).max().orElse(0), request);
+        add(mapping, devices.get().stream().mapToLong(each -> each).max().orElse(0), request);
       }
     }
 
@@ -220,32 +320,6 @@ final class DeviceCounting {
           mapping.resource(),
           ResourceAmounts.multiply(each, request.count()),
           ResourceAmounts::add);
-    }
-
-    /** What each device that the request may get counts as. */
-    private Collection<Long> amounts(
-        DeviceRequest request, List<String> expressions, DeviceClassMapping mapping) {
-      DeviceInventory devices = objects.devices();
-      if (mapping.counters().isEmpty()) {
-        return devices.matching(new Wanted("", expressions, request.tolerations())).stream()
-            .map(device -> 1L)
-            .toList();
-      }
-      Map<Device, Map<String, Long>> consumed = new IdentityHashMap<>();
-      for (DeviceCounter counter : mapping.counters()) {
-        List<String> all = new ArrayList<>(expressions);
-        all.add(counter.selector());
-        for (Device device :
-            devices.matching(new Wanted(counter.driver(), all, request.tolerations()))) {
-          DeviceAmount amount = device.counters().get(counter.name());
-          consumed
-              .computeIfAbsent(device, any -> new HashMap<>())
-              .put(counter.name(), amount == null ? 0 : amount.units());
-        }
-      }
-      return consumed.values().stream()
-          .map(byCounter -> byCounter.values().stream().reduce(0L, ResourceAmounts::add))
-          .toList();
     }
   }
 

@@ -1,12 +1,15 @@
 package dev.sluice.workload.devices;
 
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -15,12 +18,22 @@ import java.util.stream.Collectors;
  */
 final class DeviceInventory {
 
-  private static final int REMEMBERED = 1000;
+  /** So many devices are kept in what was found, together. */
+  private static final long REMEMBERED = 2_000_000;
+
+  private static final int CHARACTERS_PER_DEVICE = 8;
 
   private final List<Device> devices;
   private final DeviceSelectors selectors;
   private final boolean taints;
-  private final Map<Wanted, List<Device>> found = new ConcurrentHashMap<>();
+  private final Map<Place, Device> places = new HashMap<>();
+  private final Cache<Wanted, Found> found =
+      CacheBuilder.newBuilder()
+          .concurrencyLevel(1)
+          .maximumWeight(REMEMBERED)
+          .<Wanted, Found>weigher(
+              (wanted, devicesFound) -> wanted.weight() + devicesFound.devices().size())
+          .build();
 
   /**
    * What devices have to be.
@@ -29,7 +42,24 @@ final class DeviceInventory {
    * @param selectors the expressions that they meet
    * @param tolerations the taints that they may have
    */
-  record Wanted(String driver, List<String> selectors, List<Toleration> tolerations) {}
+  record Wanted(String driver, List<String> selectors, List<Toleration> tolerations) {
+
+    private int weight() {
+      return 1 + selectors.stream().mapToInt(String::length).sum() / CHARACTERS_PER_DEVICE;
+    }
+  }
+
+  /** Where a device is: names that are unique in a cluster. */
+  record Place(String driver, String pool, String device) {}
+
+  /**
+   * What was found.
+   *
+   * @param devices the devices; none if that isn't complete
+   * @param steps how many steps it took
+   * @param complete whether the steps were enough
+   */
+  private record Found(List<Device> devices, long steps, boolean complete) {}
 
   private record Pool(String driver, String name) {}
 
@@ -53,27 +83,57 @@ final class DeviceInventory {
     List<DeviceSlice> current =
         slices.stream().filter(slice -> slice.generation() == newest).toList();
     if (current.stream().allMatch(slice -> slice.slices() == current.size())) {
-      current.forEach(slice -> devices.addAll(slice.devices()));
-    }
-  }
-
-  /** The devices that a request may get. */
-  List<Device> matching(Wanted wanted) {
-    List<Device> known = found.get(wanted);
-    if (known == null) {
-      known = devices.stream().filter(device -> isWanted(wanted, device)).toList();
-      if (found.size() < REMEMBERED) {
-        found.put(wanted, known);
+      for (DeviceSlice slice : current) {
+        devices.addAll(slice.devices());
+        slice
+            .devices()
+            .forEach(
+                device ->
+                    places.put(new Place(slice.driver(), slice.pool(), device.name()), device));
       }
     }
-    return known;
   }
 
-  private boolean isWanted(Wanted wanted, Device device) {
+  /**
+   * The devices that a request may get; empty if it takes more steps than are left to find out.
+   *
+   * @param work takes the steps, even if they were taken before: so the result is the same again
+   */
+  Optional<List<Device>> matching(Wanted wanted, SelectorWork work) {
+    Found known = found.getIfPresent(wanted);
+    if (known == null || (!known.complete() && known.steps() < work.left())) {
+      known = find(wanted, work.left());
+      found.put(wanted, known);
+    }
+    work.spend(known.steps());
+    return known.complete() && !work.isDone() ? Optional.of(known.devices()) : Optional.empty();
+  }
+
+  private Found find(Wanted wanted, long mostSteps) {
+    SelectorWork own = new SelectorWork(mostSteps);
+    List<Device> matching = new ArrayList<>();
+    for (Device device : devices) {
+      own.spend(1);
+      if (isWanted(wanted, device, own)) {
+        matching.add(device);
+      }
+      if (own.isDone()) {
+        return new Found(List.of(), mostSteps, false);
+      }
+    }
+    return new Found(List.copyOf(matching), mostSteps - own.left(), true);
+  }
+
+  /** The device at a place, if the cluster has it now. */
+  Optional<Device> at(Place place) {
+    return Optional.ofNullable(places.get(place));
+  }
+
+  private boolean isWanted(Wanted wanted, Device device, SelectorWork work) {
     return (wanted.driver().isEmpty() || wanted.driver().equals(device.driver()))
         && (!taints || isTolerated(wanted, device))
         && wanted.selectors().stream()
-            .allMatch(expression -> selectors.matches(expression, device));
+            .allMatch(expression -> selectors.matches(expression, device, work));
   }
 
   private static boolean isTolerated(Wanted wanted, Device device) {

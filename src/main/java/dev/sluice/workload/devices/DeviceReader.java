@@ -61,7 +61,7 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
     /** Devices may count otherwise in this namespace; empty: in all namespaces. */
     void devicesChanged(String namespace);
 
-    /** A claim appeared in this namespace: pods that use it may count otherwise. */
+    /** A claim appeared in this namespace, or got devices: pods that use it may count otherwise. */
     void claimAppeared(String namespace);
 
     /** Runs a task later, on any thread. */
@@ -95,10 +95,15 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
             update();
           }
         });
-    sliceStore.observe((before, after) -> update());
+    sliceStore.observe(
+        (before, after) -> {
+          if (!Objects.equals(before, after)) {
+            update();
+          }
+        });
     claimStore.observe(
         (before, after) -> {
-          if (before == null && after != null) {
+          if (after != null && !after.equals(before)) {
             listener.claimAppeared(after.namespace());
           }
         });
@@ -116,6 +121,13 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
             scheduled.set(false);
             refresh();
             listener.devicesChanged("");
+            if (counting.countsByCounters()) {
+              claimStore
+                  .all()
+                  .map(ClaimSpec::namespace)
+                  .distinct()
+                  .forEach(listener::claimAppeared);
+            }
           });
     }
   }

@@ -1,5 +1,7 @@
 package dev.sluice.workload.devices;
 
+import com.google.common.cache.Cache;
+import com.google.common.cache.CacheBuilder;
 import com.google.common.collect.ImmutableCollection;
 import com.google.common.collect.ImmutableList;
 import com.google.common.collect.ImmutableSet;
@@ -50,8 +52,15 @@ final class DeviceSelectors {
   private static final int DEEPEST = 100;
   private static final int MOST_ITERATIONS = 1000;
   private static final int LARGEST_PATTERN = 1000;
+  private static final int LARGEST_PROGRAM = 10_000;
+
+  /** A regular expression costs as much to compile as to run on so many characters. */
+  private static final int COMPILATION = 10;
+
+  private static final int INSTRUCTIONS_PER_STEP = 100;
   private static final int MOST_STEPS = 20_000;
   private static final int LARGEST_VALUE = 1000;
+  private static final int ITEMS_PER_STEP = 20;
   private static final int LONGEST_TEXT = 4096;
   private static final int REMEMBERED = 1000;
   private static final int LONGEST_PROBLEM = 200;
@@ -79,25 +88,64 @@ final class DeviceSelectors {
   /** A compiled expression, or why it can't be compiled. */
   private record Selector(CelRuntime.@Nullable Program program, String problem) {}
 
+  /** Compiled regular expressions, as many as have so many instructions together. */
+  private static final Cache<String, Pattern> PATTERNS =
+      CacheBuilder.newBuilder()
+          .concurrencyLevel(1)
+          .maximumWeight(20L * LARGEST_PROGRAM)
+          .<String, Pattern>weigher((pattern, compiled) -> (int) programSize(pattern))
+          .build();
+
+  /** Counts the steps of the evaluation that runs on this thread. */
+  private static final ThreadLocal<Meter> METER = ThreadLocal.withInitial(Meter::new);
+
+  /** The steps of one evaluation. */
+  private static final class Meter {
+
+    private long steps;
+
+    void add(long more) {
+      steps += more;
+      if (steps > MOST_STEPS) {
+        throw new IllegalStateException("the expression costs too much");
+      }
+    }
+  }
+
   /**
-   * Whether a text has a part that matches a regular expression, in linear time. Repetitions with
-   * numbers are written out when an expression is compiled; those inside of each other multiply. So
-   * all of them together are bounded before.
+   * Whether a text has a part that matches a regular expression, in linear time: instructions times
+   * characters.
    */
   private static boolean matchesPattern(String text, String pattern) {
-    if (pattern.length() > LARGEST_PATTERN || repetitions(pattern) > LARGEST_PATTERN) {
+    long size = programSize(pattern);
+    if (pattern.length() > LARGEST_PATTERN || size > LARGEST_PROGRAM) {
       throw new IllegalArgumentException("the regular expression is too large");
     }
-    return Pattern.compile(pattern).matcher(text).find();
+    METER.get().add(size * (text.length() + COMPILATION) / INSTRUCTIONS_PER_STEP);
+    Pattern compiled = PATTERNS.getIfPresent(pattern);
+    if (compiled == null) {
+      compiled = Pattern.compile(pattern);
+      PATTERNS.put(pattern, compiled);
+    }
+    return compiled.matcher(text).find();
+  }
+
+  /**
+   * The most instructions that a regular expression has once it is compiled, as far as the bound
+   * matters. Repetitions with numbers are written out then; those inside of each other multiply. So
+   * each character counts as often as all numbers multiply to.
+   */
+  private static long programSize(String pattern) {
+    return pattern.length() * repetitions(pattern);
   }
 
   private static long repetitions(String pattern) {
     long product = 1;
     long number = 0;
-    for (int i = 0; i < pattern.length() && product <= LARGEST_PATTERN; i++) {
+    for (int i = 0; i < pattern.length() && product <= LARGEST_PROGRAM; i++) {
       char at = pattern.charAt(i);
       if (at >= '0' && at <= '9') {
-        number = Math.min(LARGEST_PATTERN + 1L, number * 10 + (at - '0'));
+        number = Math.min(LARGEST_PROGRAM + 1L, number * 10 + (at - '0'));
       } else {
         product = at == ',' || at == '}' ? product * Math.max(1, number) : product;
         number = 0;
@@ -131,35 +179,43 @@ final class DeviceSelectors {
     return problem.isEmpty() ? Optional.empty() : Optional.of(problem);
   }
 
-  /** Whether a device meets an expression; it doesn't if the expression fails for the device. */
-  boolean matches(String expression, Device device) {
+  /**
+   * Whether a device meets an expression; it doesn't if the expression fails for the device.
+   *
+   * @param work takes the steps of the expression
+   */
+  boolean matches(String expression, Device device, SelectorWork work) {
     CelRuntime.Program program = selector(expression).program();
     if (program == null) {
       return false;
     }
-    int[] steps = new int[1];
+    Meter meter = new Meter();
+    METER.set(meter);
     try {
       Object result =
           program.trace(
               Map.of(DEVICE, device.celValue()),
-              (part, value) -> {
-                if (++steps[0] > MOST_STEPS || isTooLarge(value)) {
-                  throw new IllegalStateException("the expression costs too much");
-                }
-              });
+              (part, value) -> meter.add(1 + size(value) / ITEMS_PER_STEP));
       return Boolean.TRUE.equals(result);
     } catch (CelEvaluationException | RuntimeException | StackOverflowError failed) {
       return false;
+    } finally {
+      METER.remove();
+      work.spend(1 + meter.steps);
     }
   }
 
-  /** Whether a value holds too much; looks at no more of it than is allowed. */
-  private static boolean isTooLarge(@Nullable Object value) {
-    if (value instanceof CharSequence text) {
-      return text.length() > LONGEST_TEXT;
+  /**
+   * How many items a value has at all levels; looks at no more of it than is allowed.
+   *
+   * @throws IllegalStateException if it holds too much
+   */
+  private static int size(@Nullable Object value) {
+    if (value instanceof CharSequence text && text.length() > LONGEST_TEXT) {
+      throw new IllegalStateException("a text is too long");
     }
     if (!(value instanceof Collection<?>)) {
-      return false;
+      return 0;
     }
     Deque<Object> open = new ArrayDeque<>(List.of(value));
     int seen = 0;
@@ -167,12 +223,12 @@ final class DeviceSelectors {
       if (open.pop() instanceof Collection<?> items) {
         seen += items.size();
         if (seen > LARGEST_VALUE) {
-          return true;
+          throw new IllegalStateException("a list is too long");
         }
         items.forEach(open::push);
       }
     }
-    return false;
+    return seen;
   }
 
   private Selector selector(String expression) {

@@ -198,7 +198,7 @@ class DeviceCountingTest {
     String older = SLICES.replace("generation: 2", "generation: 1");
     assertThat(charge(given(sized(1, 4)).slice(SLICES).slice(older), ONE, PLAIN).unresolved())
         .singleElement()
-        .satisfies(text -> assertThat(text).endsWith("requested: 4, matching in the cluster: 3"));
+        .satisfies(text -> assertThat(text).endsWith("requested: 4, fewer match in the cluster"));
     String incomplete = SLICES.replace("resourceSliceCount: 1", "resourceSliceCount: 2");
     assertThat(charge(given(sized(1, 1)).slice(incomplete), ONE, PLAIN).unresolved()).hasSize(1);
   }
@@ -276,5 +276,51 @@ class DeviceCountingTest {
                     + " [{name: x}]}, {exactly: {deviceClassName: other}}]}}}"));
     assertThat(counting.of(claim))
         .isEqualTo(Map.of("gpus", 3L, "devices that can't be counted", 2L));
+  }
+
+  /** One device of 10 and one of 20 GiB: the claim counts as the largest until it has a device. */
+  @ParameterizedTest
+  @CsvSource({"'', 1, 22011707392", "a, 1, 10737418240", "b, 1, 22011707392", "a, 2, 44023414784"})
+  void claimsThatExistCountByTheCountersOfTheirDevices(String device, int count, long charged) {
+    DeviceCounting counting = new DeviceCounting(given().slice(SLICES), SELECTORS, List.of(MEMORY));
+    ClaimSpec claim =
+        ClaimSpec.ofClaim(
+            Templates.node(
+                "{spec: {devices: {requests: [%s]}}, status: {allocation: {devices: {results: [%s]}}}}"
+                    .formatted(
+                        sized(1, count),
+                        device.isEmpty()
+                            ? ""
+                            : "{request: r, driver: d.com, pool: p, device: %s}"
+                                .formatted(device))));
+    assertThat(counting.of(claim)).isEqualTo(Map.of("memory", charged));
+  }
+
+  /** Whatever was worked out before, a count takes the same steps. */
+  @Test
+  void selectorsOfOnePodShareTheirSteps() {
+    StringBuilder devices = new StringBuilder();
+    for (int i = 0; i < 100; i++) {
+      devices.append("{name: d%d, attributes: {size: {int: 1}}},".formatted(i));
+    }
+    String slice =
+        "{spec: {driver: d.com, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices:"
+            + " [%s]}}".formatted(devices);
+    String expensive =
+        "[1, 2].all(i, \"%s\".matches(\"%s\"))".formatted("a".repeat(1500), "b?".repeat(250));
+    String[] requests = new String[3];
+    for (int i = 0; i < requests.length; i++) {
+      requests[i] =
+          "{name: r%d, exactly: {deviceClassName: gpu, selectors: [{cel: {expression: '%s && %d > 0'}}]}}"
+              .formatted(i, expensive, i + 1);
+    }
+    GivenDevices given = given(requests).slice(slice);
+    for (int i = 0; i < 2; i++) {
+      DeviceCharge charge = charge(given, ONE, PLAIN);
+      assertThat(charge.amounts()).isEqualTo(Map.of("gpus", 1L));
+      assertThat(charge.unresolved())
+          .hasSize(2)
+          .allSatisfy(text -> assertThat(text).contains("the selectors cost too much"));
+    }
   }
 }

@@ -5,6 +5,7 @@ import dev.sluice.workload.Templates;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** The devices of a cluster, as a test has them. */
 final class GivenDevices implements DeviceObjects {
@@ -14,6 +15,7 @@ final class GivenDevices implements DeviceObjects {
   private final List<DeviceClass> classes = new ArrayList<>();
   private final List<DeviceSlice> slices = new ArrayList<>();
   private boolean taints;
+  private @Nullable DeviceInventory inventory;
 
   GivenDevices(DeviceSelectors selectors) {
     this.selectors = selectors;
@@ -43,11 +45,13 @@ final class GivenDevices implements DeviceObjects {
 
   GivenDevices slice(JsonNode object) {
     slices.add(DeviceSlice.of(object));
+    inventory = null;
     return this;
   }
 
   GivenDevices withTaints() {
     taints = true;
+    inventory = null;
     return this;
   }
 
@@ -69,6 +73,9 @@ final class GivenDevices implements DeviceObjects {
 
   @Override
   public DeviceInventory devices() {
-    return new DeviceInventory(slices, selectors, taints);
+    if (inventory == null) {
+      inventory = new DeviceInventory(slices, selectors, taints);
+    }
+    return inventory;
   }
 }
