@@ -232,7 +232,8 @@ final class ReferenceEngine {
       case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
-        if (entry != null && version >= entry.version) {
+        if (entry != null
+            && (entry.assumed() ? version > entry.version : version >= entry.version)) {
           hold(entry, null);
           parking.forgetBlock(id.uid());
           world.sticky.values().remove(id.uid());

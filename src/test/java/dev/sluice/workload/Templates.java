@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.PodTemplate;
 import dev.sluice.workload.record.PodTemplateParser;
@@ -11,8 +12,11 @@ import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Pod templates, Workloads and their surroundings, written as people write them. */
 public final class Templates {
@@ -52,10 +56,18 @@ public final class Templates {
 
     private final Map<String, NamespaceLimits> rules = new HashMap<>();
     private final Map<String, Map<String, Long>> overheads = new HashMap<>();
+    private @Nullable DeviceCharge devices;
 
     /** Sets the limits of a namespace. */
     public Context rules(String namespace, NamespaceLimits given) {
       rules.put(namespace, given);
+      return this;
+    }
+
+    /** Sets why devices can't be counted yet; empty: they count as none. */
+    public Context unresolved(String... reasons) {
+      devices =
+          new DeviceCharge(Collections.emptySortedMap(), Map.of(), List.of(), List.of(reasons));
       return this;
     }
 
@@ -73,6 +85,13 @@ public final class Templates {
     @Override
     public Map<String, Long> overhead(String runtimeClass) {
       return overheads.getOrDefault(runtimeClass, Map.of());
+    }
+
+    @Override
+    public DeviceCharge devices(String namespace, PodTemplate template) {
+      return devices == null || template.resourceClaims().isEmpty()
+          ? DeviceCharge.uncounted(template)
+          : devices;
     }
   }
 }

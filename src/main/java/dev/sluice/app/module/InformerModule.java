@@ -47,7 +47,8 @@ public final class InformerModule implements OperatorModule {
             ? Optional.of(
                 new DeviceReader(context.reflectors(), deviceOptions(), new DeviceListener()))
             : Optional.empty();
-    resources = new KubernetesResourceContext(context.client(), context.informers(), this::devices);
+    resources =
+        new KubernetesResourceContext(context.client(), context.informers(), new CountedDevices());
   }
 
   /** The informer caches of this cluster, which all modules share. */
@@ -91,10 +92,20 @@ public final class InformerModule implements OperatorModule {
         context.isEnabled(FeatureGate.KUEUE_DRA_DEVICE_TAINTS));
   }
 
-  private DeviceCharge devices(String namespace, PodTemplate template) {
-    return devices
-        .map(reader -> reader.of(namespace, template))
-        .orElseGet(() -> DeviceCharge.uncounted(template));
+  /** Counts devices if they are read, which is known after the constructor. */
+  private final class CountedDevices implements KubernetesResourceContext.Devices {
+
+    @Override
+    public DeviceCharge of(String namespace, PodTemplate template) {
+      return devices
+          .map(reader -> reader.of(namespace, template))
+          .orElseGet(() -> DeviceCharge.uncounted(template));
+    }
+
+    @Override
+    public boolean mayUseDevices(PodTemplate template) {
+      return devices.filter(reader -> reader.mayUseDevices(template)).isPresent();
+    }
   }
 
   /** From now on this is called with the namespace in which a claim of devices appeared. */

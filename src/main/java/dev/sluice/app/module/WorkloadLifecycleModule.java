@@ -43,7 +43,8 @@ public final class WorkloadLifecycleModule implements OperatorModule {
             context.executor(),
             context::schedule);
     QueueStateNotifier.connect(informers.caches(), lifecycle);
-    informers.whenDevicesChange(lifecycle::devicesChanged);
+    informers.whenDevicesChange(
+        namespace -> lifecycle.devicesChanged(namespace, scheduler.translator()::mayUseDevices));
     workloads.reflector().listen(lifecycle);
   }
 

@@ -236,9 +236,12 @@ final class WorkloadTable {
     }
   }
 
+  /** An admission that is being written is based on the version: it stays until that is refused. */
   void released(WorkloadId id, long version) {
     WorkloadEntry entry = entries.get(id.uid());
-    if (entry == null || version < entry.version) {
+    if (entry == null
+        || version < entry.version
+        || (entry.stage == Stage.ASSUMED && version == entry.version)) {
       return;
     }
     withdraw(entry);

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
@@ -28,7 +29,7 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   private static final String SLICES = "resourceslices";
   private static final String TEMPLATES = "resourceclaimtemplates";
 
-  /** Drivers publish many slices at a time: what follows from them is worked out once. */
+  /** Many objects are published at a time: what follows from them is worked out once. */
   private static final Duration BATCH = Duration.ofSeconds(1);
 
   private final Options options;
@@ -41,6 +42,11 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   private final DeviceCounting counting;
   private final List<Reflector<?>> reflectors;
   private final AtomicBoolean scheduled = new AtomicBoolean();
+  private final Set<String> withNewTemplates = ConcurrentHashMap.newKeySet();
+
+  /** The resources that devices stand behind, or once did. */
+  private final Set<String> names = ConcurrentHashMap.newKeySet();
+
   private volatile ExtendedResources extended = ExtendedResources.NONE;
   private volatile DeviceInventory inventory;
 
@@ -85,8 +91,7 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
     templateStore.observe(
         (before, after) -> {
           if (!Objects.equals(before, after)) {
-            listener.devicesChanged(
-                (after == null ? Objects.requireNonNull(before) : after).namespace());
+            templateChanged((after == null ? Objects.requireNonNull(before) : after).namespace());
           }
         });
     classStore.observe(
@@ -113,6 +118,18 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
     return reflectors.of(plural, API + "/" + plural, store);
   }
 
+  /** Many templates are made at a time: their namespace is looked at once. */
+  private void templateChanged(String namespace) {
+    if (withNewTemplates.add(namespace)) {
+      listener.schedule(
+          BATCH,
+          () -> {
+            withNewTemplates.remove(namespace);
+            listener.devicesChanged(namespace);
+          });
+    }
+  }
+
   private void update() {
     if (scheduled.compareAndSet(false, true)) {
       listener.schedule(
@@ -136,7 +153,10 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   private void refresh() {
     inventory = new DeviceInventory(sliceStore.all().toList(), selectors, options.taints());
     if (options.extendedResources()) {
-      extended = counting.extended(classStore.all().toList());
+      ExtendedResources now = counting.extended(classStore.all().toList());
+      names.addAll(now.replaced().keySet());
+      names.addAll(now.refused());
+      extended = now;
     }
   }
 
@@ -169,6 +189,11 @@ public final class DeviceReader implements ClaimedDevices, AutoCloseable {
   /** What quota counts of the devices of one pod of a template. */
   public DeviceCharge of(String namespace, PodTemplate template) {
     return counting.of(namespace, template, extended);
+  }
+
+  /** Whether pods of this template may count otherwise after a change. */
+  public boolean mayUseDevices(PodTemplate template) {
+    return !template.resourceClaims().isEmpty() || template.resources().anyMatch(names::contains);
   }
 
   @Override

@@ -2,12 +2,10 @@ package dev.sluice.workload.devices;
 
 import dev.sluice.workload.record.DeviceCharge;
 import dev.sluice.workload.record.PodTemplate;
-import dev.sluice.workload.record.PodTemplate.Container;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * Resources that pods may request instead of claims, because DeviceClasses stand behind them.
@@ -36,16 +34,6 @@ record ExtendedResources(Map<String, String> replaced, Set<String> refused, Devi
   List<String> refusedBy(PodTemplate template) {
     return refused.isEmpty()
         ? List.of()
-        : Stream.of(template.containers(), template.initContainers())
-            .flatMap(List::stream)
-            .map(Container::resources)
-            .flatMap(
-                needs ->
-                    Stream.concat(
-                        needs.requests().keySet().stream(), needs.limits().keySet().stream()))
-            .filter(refused::contains)
-            .distinct()
-            .sorted()
-            .toList();
+        : template.resources().filter(refused::contains).distinct().sorted().toList();
   }
 }

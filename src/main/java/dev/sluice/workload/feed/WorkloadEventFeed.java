@@ -79,10 +79,12 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     workload.ifPresent(this::withdrawIfDeleted);
   }
 
+  /** Both versions are judged by the devices of now: the earlier one may have waited. */
   private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
     return switch (schedulerEvent) {
       case SchedulerEvent.WorkloadReleased released ->
-          !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased);
+          !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased)
+              || translator.unresolvedDevices(before).isPresent();
       case SchedulerEvent.WorkloadReserving reserving ->
           !(translator.of(before) instanceof SchedulerEvent.WorkloadReserving known
               && sameUse(known.workload(), reserving.workload()));
@@ -118,13 +120,16 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
                 .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
   }
 
+  /** What waited may be unresolved now: then it is submitted that it doesn't wait any more. */
   @Override
   public void devicesChanged(String namespace) {
-    resend(
-        workload ->
-            (namespace.isEmpty() || workload.id().namespace().equals(namespace))
-                && workload.spec().podSets().stream()
-                    .anyMatch(podSet -> podSet.template().mayUseDevices()));
+    for (CachedWorkload workload :
+        namespace.isEmpty() ? store.all() : store.inNamespace(namespace)) {
+      if (!workload.finished() && !workload.quotaReserved() && translator.mayUseDevices(workload)) {
+        engine.submit(translator.of(workload));
+        withdrawIfDeleted(workload);
+      }
+    }
   }
 
   /** Submits the Workloads again after the allowed clusters changed. */

@@ -219,6 +219,12 @@ public final class WorkloadTranslator {
     return found.isEmpty() ? Optional.empty() : Optional.of(String.join("; ", found));
   }
 
+  /** Whether a Workload may count otherwise when devices do. */
+  public boolean mayUseDevices(CachedWorkload workload) {
+    return workload.spec().podSets().stream()
+        .anyMatch(podSet -> context.mayUseDevices(podSet.template()));
+  }
+
   private DeviceCharge devices(String namespace, PodSet podSet) {
     if (options.on(FeatureGate.KUEUE_DRA_INTEGRATION)) {
       return context.devices(namespace, podSet.template());

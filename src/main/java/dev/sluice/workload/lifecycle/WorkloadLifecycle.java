@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -144,15 +145,14 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
    * Reconciles the Workloads whose devices may count otherwise now.
    *
    * @param namespace of these Workloads; empty: all namespaces
+   * @param mayUseDevices the Workloads that may count otherwise
    */
-  public void devicesChanged(String namespace) {
+  public void devicesChanged(String namespace, Predicate<CachedWorkload> mayUseDevices) {
     executor.execute(
         () -> {
-          for (CachedWorkload workload : store.all()) {
-            if ((namespace.isEmpty() || workload.id().namespace().equals(namespace))
-                && !workload.quotaReserved()
-                && workload.spec().podSets().stream()
-                    .anyMatch(podSet -> podSet.template().mayUseDevices())) {
+          for (CachedWorkload workload :
+              namespace.isEmpty() ? store.all() : store.inNamespace(namespace)) {
+            if (!workload.quotaReserved() && mayUseDevices.test(workload)) {
               reconcileIfNeeded(workload);
             }
           }

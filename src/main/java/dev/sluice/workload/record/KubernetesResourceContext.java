@@ -20,7 +20,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,19 +34,27 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private final SharedIndexInformer<RuntimeClass> runtimeClasses;
   private final Map<String, NamespaceLimits> rules = new ConcurrentHashMap<>();
   private final Map<String, Map<String, Long>> overheads = new ConcurrentHashMap<>();
-  private final BiFunction<String, PodTemplate, DeviceCharge> devices;
+  private final Devices devices;
   private final List<ResourceContext.Listener> listeners = new CopyOnWriteArrayList<>();
+
+  /** Counts the devices of pods. Usable from any thread. */
+  public interface Devices {
+
+    /** What quota counts of the devices of one pod of a template. */
+    DeviceCharge of(String namespace, PodTemplate template);
+
+    /** Whether pods of this template may count otherwise when devices do. */
+    boolean mayUseDevices(PodTemplate template);
+  }
 
   /**
    * Creates a context with informers of {@code client}, not started yet; {@code informers} restarts
    * them.
    *
-   * @param devices what quota counts of the devices of a pod, by namespace and template
+   * @param devices counts the devices of pods
    */
   public KubernetesResourceContext(
-      KubernetesClient client,
-      InformerSupervisor informerSupervisor,
-      BiFunction<String, PodTemplate, DeviceCharge> devices) {
+      KubernetesClient client, InformerSupervisor informerSupervisor, Devices devices) {
     this.devices = devices;
     limitRanges = client.limitRanges().inAnyNamespace().runnableInformer(0);
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
@@ -84,7 +91,12 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
 
   @Override
   public DeviceCharge devices(String namespace, PodTemplate template) {
-    return devices.apply(namespace, template);
+    return devices.of(namespace, template);
+  }
+
+  @Override
+  public boolean mayUseDevices(PodTemplate template) {
+    return devices.mayUseDevices(template);
   }
 
   /** Tells the listeners that devices may count otherwise; empty: in all namespaces. */

@@ -59,17 +59,15 @@ public record PodTemplate(
    */
   public record Claim(String name, String template, String claim) {}
 
-  /** Whether pods have resource claims, or request resources that devices may stand behind. */
-  public boolean mayUseDevices() {
-    return !resourceClaims.isEmpty()
-        || Stream.of(containers, initContainers)
-            .flatMap(List::stream)
-            .map(Container::resources)
-            .flatMap(
-                needs ->
-                    Stream.concat(
-                        needs.requests().keySet().stream(), needs.limits().keySet().stream()))
-            .anyMatch(resource -> resource.indexOf('/') > 0);
+  /** The resources that containers request or have limits of. */
+  public Stream<String> resources() {
+    return Stream.of(containers, initContainers)
+        .flatMap(List::stream)
+        .map(Container::resources)
+        .flatMap(
+            needs ->
+                Stream.concat(
+                    needs.requests().keySet().stream(), needs.limits().keySet().stream()));
   }
 
   /** Requests and limits, by resource. */

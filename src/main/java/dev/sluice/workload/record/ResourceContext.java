@@ -36,6 +36,11 @@ public interface ResourceContext {
     return DeviceCharge.uncounted(template);
   }
 
+  /** Whether pods of this template may count otherwise when devices do. */
+  default boolean mayUseDevices(PodTemplate template) {
+    return !template.resourceClaims().isEmpty();
+  }
+
   /** Listener for changes, called from any thread. */
   interface Listener {
 

@@ -103,6 +103,14 @@ public final class WorkloadCache implements WorkloadLister {
   }
 
   @Override
+  public Iterable<CachedWorkload> inNamespace(String namespace) {
+    return () ->
+        byName.getOrDefault(namespace, Map.of()).values().stream()
+            .map(slot -> slot.current)
+            .iterator();
+  }
+
+  @Override
   public int size() {
     synchronized (change) {
       return size;

@@ -3,6 +3,7 @@ package dev.sluice.workload.record;
 import dev.sluice.core.model.WorkloadId;
 import java.util.Collection;
 import java.util.Optional;
+import java.util.stream.StreamSupport;
 
 /** Lists cached Workloads: readable from any thread, as current as the watch. */
 public interface WorkloadLister {
@@ -26,6 +27,14 @@ public interface WorkloadLister {
 
   /** All Workloads, in no particular order; the view changes concurrently. */
   Iterable<CachedWorkload> all();
+
+  /** All Workloads of a namespace. */
+  default Iterable<CachedWorkload> inNamespace(String namespace) {
+    return () ->
+        StreamSupport.stream(all().spliterator(), false)
+            .filter(workload -> workload.id().namespace().equals(namespace))
+            .iterator();
+  }
 
   /** Number of Workloads. */
   int size();

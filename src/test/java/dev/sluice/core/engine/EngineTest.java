@@ -214,6 +214,23 @@ class EngineTest {
     assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
+  /** Its devices aren't known any more, say; whether it holds quota only the answer tells. */
+  @Test
+  void anAdmissionThatIsBeingWrittenKeepsItsQuota() {
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    WorkloadId id = schedulerFixture.submit("w", "q", 5);
+    while (schedulerFixture.engine.cycle()) {
+      // decide, without confirming
+    }
+    long version = schedulerFixture.admission("w").version();
+    schedulerFixture.engine.apply(new SchedulerEvent.WorkloadReleased(id, version));
+    schedulerFixture.submit("other", "q", 5, 0, 1);
+    assertThat(schedulerFixture.admitted()).doesNotContain("other");
+    schedulerFixture.engine.apply(new SchedulerEvent.WorkloadReleased(id, version + 1));
+    assertThat(schedulerFixture.admitted()).containsExactly("other");
+  }
+
   @Test
   void explanationsAreToldOnceAndToLatecomersToo() {
     schedulerFixture.flavor("f");

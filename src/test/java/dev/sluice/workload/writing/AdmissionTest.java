@@ -489,9 +489,10 @@ class AdmissionTest {
   @Nested
   class Feed {
 
+    private final Templates.Context context = new Templates.Context().unresolved();
     private final WorkloadEventFeed feed =
         new WorkloadEventFeed(
-            new WorkloadTranslator(new Templates.Context(), TranslationOptions.DEFAULT),
+            new WorkloadTranslator(context, TranslationOptions.DEFAULT),
             new KnownWorkloads(known),
             schedulerEvents::add);
 
@@ -567,6 +568,34 @@ class AdmissionTest {
           .containsExactly(
               new SchedulerEvent.WorkloadReleased(ID, 7),
               new SchedulerEvent.WorkloadReleased(ID, Long.MAX_VALUE));
+    }
+
+    private static final String CLAIMING =
+        SAMPLE.replace(
+            "{spec: {", "{spec: {resourceClaims: [{name: c, resourceClaimTemplateName: t}], ");
+
+    @Test
+    void whatWaitsLeavesTheQueueWhenItsDevicesAreMissing() {
+      given(CLAIMING);
+      feed.devicesChanged("other");
+      assertThat(schedulerEvents).isEmpty();
+      feed.devicesChanged("team");
+      assertThat(schedulerEvents.removeFirst()).isInstanceOf(SchedulerEvent.WorkloadPending.class);
+      context.unresolved("the template is missing");
+      feed.devicesChanged("");
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.WorkloadReleased(ID, 7));
+      schedulerEvents.clear();
+      feed.changed(workload(CLAIMING), workload(CLAIMING.replace("\"7\"", "\"8\"")));
+      assertThat(schedulerEvents)
+          .as("the engine may have kept it, because its admission was being written")
+          .containsExactly(new SchedulerEvent.WorkloadReleased(ID, 8));
+    }
+
+    @Test
+    void whatHasNoDevicesIsNotToldAnewWhenDevicesChange() {
+      given(SAMPLE.replace("cpu: 500m", "cpu: 500m, example.com/other: 1"));
+      feed.devicesChanged("");
+      assertThat(schedulerEvents).isEmpty();
     }
 
     @Test
