@@ -323,4 +323,18 @@ class DeviceCountingTest {
           .allSatisfy(text -> assertThat(text).contains("the selectors cost too much"));
     }
   }
+
+  /** What is told of changes depends on it: drivers write their slices again without a change. */
+  @Test
+  void whatIsKeptOfObjectsIsComparedByItsContents() {
+    assertThat(DeviceSlice.of(Templates.node(SLICES)))
+        .isEqualTo(DeviceSlice.of(Templates.node(SLICES)))
+        .isNotEqualTo(DeviceSlice.of(Templates.node(SLICES.replace("20Gi", "21Gi"))))
+        .isNotEqualTo(DeviceSlice.of(Templates.node(SLICES.replace("int: 3", "int: 4"))));
+    String claim = "{spec: {devices: {requests: [%s]}}, status: %s}";
+    String allocated = "{allocation: {devices: {results: [{request: r, device: a}]}}}";
+    assertThat(ClaimSpec.ofClaim(Templates.node(claim.formatted(sized(1, 1), "{}"))))
+        .isEqualTo(ClaimSpec.ofClaim(Templates.node(claim.formatted(sized(1, 1), "{}"))))
+        .isNotEqualTo(ClaimSpec.ofClaim(Templates.node(claim.formatted(sized(1, 1), allocated))));
+  }
 }
