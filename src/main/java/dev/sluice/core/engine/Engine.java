@@ -159,7 +159,7 @@ public final class Engine {
     usageLedger.restore(state);
     workloads.restoreQueues(state);
     waiting.restore(state.waiting(), now, new Names());
-    workloads.preemptionRulesChanged();
+    workloads.specsChanged(true);
     dirtySet.everything = state.specs().rebuildDue();
     dirtySet.all = true;
   }
@@ -530,10 +530,9 @@ public final class Engine {
     specRegistry.hierarchy.rebuildIfDirty();
     policy.preemption().forget();
     waiting.treesRebuilt();
-    if (hadPreemptionRules | specRegistry.hierarchy.hasPreemptionRules()) {
-      workloads.preemptionRulesChanged();
-    }
-    hadPreemptionRules = specRegistry.hierarchy.hasPreemptionRules();
+    boolean hasPreemptionRules = specRegistry.hierarchy.hasPreemptionRules();
+    workloads.specsChanged(hadPreemptionRules || hasPreemptionRules);
+    hadPreemptionRules = hasPreemptionRules;
     specRegistry.topologyTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;

@@ -41,6 +41,10 @@ final class WorkloadTable {
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private final List<WorkloadEntry> evicted = new ArrayList<>();
+
+  /** Whether a Workload may have rules of its priority class; found out when trees are built. */
+  private boolean ofClasses = true;
+
   private Instant now = Instant.EPOCH;
 
   WorkloadTable(
@@ -200,6 +204,7 @@ final class WorkloadTable {
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
     setSlice(entry, workload.slice());
+    ofClasses |= !workload.protection().classRules().isNone();
     quotaAccounting.set(
         entry,
         Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
@@ -370,6 +375,7 @@ final class WorkloadTable {
   private void enqueue(
       WorkloadEntry entry, PendingWorkload workload, @Nullable QueuedWorkload before) {
     leaveQueue(entry);
+    ofClasses |= !workload.shape().preemption().isNone();
     entry.stage = Stage.PENDING;
     entry.retained = null;
     LocalQueueState localQueue = entry.localQueue;
@@ -411,8 +417,16 @@ final class WorkloadTable {
         Long.MIN_VALUE);
   }
 
-  /** Finds out anew when Workloads become preemption targets, or may preempt: rules changed. */
-  void preemptionRulesChanged() {
+  /**
+   * Finds out anew when Workloads become preemption targets, or may preempt, after specs changed.
+   *
+   * @param ofQueues whether ClusterQueues or Cohorts have rules of preemption, or had them
+   */
+  void specsChanged(boolean ofQueues) {
+    if (!ofQueues && !ofClasses) {
+      return;
+    }
+    ofClasses = false;
     for (WorkloadEntry entry : entries.values()) {
       ClusterQueueCache queue = specRegistry.cacheOf(entry.localQueue.clusterQueue());
       QueuedWorkload item = entry.item;
@@ -421,7 +435,15 @@ final class WorkloadTable {
       } else {
         quotaAccounting.preemptionChanges(entry, entry.reservation);
       }
+      ofClasses |= hasClassRules(entry);
     }
+  }
+
+  private static boolean hasClassRules(WorkloadEntry entry) {
+    QueuedWorkload item = entry.item;
+    Reservation reservation = entry.reservation;
+    return (item != null && !item.equivalenceClass().shape().preemption().isNone())
+        || (reservation != null && !reservation.quotaHolder().protection().classRules().isNone());
   }
 
   private static Instant backoffUntil(WorkloadEntry entry, PendingWorkload workload) {

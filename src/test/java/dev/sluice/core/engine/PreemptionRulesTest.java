@@ -120,6 +120,10 @@ class PreemptionRulesTest {
   }
 
   private void ready(String name, int second) {
+    ready(name, second, PreemptionRules.NONE);
+  }
+
+  private void ready(String name, int second, PreemptionRules ofClass) {
     Decision.Admit admit = fixture.admission(name);
     fixture.engine.apply(
         new SchedulerEvent.WorkloadReserving(
@@ -137,8 +141,7 @@ class PreemptionRulesTest {
                     admit.at())
                 .protectedBy(
                     new PreemptionProtection(
-                        PreemptionRules.NONE,
-                        new PreemptionHistory(Optional.of(at(second)), List.of())))));
+                        ofClass, new PreemptionHistory(Optional.of(at(second)), List.of())))));
   }
 
   private List<String> preemptedAt(int second) {
@@ -329,5 +332,34 @@ class PreemptionRulesTest {
     fixture.submit("urgent", "q", 2, 5, 0);
     assertThat(preemptedAt(29)).isEmpty();
     assertThat(preemptedAt(30)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void aDelayOfAClassEndsWhereItsQueueMayPreemptOnlyLater() {
+    fixture.flavor("f");
+    fixture.queue("q", "", SchedulerFixture.quota("f", 2));
+    runs("lazy", "q");
+    pending("urgent", "q", 5, delay(60), PreemptionHistory.NONE);
+    assertThat(preemptedAt(10)).isEmpty();
+
+    queue("q", "", PreemptionRules.NONE, 2);
+
+    assertThat(preemptedAt(59)).isEmpty();
+    assertThat(preemptedAt(60)).containsExactly("lazy for urgent: InClusterQueue");
+  }
+
+  @Test
+  void theRunOfAClassEndsWhereItsQueueIsKnownOnlyLater() {
+    queue("q", "", PreemptionRules.NONE, 2);
+    runs("lazy", "q");
+    fixture.engine.apply(new SchedulerEvent.ClusterQueueRemoved("q"));
+    assertThat(preemptedAt(1)).isEmpty();
+    ready("lazy", 10, minRunTime(30));
+
+    queue("q", "", PreemptionRules.NONE, 2);
+    fixture.submit("urgent", "q", 2, 5, 0);
+
+    assertThat(preemptedAt(39)).isEmpty();
+    assertThat(preemptedAt(40)).containsExactly("lazy for urgent: InClusterQueue");
   }
 }
