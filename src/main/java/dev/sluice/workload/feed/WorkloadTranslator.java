@@ -35,6 +35,7 @@ import dev.sluice.workload.record.ResourceContext;
 import dev.sluice.workload.record.UnsupportedRequests;
 import dev.sluice.workload.status.CheckStates;
 import dev.sluice.workload.status.DelayedTopology;
+import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.Preemptions;
 import java.time.Duration;
 import java.time.Instant;
@@ -279,13 +280,19 @@ public final class WorkloadTranslator {
         : new PreemptionHistory(later, preemptedAt);
   }
 
+  /**
+   * The run begins with the pods that are ready for the first time: who lets them fail and recover
+   * gains no new time.
+   */
   private PreemptionProtection protection(CachedWorkload workload) {
     PreemptionRules ofClass = ofClass(workload);
     PreemptionHistory history =
         history(
             workload,
             reservedAt(workload),
-            trueCondition(workload, "PodsReady").or(() -> trueCondition(workload, "Admitted")));
+            trueCondition(workload, PodsReady.TYPE)
+                .filter(ready -> ready.reason().equals(PodsReady.STARTED))
+                .or(() -> trueCondition(workload, "Admitted")));
     return ofClass == PreemptionRules.NONE && history == PreemptionHistory.NONE
         ? PreemptionProtection.NONE
         : new PreemptionProtection(ofClass, history);

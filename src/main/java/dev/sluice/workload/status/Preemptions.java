@@ -5,6 +5,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
@@ -29,6 +30,12 @@ public final class Preemptions {
   private static final int MOST_TIMES = 100;
 
   private static final int LONGEST = 40 * MOST_TIMES;
+
+  /** The last time that the API server accepts. */
+  private static final Instant LAST = Instant.parse("9999-12-31T23:59:59Z");
+
+  /** How much later than the last transition of a condition a remembered time may be. */
+  private static final Duration CLOCKS_APART = Duration.ofDays(1);
 
   /** Sets Evicted and Preempted in one write: the first phase of the target's eviction. */
   public static ObjectNode evicted(
@@ -55,7 +62,8 @@ public final class Preemptions {
 
   /**
    * When a Workload was preempted, as far as its status remembers that; the earliest first. What
-   * can't be read is left out.
+   * can't be read is left out, and so are times before 1970 and those more than a day after the
+   * last transition of any condition: the condition {@code Evicted} is written with each time.
    */
   public static List<Instant> times(CachedWorkload workload) {
     Optional<String> message =
@@ -68,16 +76,28 @@ public final class Preemptions {
     if (message.isEmpty()) {
       return List.of();
     }
+    Instant latest = lastTransition(workload).plus(CLOCKS_APART);
     List<Instant> times = new ArrayList<>();
     for (String text : message.get().split(", ", MOST_TIMES)) {
       try {
-        times.add(Instant.parse(text));
+        Instant time = Instant.parse(text);
+        if (!time.isBefore(Instant.EPOCH) && !time.isAfter(latest)) {
+          times.add(time);
+        }
       } catch (DateTimeParseException e) {
         continue; // whoever wrote this was not this program
       }
     }
     times.sort(Comparator.naturalOrder());
     return List.copyOf(times);
+  }
+
+  private static Instant lastTransition(CachedWorkload workload) {
+    return workload.status().conditions().stream()
+        .map(CachedWorkload.Condition::lastTransitionTime)
+        .filter(LAST::isAfter)
+        .max(Comparator.naturalOrder())
+        .orElse(Instant.EPOCH);
   }
 
   /**

@@ -499,6 +499,57 @@ class WorkloadTranslatorTest {
   }
 
   @Test
+  void timesAtWhichNobodyWasPreemptedAreLeftOut() {
+    assertThat(
+            history(
+                    PREEMPTED.formatted(
+                        "+999999999-12-31T23:59:59Z, -999999999-01-01T00:00:00Z,"
+                            + " 1969-12-31T23:59:59Z, 9999-12-31T23:59:59Z,"
+                            + " 2026-03-02T10:00:01Z, 2026-03-01T09:00:00Z"),
+                    Optional.of(PreemptionRules.NONE))
+                .preemptedAt())
+        .containsExactly(Instant.parse("2026-03-01T09:00:00Z"));
+  }
+
+  private Optional<Instant> runsSince(String podsReady) {
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(
+                workload -> StartRules.NONE, workload -> Optional.of(PreemptionRules.NONE)));
+    String yaml =
+        PENDING
+            + """
+            status:
+              admission: {clusterQueue: cq, podSetAssignments: []}
+              conditions:
+              - {type: QuotaReserved, status: 'True', lastTransitionTime: '2026-03-01T10:00:00Z'}
+              - {type: Admitted, status: 'True', lastTransitionTime: '2026-03-01T10:01:00Z'}
+              - {type: PodsReady, %s, lastTransitionTime: '2026-03-01T10:30:00Z'}
+            """
+                .formatted(podsReady);
+    return ((SchedulerEvent.WorkloadReserving) translator.of(workload(yaml)))
+        .workload()
+        .protection()
+        .history()
+        .since();
+  }
+
+  @Test
+  void podsThatFailAndRecoverBeginNoNewRun() {
+    assertThat(runsSince("status: 'True', reason: Started"))
+        .contains(Instant.parse("2026-03-01T10:30:00Z"));
+    assertThat(runsSince("status: 'False', reason: WaitForRecovery"))
+        .contains(Instant.parse("2026-03-01T10:01:00Z"));
+    assertThat(runsSince("status: 'True', reason: Recovered"))
+        .contains(Instant.parse("2026-03-01T10:01:00Z"));
+  }
+
+  @Test
   void nobodyWaitsForThePodsOfAWorkloadThatNobodyAttendsTo() {
     TranslationOptions waiting =
         new TranslationOptions(

@@ -122,6 +122,7 @@ class PreemptionWriterTest {
             spec: {queueName: training, podSets: []}
             status:
               conditions:
+              - {type: QuotaReserved, status: "True", lastTransitionTime: "2026-03-01T10:01:00Z"}
               %s
             """
                 .formatted(before));
