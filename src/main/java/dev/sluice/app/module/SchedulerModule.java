@@ -104,7 +104,10 @@ public final class SchedulerModule implements OperatorModule {
                         .localClusters()
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
             new AttendedKinds(context)::mayBePreempted,
-            new WorkloadRules(new CachedStartRules(informers.caches()), preemptionRules));
+            new WorkloadRules(
+                new CachedStartRules(informers.caches()),
+                preemptionRules,
+                slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice())));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);

@@ -7,17 +7,21 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What others say about a Workload by annotation.
+ * What other objects say about a Workload.
  *
  * @param starts what its ClusterQueue says about starts
  * @param preemption the rules of preemption of its WorkloadPriorityClass; empty while no object at
  *     all has such a rule, so that nobody has to know what happened to the Workload
+ * @param replaced the Workload that a slice of an elastic job names as the one that it replaces;
+ *     empty if there is none
  */
 public record WorkloadRules(
     Function<CachedWorkload, StartRules> starts,
-    Function<CachedWorkload, Optional<PreemptionRules>> preemption) {
+    Function<CachedWorkload, Optional<PreemptionRules>> preemption,
+    Function<CachedWorkload, Optional<CachedWorkload>> replaced) {
 
   /** Nobody says anything. */
   public static final WorkloadRules NONE =
-      new WorkloadRules(workload -> StartRules.NONE, workload -> Optional.empty());
+      new WorkloadRules(
+          workload -> StartRules.NONE, workload -> Optional.empty(), workload -> Optional.empty());
 }

@@ -61,6 +61,9 @@ public final class WorkloadTranslator {
 
   private static final int REMEMBERED_SHAPES = 4096;
 
+  /** How many slices of a job are asked for its history of preemption. */
+  private static final int MOST_SLICES = 100;
+
   /**
    * Reasons of QuotaReserved=False that keep a Workload out of the queue until the life cycle
    * replaces them. So a Workload whose admission gates were removed gets the new reason before it
@@ -256,46 +259,108 @@ public final class WorkloadTranslator {
         resolvedShape.defect().or(() -> unsupported.of(workload)),
         options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
         attended.test(workload),
-        history(workload, queuedAt(workload), trueCondition(workload, "Evicted")));
+        waited(workload));
   }
 
   private PreemptionRules ofClass(CachedWorkload workload) {
     return rules.preemption().apply(workload).orElse(PreemptionRules.NONE);
   }
 
-  /**
-   * What happened to a Workload that rules of preemption depend on; nothing while there are none.
-   *
-   * @param usual when it began to wait, or to run, unless the condition says that it was later
-   */
-  private PreemptionHistory history(
-      CachedWorkload workload, Instant usual, Optional<Condition> since) {
+  private PreemptionHistory waited(CachedWorkload workload) {
     if (rules.preemption().apply(workload).isEmpty()) {
       return PreemptionHistory.NONE;
     }
-    Optional<Instant> later = since.map(Condition::lastTransitionTime).filter(usual::isBefore);
-    List<Instant> preemptedAt = Preemptions.times(workload);
-    return later.isEmpty() && preemptedAt.isEmpty()
-        ? PreemptionHistory.NONE
-        : new PreemptionHistory(later, preemptedAt);
+    Instant queuedAt = queuedAt(workload);
+    Instant since =
+        trueCondition(workload, "Evicted")
+            .map(Condition::lastTransitionTime)
+            .filter(queuedAt::isBefore)
+            .orElse(queuedAt);
+    return history(queuedAt, since, preemptedAt(slices(workload)));
   }
 
-  /**
-   * The run begins with the pods that are ready for the first time: who lets them fail and recover
-   * gains no new time.
-   */
   private PreemptionProtection protection(CachedWorkload workload) {
+    if (rules.preemption().apply(workload).isEmpty()) {
+      return PreemptionProtection.NONE;
+    }
     PreemptionRules ofClass = ofClass(workload);
+    List<CachedWorkload> slices = slices(workload);
     PreemptionHistory history =
-        history(
-            workload,
-            reservedAt(workload),
-            trueCondition(workload, PodsReady.TYPE)
-                .filter(ready -> ready.reason().equals(PodsReady.STARTED))
-                .or(() -> trueCondition(workload, "Admitted")));
+        history(reservedAt(workload), runsSince(slices), preemptedAt(slices));
     return ofClass == PreemptionRules.NONE && history == PreemptionHistory.NONE
         ? PreemptionProtection.NONE
         : new PreemptionProtection(ofClass, history);
+  }
+
+  private static PreemptionHistory history(
+      Instant usual, Instant since, List<Instant> preemptedAt) {
+    return since.equals(usual) && preemptedAt.isEmpty()
+        ? PreemptionHistory.NONE
+        : new PreemptionHistory(
+            since.equals(usual) ? Optional.empty() : Optional.of(since), preemptedAt);
+  }
+
+  /** A Workload and the slices of its own job that it replaced, as far as they are known. */
+  private List<CachedWorkload> slices(CachedWorkload workload) {
+    List<CachedWorkload> slices = new ArrayList<>(List.of(workload));
+    while (slices.size() < MOST_SLICES && slice(slices.getLast()).isPresent()) {
+      Optional<CachedWorkload> replaced = rules.replaced().apply(slices.getLast());
+      if (replaced.isEmpty()
+          || slices.stream().anyMatch(slice -> slice.id().equals(replaced.get().id()))
+          || workload.owner().isEmpty()
+          || !replaced.get().elastic()
+          || !replaced.get().owner().equals(workload.owner())) {
+        break;
+      }
+      slices.add(replaced.get());
+    }
+    return slices;
+  }
+
+  /** All times at which slices were preempted, the earliest first. */
+  private static List<Instant> preemptedAt(List<CachedWorkload> slices) {
+    return slices.size() == 1
+        ? Preemptions.times(slices.getFirst())
+        : slices.stream().flatMap(slice -> Preemptions.times(slice).stream()).sorted().toList();
+  }
+
+  /**
+   * When the run of the first of these slices began: with the first slice that handed its pods over
+   * to the next, which then had quota already.
+   */
+  private static Instant runsSince(List<CachedWorkload> slices) {
+    Instant since = runsSince(slices.getFirst());
+    for (int i = 1; i < slices.size(); i++) {
+      Instant handedOver =
+          slices
+              .get(i)
+              .status()
+              .condition("Finished")
+              .map(Condition::lastTransitionTime)
+              .orElse(Instant.MAX);
+      if (!slices.get(i).quotaReserved()
+          || slices.get(i).status().isTrue("Evicted")
+          || handedOver.isBefore(reservedAt(slices.get(i - 1)))) {
+        break;
+      }
+      Instant earlier = runsSince(slices.get(i));
+      since = earlier.isBefore(since) ? earlier : since;
+    }
+    return since;
+  }
+
+  /**
+   * The run begins with the pods that are ready for the first time: a job whose pods fail and
+   * recover gains no new time.
+   */
+  private static Instant runsSince(CachedWorkload workload) {
+    Instant reservedAt = reservedAt(workload);
+    return trueCondition(workload, PodsReady.TYPE)
+        .filter(ready -> ready.reason().equals(PodsReady.STARTED))
+        .or(() -> trueCondition(workload, "Admitted"))
+        .map(Condition::lastTransitionTime)
+        .filter(reservedAt::isBefore)
+        .orElse(reservedAt);
   }
 
   private static Instant reservedAt(CachedWorkload workload) {

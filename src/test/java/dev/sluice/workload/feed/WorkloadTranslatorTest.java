@@ -22,6 +22,7 @@ import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
 import dev.sluice.workload.Templates;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.NamespaceLimits;
 import dev.sluice.workload.record.NamespaceLimits.ItemRules;
 import dev.sluice.workload.record.UnsupportedRequests;
@@ -33,6 +34,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -461,7 +463,8 @@ class WorkloadTranslatorTest {
             workload -> Set.of(),
             UnsupportedRequests.NONE,
             workload -> true,
-            new WorkloadRules(workload -> StartRules.NONE, workload -> rules));
+            new WorkloadRules(
+                workload -> StartRules.NONE, workload -> rules, workload -> Optional.empty()));
     String yaml = PENDING + "status:\n  conditions:\n" + conditions.indent(2);
     return ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml))).workload().history();
   }
@@ -520,7 +523,9 @@ class WorkloadTranslatorTest {
             UnsupportedRequests.NONE,
             workload -> true,
             new WorkloadRules(
-                workload -> StartRules.NONE, workload -> Optional.of(PreemptionRules.NONE)));
+                workload -> StartRules.NONE,
+                workload -> Optional.of(PreemptionRules.NONE),
+                workload -> Optional.empty()));
     String yaml =
         PENDING
             + """
@@ -547,6 +552,119 @@ class WorkloadTranslatorTest {
         .contains(Instant.parse("2026-03-01T10:01:00Z"));
     assertThat(runsSince("status: 'True', reason: Recovered"))
         .contains(Instant.parse("2026-03-01T10:01:00Z"));
+  }
+
+  private static CachedWorkload slice(
+      String name, String job, String replaced, int hour, String more) {
+    return workload(
+        """
+        metadata:
+          name: %s
+          namespace: team
+          uid: uid-%s
+          resourceVersion: "5"
+          creationTimestamp: "2026-03-01T09:00:00Z"
+          annotations:
+            kueue.x-k8s.io/elastic-job: "true"
+            kueue.x-k8s.io/workload-slice-replacement-for: team/%s
+          ownerReferences:
+          - {apiVersion: batch/v1, kind: Job, name: %s, uid: uid-%s, controller: true}
+        spec: {queueName: training, podSets: []}
+        status:
+          admission: {clusterQueue: cq, podSetAssignments: []}
+          conditions:
+          - {type: QuotaReserved, status: "True", lastTransitionTime: "2026-03-01T%s:00:00Z"}
+          - {type: Admitted, status: "True", lastTransitionTime: "2026-03-01T%s:01:00Z"}
+        """
+                .formatted(name, name, replaced, job, job, hour, hour)
+            + more);
+  }
+
+  private PreemptionHistory historyOf(CachedWorkload slice, CachedWorkload... known) {
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT.with(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES, true),
+            workload -> Set.of(),
+            UnsupportedRequests.NONE,
+            workload -> true,
+            new WorkloadRules(
+                workload -> StartRules.NONE,
+                workload -> Optional.of(PreemptionRules.NONE),
+                workload ->
+                    Stream.of(known)
+                        .filter(other -> other.id().name().equals(workload.replacedSlice()))
+                        .findFirst()));
+    return ((SchedulerEvent.WorkloadReserving) translator.of(slice))
+        .workload()
+        .protection()
+        .history();
+  }
+
+  private static String finished(int hour) {
+    return "  - {type: Finished, status: 'True', reason: WorkloadSliceReplaced,"
+        + " lastTransitionTime: '2026-03-01T"
+        + hour
+        + ":02:00Z'}\n";
+  }
+
+  @Test
+  void aSliceGoesOnWithTheRunAndThePreemptionsOfTheOneThatItReplaces() {
+    CachedWorkload third = slice("c", "job", "b", 12, "");
+    CachedWorkload second =
+        slice(
+            "b", "job", "a", 11, finished(12) + "  " + PREEMPTED.formatted("2026-03-01T09:30:00Z"));
+    CachedWorkload first =
+        slice(
+            "a", "job", "c", 10, finished(11) + "  " + PREEMPTED.formatted("2026-03-01T09:10:00Z"));
+
+    assertThat(historyOf(third, first, second, third))
+        .isEqualTo(
+            new PreemptionHistory(
+                Optional.of(Instant.parse("2026-03-01T10:01:00Z")),
+                List.of(
+                    Instant.parse("2026-03-01T09:10:00Z"), Instant.parse("2026-03-01T09:30:00Z"))));
+    assertThat(historyOf(third, first).since())
+        .as("slices that nobody knows any more")
+        .contains(Instant.parse("2026-03-01T12:01:00Z"));
+  }
+
+  @Test
+  void aSliceThatGetsQuotaAgainLaterBeginsANewRun() {
+    CachedWorkload second = slice("b", "job", "a", 12, "");
+    String preempted = "  " + PREEMPTED.formatted("2026-03-01T09:10:00Z");
+
+    assertThat(historyOf(second, slice("a", "job", "", 10, finished(11) + preempted)))
+        .isEqualTo(
+            new PreemptionHistory(
+                Optional.of(Instant.parse("2026-03-01T12:01:00Z")),
+                List.of(Instant.parse("2026-03-01T09:10:00Z"))));
+    assertThat(
+            historyOf(
+                    second,
+                    slice(
+                        "a",
+                        "job",
+                        "",
+                        10,
+                        "  - {type: Evicted, status: 'True', reason: Preempted,"
+                            + " lastTransitionTime: '2026-03-01T11:00:00Z'}\n"))
+                .since())
+        .contains(Instant.parse("2026-03-01T12:01:00Z"));
+  }
+
+  @Test
+  void aSliceTakesNothingOverFromAnotherJob() {
+    CachedWorkload stranger =
+        slice(
+            "a",
+            "other",
+            "",
+            10,
+            finished(12) + "  " + PREEMPTED.formatted("2026-03-01T09:10:00Z"));
+    assertThat(historyOf(slice("b", "job", "a", 12, ""), stranger))
+        .isEqualTo(
+            new PreemptionHistory(Optional.of(Instant.parse("2026-03-01T12:01:00Z")), List.of()));
   }
 
   @Test
@@ -607,7 +725,8 @@ class WorkloadTranslatorTest {
               workload -> Set.of(),
               UnsupportedRequests.NONE,
               workload -> true,
-              new WorkloadRules(workload -> rules, workload -> Optional.empty()));
+              new WorkloadRules(
+                  workload -> rules, workload -> Optional.empty(), workload -> Optional.empty()));
       assertThat(
               ((SchedulerEvent.WorkloadPending) translator.of(workload(evicted)))
                   .workload()
@@ -630,6 +749,7 @@ class WorkloadTranslatorTest {
               workload -> true,
               new WorkloadRules(
                   workload -> StartRules.of(Map.of(QueueAnnotations.BLOCK_UNTIL_READY, blocks)),
+                  workload -> Optional.empty(),
                   workload -> Optional.empty()));
       assertThat(
               ((SchedulerEvent.WorkloadReserving) translator.of(workload(RESERVING)))
