@@ -490,7 +490,7 @@ public final class Engine {
         specRegistry.flavors,
         topologyCache,
         eligibilityCheck::of,
-        PreemptionTime.of(now, waiting.preemptionWaits()),
+        PreemptionTime.of(now, waiting::preemptionWaits),
         cycle);
   }
 

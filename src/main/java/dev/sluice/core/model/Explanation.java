@@ -1,6 +1,7 @@
 package dev.sluice.core.model;
 
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Why a Workload is pending, as data. Conditions, events, logs and {@code explain} are renderings
@@ -14,6 +15,10 @@ import java.util.List;
 public record Explanation(
     PendingReason reason, List<FlavorAttempt> attempts, String detail, boolean gated) {
 
+  /** A time as {@link java.time.Instant} writes it. */
+  private static final Pattern TIME =
+      Pattern.compile("\\d{4}-\\d\\d-\\d\\dT[\\d:]{5,8}(\\.\\d{1,9})?Z");
+
   /** An explanation for a Workload that no preemption gate blocks. */
   public Explanation(PendingReason reason, List<FlavorAttempt> attempts, String detail) {
     this(reason, attempts, detail, false);
@@ -25,13 +30,13 @@ public record Explanation(
 
   /**
    * Whether the other explanation has the same content for a reader: same reason, same rejections
-   * of the same flavors. The quota that is free at the moment is not compared, because that amount
-   * changes all the time.
+   * of the same flavors. The quota that is free at the moment and the time at which a rule ends are
+   * not compared, because they change all the time.
    */
   public boolean hasSameContentAs(Explanation other) {
     if (reason != other.reason
         || gated != other.gated
-        || !detail.equals(other.detail)
+        || !hasSameDetailAs(other)
         || attempts.size() != other.attempts.size()) {
       return false;
     }
@@ -41,6 +46,11 @@ public record Explanation(
       }
     }
     return true;
+  }
+
+  private boolean hasSameDetailAs(Explanation other) {
+    return detail.equals(other.detail)
+        || TIME.matcher(detail).replaceAll("").equals(TIME.matcher(other.detail).replaceAll(""));
   }
 
   /**

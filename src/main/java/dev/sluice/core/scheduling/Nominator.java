@@ -7,6 +7,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.NominatedWorkload.Search;
 import dev.sluice.core.scheduling.flavor.AssignedPlaces;
 import dev.sluice.core.scheduling.flavor.Assignment;
@@ -25,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +45,9 @@ final class Nominator {
 
   /** Whether the usage is the sum of the reservations, as it is until heads are processed. */
   private boolean asReserved;
+
+  /** The trees in which a rule protects or delays a Workload; null until somebody asks. */
+  private @Nullable Set<QuotaNode> waitingTrees;
 
   Nominator(
       Map<String, Flavor> flavors,
@@ -275,13 +280,25 @@ final class Nominator {
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     PreemptionRequest request = request(head, queue, assignment, () -> true);
     boolean notEvictable = preemption.meetsNotEvictable(request);
-    if (!time.waits()) {
+    if (!waits(queue)) {
       return new PreemptionObstacles(notEvictable, Optional.empty(), Optional.empty());
     }
     return new PreemptionObstacles(
         notEvictable,
         later(preemption.firstProtectedUntil(request)),
         later(preemptsFrom(head, queue)));
+  }
+
+  /**
+   * Whether a rule protects or delays a Workload in the tree of a queue; found out once a cycle.
+   */
+  private boolean waits(ClusterQueueCache queue) {
+    Set<QuotaNode> trees = waitingTrees;
+    if (trees == null) {
+      trees = time.waits().get();
+      waitingTrees = trees;
+    }
+    return trees.contains(queue.node().root());
   }
 
   private Optional<Instant> later(long micros) {

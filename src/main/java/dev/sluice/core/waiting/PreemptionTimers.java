@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -32,6 +33,9 @@ final class PreemptionTimers {
   private final Map<Key, Timer> byWorkload = new HashMap<>();
   private final TreeSet<Timer> timers = new TreeSet<>();
 
+  /** How many timers each ClusterQueue has. */
+  private final Map<String, Integer> byQueue = new HashMap<>();
+
   /**
    * Sets a timer of a Workload.
    *
@@ -48,17 +52,24 @@ final class PreemptionTimers {
     Timer before = byWorkload.remove(key);
     if (before != null) {
       timers.remove(before);
+      uncount(before);
     }
     if (later) {
       Timer timer = new Timer(atMicros, key, clusterQueue);
       byWorkload.put(key, timer);
       timers.add(timer);
+      byQueue.merge(clusterQueue, 1, Integer::sum);
     }
   }
 
-  /** Whether no rule protects or delays any Workload at the moment. */
-  boolean isEmpty() {
-    return timers.isEmpty();
+  private void uncount(Timer timer) {
+    byQueue.computeIfPresent(
+        timer.clusterQueue, (name, count) -> count == 1 ? null : Integer.valueOf(count - 1));
+  }
+
+  /** Names of the ClusterQueues of which a rule protects or delays a Workload at the moment. */
+  Set<String> clusterQueues() {
+    return byQueue.keySet();
   }
 
   /**
@@ -73,6 +84,7 @@ final class PreemptionTimers {
     while (!timers.isEmpty() && timers.getFirst().atMicros <= micros) {
       Timer first = timers.removeFirst();
       byWorkload.remove(first.key);
+      uncount(first);
       due.add(first.clusterQueue);
     }
     return due;

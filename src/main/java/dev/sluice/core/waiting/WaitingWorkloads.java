@@ -146,9 +146,16 @@ public final class WaitingWorkloads {
     preemptionTimers.set(id.uid(), true, clusterQueue, exemptMicros, now);
   }
 
-  /** Whether a rule of preemption protects or delays any Workload at the moment. */
-  public boolean preemptionWaits() {
-    return !preemptionTimers.isEmpty();
+  /** Roots of the trees in which a rule of preemption protects or delays a Workload now. */
+  public Set<QuotaNode> preemptionWaits() {
+    Set<QuotaNode> roots = new HashSet<>();
+    for (String name : preemptionTimers.clusterQueues()) {
+      ClusterQueueCache queue = context.queue(name);
+      if (queue != null) {
+        roots.add(queue.node().root());
+      }
+    }
+    return roots;
   }
 
   private void endProtections() {

@@ -362,4 +362,21 @@ class PreemptionRulesTest {
     assertThat(preemptedAt(39)).isEmpty();
     assertThat(preemptedAt(40)).containsExactly("lazy for urgent: InClusterQueue");
   }
+
+  @Test
+  void theNextTimeThatSomebodyWaitsForIsNoNews() {
+    queue("q", "", QueueingStrategy.STRICT_FIFO, minRunTime(30), 4);
+    runs("one", "q");
+    assertThat(preemptedAt(10)).isEmpty();
+    runs("two", "q");
+    fixture.submit("urgent", "q", 4, 5, 10);
+    assertThat(preemptedAt(10)).isEmpty();
+    assertThat(fixture.engine.unreported().take(10)).hasSize(1);
+
+    assertThat(preemptedAt(30)).isEmpty();
+
+    assertThat(whyWaits("urgent")).contains("until " + at(40));
+    assertThat(fixture.engine.unreported().take(10)).isEmpty();
+    assertThat(preemptedAt(40)).hasSize(2);
+  }
 }
