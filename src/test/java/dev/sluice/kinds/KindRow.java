@@ -41,7 +41,6 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
           Map.entry("rayservice", "rayjob"),
           Map.entry("sparkapplication", "rayjob"),
           Map.entry("appwrapper", "jobset"),
-          Map.entry("pod", "podgroup"),
           Map.entry("deployment", "statefulset"));
 
   /** All kinds that have a manifest, by its name. */
