@@ -139,17 +139,25 @@ public final class CachedJobIntake implements JobIntake {
   }
 
   private QueueAssignment inNamespace(String namespace, QuotaQueue queue) {
-    Optional<String> local =
+    List<LocalQueue> localQueues =
         caches.localQueues().all().stream()
             .filter(it -> it.getMetadata().getNamespace().equals(namespace))
             .filter(it -> clusterQueue(it).equals(queue.clusterQueue()))
             .filter(it -> !has(it, SourceMark.REMOVED))
-            // Nobody judges what the operator writes for a user.
+            .toList();
+    // Nobody judges what the operator writes for a user.
+    Optional<String> local =
+        localQueues.stream()
             .filter(it -> !AllowedSubjects.of(it.getMetadata().getAnnotations()).isRestricted())
             .map(it -> it.getMetadata().getName())
             .min(Comparator.naturalOrder());
     if (local.isPresent()) {
       return new QueueAssignment.ToLocalQueue(local.get());
+    }
+    if (!localQueues.isEmpty()) {
+      return new QueueAssignment.NotAvailable(
+          "not everybody may use LocalQueue %s/%s of quota %s; name it in the job's label"
+              .formatted(namespace, localQueues.getFirst().getMetadata().getName(), queue.quota()));
     }
     Optional<ClusterQueue> made = caches.clusterQueues().find(queue.clusterQueue());
     if (made.filter(it -> admits(it, namespace)).isEmpty()) {

@@ -324,7 +324,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
         all = false;
       } else if (workload.isEmpty()) {
         append(AttemptReader.gone(attempt.uid(), attempt.version(), now));
-      } else if (!AttemptReader.holds(workload.get())) {
+      } else if (!AttemptReader.holds(workload.get()) || workload.get().finished()) {
         append(reader.of(workload.get(), now));
       }
     }
@@ -345,13 +345,13 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   }
 
   private void prune(LedgerStore ledgerStore) throws SQLException {
-    Instant now = clock.instant();
-    if (now.isBefore(pruneAt)) {
-      return;
-    }
-    pruneAt = now.plus(PRUNE);
     // what was deleted because a clock was set to a later time would be lost
     Instant steady = startedAt.plusNanos(System.nanoTime() - startedNanos);
+    if (steady.isBefore(pruneAt)) {
+      return;
+    }
+    pruneAt = steady.plus(PRUNE);
+    Instant now = clock.instant();
     Instant earliest =
         Stream.of(now, steady, ledgerStore.now()).min(Instant::compareTo).orElse(now);
     int deleted = ledgerStore.deleteEndedBefore(earliest.minus(options.maxAge()));

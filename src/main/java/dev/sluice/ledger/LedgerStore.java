@@ -92,7 +92,7 @@ final class LedgerStore implements AutoCloseable {
       write(changed);
       connection.commit();
       return ended;
-    } catch (SQLException e) {
+    } catch (SQLException | RuntimeException | Error e) {
       connection.rollback();
       throw e;
     }

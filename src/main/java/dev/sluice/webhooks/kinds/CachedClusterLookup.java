@@ -102,11 +102,11 @@ public final class CachedClusterLookup implements ClusterLookup {
         .localQueues()
         .find(namespace, queue)
         .map(CachedClusterLookup::allowed)
-        .orElseGet(() -> allowedInMissing(!queue.isEmpty() && hasRestrictedQueue(namespace)));
-  }
-
-  private static AllowedSubjects allowedInMissing(boolean othersAreRestricted) {
-    return othersAreRestricted ? AllowedSubjects.NOBODY : AllowedSubjects.EVERYBODY;
+        .orElseGet(
+            () ->
+                !queue.isEmpty() && hasRestrictedQueue(namespace)
+                    ? AllowedSubjects.NOBODY
+                    : AllowedSubjects.EVERYBODY);
   }
 
   @Override
@@ -115,12 +115,7 @@ public final class CachedClusterLookup implements ClusterLookup {
         .workloadPriorityClasses()
         .find(name)
         .map(CachedClusterLookup::allowed)
-        .orElseGet(() -> allowedInMissing(!name.isEmpty() && hasRestrictedClass()));
-  }
-
-  private boolean hasRestrictedClass() {
-    return informerCaches.workloadPriorityClasses().all().stream()
-        .anyMatch(each -> allowed(each).isRestricted());
+        .orElse(AllowedSubjects.EVERYBODY);
   }
 
   private static AllowedSubjects allowed(HasMetadata object) {

@@ -98,10 +98,6 @@ final class QueueUseProtection implements AdmissionFunction {
 
   private void judgeJob(AdmissionRequest request, FieldErrors errors) {
     QueueUse use = QueueUse.ofJob(request.object());
-    if (belongsToManaged(request)
-        && (use.equals(QueueUse.NONE) || (request.isCreate() && hasUseOfOwner(request, use)))) {
-      return;
-    }
     QueueUse before = QueueUse.ofJob(request.oldObject());
     JobMetadata job = JobMetadata.of(request.object(), false);
     judge(
@@ -162,9 +158,11 @@ final class QueueUseProtection implements AdmissionFunction {
             : cluster.allowedInPriorityClass(use.priorityClass());
     boolean queueDenied = !mayUse(request, ofQueue);
     boolean classDenied = !mayUse(request, ofClass);
-    if ((!queueDenied && !classDenied)
+    QueueUse deniedUse =
+        new QueueUse(queueDenied ? use.queue() : "", classDenied ? use.priorityClass() : "");
+    if (deniedUse.equals(QueueUse.NONE)
         || cluster.isOperator(request.user())
-        || passesOn(request, use)) {
+        || passesOn(request, deniedUse)) {
       return;
     }
     if (queueDenied) {
@@ -193,27 +191,24 @@ final class QueueUseProtection implements AdmissionFunction {
         .formatted(request.user(), what, name, AllowedSubjects.USERS, AllowedSubjects.GROUPS);
   }
 
-  /**
-   * The part of a job that is managed as a whole uses nothing by itself. What its labels name
-   * counts all the same, unless its owner was judged for that: it may cease to be a part.
-   */
+  /** Whether it is the part of a job that is managed as a whole. */
   private boolean belongsToManaged(AdmissionRequest request) {
     boolean gated =
         JsonFields.annotations(request.object()).containsKey(KueueConstants.POD_SUSPENDING_PARENT);
     return !(subject == Subject.POD && gated) && defaults.isOwnerManaged(request);
   }
 
-  /** A controller of the cluster creates for its owner what that one was judged for. */
-  private boolean passesOn(AdmissionRequest request, QueueUse use) {
+  /**
+   * Whether an owner was judged for what this user may not use: a controller of the cluster creates
+   * for its owner, and the part of a managed job is its owner's. A part that names something else
+   * is judged, because it may cease to be a part.
+   */
+  private boolean passesOn(AdmissionRequest request, QueueUse deniedUse) {
     return request.isCreate()
-        && JobDefaults.isClusterController(request.user())
-        && hasUseOfOwner(request, use);
-  }
-
-  private boolean hasUseOfOwner(AdmissionRequest request, QueueUse use) {
-    return defaults
-        .believedOwner(request)
-        .filter(owner -> cluster.hasUse(request.namespace(), owner, use))
-        .isPresent();
+        && (JobDefaults.isClusterController(request.user()) || belongsToManaged(request))
+        && defaults
+            .believedOwner(request)
+            .filter(owner -> cluster.hasUse(request.namespace(), owner, deniedUse))
+            .isPresent();
   }
 }

@@ -69,8 +69,8 @@ public interface ClusterLookup {
   }
 
   /**
-   * Who may use this WorkloadPriorityClass. If it doesn't exist: nobody if there is one that not
-   * everybody may use, else everybody.
+   * Who may use this WorkloadPriorityClass; everybody if it doesn't exist, since worker clusters
+   * get Workloads with classes that they lack.
    */
   default AllowedSubjects allowedInPriorityClass(String name) {
     return AllowedSubjects.EVERYBODY;

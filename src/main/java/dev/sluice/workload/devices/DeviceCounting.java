@@ -149,15 +149,17 @@ final class DeviceCounting {
     if (mapping.counters().isEmpty()) {
       return OptionalLong.of(request.count());
     }
-    List<Device> allocated =
-        claim.allocated().getOrDefault(request.name(), List.of()).stream()
-            .flatMap(place -> objects.devices().at(place).stream())
-            .toList();
-    if (allocated.size() >= request.count()) {
+    var places = claim.allocated().getOrDefault(request.name(), List.of());
+    if (places.size() >= request.count()) {
+      // A device whose slice is gone, as while its driver starts again, counts as nothing.
       return OptionalLong.of(
-          allocated.stream()
+          places.stream()
+              .flatMap(place -> objects.devices().at(place).stream())
               .mapToLong(device -> consumed(device, mapping, work))
               .reduce(0, ResourceAmounts::add));
+    }
+    if (objects.deviceClass(request.deviceClass()).isEmpty()) {
+      return OptionalLong.of(0); // nothing is allocated without its class
     }
     return amounts(request, expressions(request), mapping, work).stream()
         .mapToLong(

@@ -132,6 +132,14 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     }
   }
 
+  /**
+   * Slices go on with the run of those that they replace, which may have been listed after them.
+   */
+  @Override
+  public void synced() {
+    resubmit(workload -> !workload.replacedSlice().isEmpty());
+  }
+
   /** Submits the Workloads again after the allowed clusters changed. */
   public void avoidedClustersChanged() {
     resend(workload -> true);
@@ -139,7 +147,14 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** Submits all Workloads again after somebody says something else about them by annotation. */
   public void annotatedRulesChanged() {
+    resubmit(workload -> true);
+  }
+
+  private void resubmit(Predicate<CachedWorkload> concerned) {
     for (CachedWorkload workload : store.all()) {
+      if (!concerned.test(workload)) {
+        continue;
+      }
       SchedulerEvent schedulerEvent = event(workload);
       if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
         engine.submit(schedulerEvent);

@@ -277,6 +277,18 @@ class QueueUseProtectionTest {
       assertThat(created(path, CONTROLLER, part)).as(kind).containsExactly(ofQueue(CONTROLLER));
       assertThat(created(path, CONTROLLER, object(kind, owner.formatted("of-bob")))).isEmpty();
     }
+    // beside what the owner uses, a part may use what everybody may
+    assertThat(
+            created(
+                "/validate--v1-pod",
+                CONTROLLER,
+                object(
+                    "Pod",
+                    ", labels: {"
+                        + QUEUE
+                        + ", kueue.x-k8s.io/priority-class: low}, ownerReferences: [{apiVersion:"
+                        + " batch/v1, kind: Job, name: j, uid: of-ann, controller: true}]")))
+        .isEmpty();
   }
 
   @Test

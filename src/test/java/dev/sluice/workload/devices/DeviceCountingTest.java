@@ -278,9 +278,18 @@ class DeviceCountingTest {
         .isEqualTo(Map.of("gpus", 3L, "devices that can't be counted", 2L));
   }
 
-  /** One device of 10 and one of 20 GiB: the claim counts as the largest until it has a device. */
+  /**
+   * One device of 10 and one of 20 GiB: the claim counts as the largest until it has a device. One
+   * whose slice is gone counts as nothing.
+   */
   @ParameterizedTest
-  @CsvSource({"'', 1, 22011707392", "a, 1, 10737418240", "b, 1, 22011707392", "a, 2, 44023414784"})
+  @CsvSource({
+    "'', 1, 22011707392",
+    "a, 1, 10737418240",
+    "b, 1, 22011707392",
+    "a, 2, 44023414784",
+    "gone, 1, 0"
+  })
   void claimsThatExistCountByTheCountersOfTheirDevices(String device, int count, long charged) {
     DeviceCounting counting = new DeviceCounting(given().slice(SLICES), SELECTORS, List.of(MEMORY));
     ClaimSpec claim =
