@@ -243,7 +243,8 @@ class DashboardIT {
     browser.awaitText("Nobody");
     racks.job("placed", "lq", "kueue.x-k8s.io/podset-required-topology: example.com/rack,", 2, 3);
     browser.awaitText("placed");
-    browser.awaitText("26 / 32");
+    browser.awaitText("6 / 32");
+    assertThat(browser.text()).as("what is used, not what is free").doesNotContain("26 / 32");
     browser.picture(IMAGES.resolve("real-topology.png"));
     cluster
         .client()
