@@ -53,19 +53,20 @@ public record ReservingWorkload(
 
   /** The same Workload, being evicted, for whose pods no other Workload waits. */
   public ReservingWorkload evicting() {
-    return changed(podSets, true, true, Optional.empty());
+    return changed(podSets, true, true, Optional.empty(), protection);
   }
 
   /** The same Workload with other assignments, or with places that it lacks. */
   public ReservingWorkload with(List<PodSetAssignment> assignments, Optional<SecondPass> lacking) {
-    return changed(assignments, evicted, podsReady, lacking);
+    return changed(assignments, evicted, podsReady, lacking, protection);
   }
 
   private ReservingWorkload changed(
       List<PodSetAssignment> assignments,
       boolean leaving,
       boolean ready,
-      Optional<SecondPass> lacking) {
+      Optional<SecondPass> lacking,
+      PreemptionProtection otherProtection) {
     return new ReservingWorkload(
         id,
         version,
@@ -82,28 +83,12 @@ public record ReservingWorkload(
         guaranteed,
         slice,
         lacking,
-        protection);
+        otherProtection);
   }
 
   /** The same Workload, protected from preemption by something else. */
   public ReservingWorkload protectedBy(PreemptionProtection other) {
-    return new ReservingWorkload(
-        id,
-        version,
-        queueName,
-        clusterQueue,
-        podSets,
-        priority,
-        queuedAt,
-        evicted,
-        admitted,
-        podsReady,
-        reservedAt,
-        evictable,
-        guaranteed,
-        slice,
-        secondPass,
-        other);
+    return changed(podSets, evicted, podsReady, secondPass, other);
   }
 
   /** A Workload that lacks no places. */

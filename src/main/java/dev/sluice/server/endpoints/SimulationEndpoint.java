@@ -26,8 +26,6 @@ import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -43,7 +41,7 @@ import org.slf4j.LoggerFactory;
  * objects of its kind there; everything else is answered by another handler. Errors are {@code
  * Status} objects.
  */
-public final class SimulationEndpoint implements HttpHandler {
+public final class SimulationEndpoint extends PathEndpoint {
 
   private static final Logger LOG = LoggerFactory.getLogger(SimulationEndpoint.class);
 
@@ -69,7 +67,6 @@ public final class SimulationEndpoint implements HttpHandler {
   private final ManifestReview manifestReview;
   private final JobSimulator jobSimulator;
   private final RequestBudget requestBudget;
-  private final HttpHandler others;
 
   /**
    * Creates the endpoint.
@@ -85,12 +82,12 @@ public final class SimulationEndpoint implements HttpHandler {
       JobSimulator jobSimulator,
       RequestBudget requestBudget,
       HttpHandler others) {
+    super(PATH, others);
     this.users = users;
     this.access = access;
     this.manifestReview = manifestReview;
     this.jobSimulator = jobSimulator;
     this.requestBudget = requestBudget;
-    this.others = others;
   }
 
   /** What one user may ask for: two in a second, ten after a quiet time. */
@@ -98,57 +95,19 @@ public final class SimulationEndpoint implements HttpHandler {
     return new RequestBudget("simulations", 2, 10, 0, clock);
   }
 
-  private static boolean serves(String path) {
-    return PATH.matcher(path).matches();
+  @Override
+  int maxBody() {
+    return MAX_BODY;
   }
 
   @Override
-  public int maxBody(String path) {
-    return serves(path) ? MAX_BODY : others.maxBody(path);
-  }
-
-  @Override
-  public boolean asksForCertificates() {
-    return others.asksForCertificates();
-  }
-
-  @Override
-  public Optional<Response> answerAtOnce(Head head) {
-    return serves(head.path()) ? Optional.empty() : others.answerAtOnce(head);
-  }
-
-  @Override
-  public Response refusal(String path, InputStream body, Response usualResponse) {
-    return serves(path) ? usualResponse : others.refusal(path, body, usualResponse);
-  }
-
-  @Override
-  public long cost(Request request) {
+  long ownCost(Request request) {
     // a tree, and the Workload that is made of it
-    return serves(request.path()) ? 16L * request.requestBody().length() : others.cost(request);
+    return 16L * request.requestBody().length();
   }
 
   @Override
-  public boolean bounds(String path) {
-    return !serves(path) && others.bounds(path);
-  }
-
-  @Override
-  public boolean isStreamed(String path) {
-    return !serves(path) && others.isStreamed(path);
-  }
-
-  @Override
-  public Optional<Duration> streamTime(String path) {
-    return serves(path) ? Optional.empty() : others.streamTime(path);
-  }
-
-  @Override
-  public Response answer(Request request) {
-    Matcher path = PATH.matcher(request.path());
-    if (!path.matches()) {
-      return others.answer(request);
-    }
+  Response answer(Request request, Matcher path) {
     try {
       Optional<UserInfo> user = users.of(request);
       if (user.isEmpty()) {
@@ -206,7 +165,8 @@ public final class SimulationEndpoint implements HttpHandler {
           "metadata.namespace: \"" + named + "\" is not the namespace of the path, " + namespace);
     }
     metadata.put("namespace", namespace);
-    parameter(request.query(), "queue")
+    request
+        .parameter("queue")
         .ifPresent(
             queue -> metadata.withObjectProperty("labels").put(KueueConstants.QUEUE_NAME, queue));
     try {
@@ -265,7 +225,7 @@ public final class SimulationEndpoint implements HttpHandler {
                         user,
                         new UserAction.OnResource(
                             "get", KueueConstants.GROUP, "v1beta2", "workloads", "", other, "")));
-        yield parameter(request.query(), "output").filter("text"::equals).isPresent()
+        yield request.parameter("output").filter("text"::equals).isPresent()
             ? Response.text(200, String.join("\n", SimulationDocument.text(document)))
             : VisibilityEndpoint.json(200, document);
       }
@@ -291,20 +251,6 @@ public final class SimulationEndpoint implements HttpHandler {
       }
       return manifest;
     }
-  }
-
-  private static Optional<String> parameter(String query, String name) {
-    for (String part : query.split("&")) {
-      if (part.startsWith(name + "=")) {
-        try {
-          return Optional.of(
-              URLDecoder.decode(part.substring(name.length() + 1), StandardCharsets.UTF_8));
-        } catch (IllegalArgumentException notEncoded) {
-          return Optional.empty();
-        }
-      }
-    }
-    return Optional.empty();
   }
 
   private static Response invalid(String message) {

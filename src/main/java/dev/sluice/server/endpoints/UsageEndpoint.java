@@ -20,9 +20,6 @@ import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.api.model.authentication.UserInfo;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
 import java.sql.SQLException;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -41,7 +38,7 @@ import java.util.stream.Stream;
  * server names requests for a resource without a name. Everything else is answered by another
  * handler. Errors are {@code Status} objects.
  */
-public final class UsageEndpoint implements HttpHandler {
+public final class UsageEndpoint extends PathEndpoint {
 
   private static final Pattern PATH =
       Pattern.compile(
@@ -62,7 +59,6 @@ public final class UsageEndpoint implements HttpHandler {
   private final AccessReviews access;
   private final Ledger ledger;
   private final InstantSource clock;
-  private final HttpHandler others;
   private final RequestBudget requestBudget;
 
   /**
@@ -76,21 +72,17 @@ public final class UsageEndpoint implements HttpHandler {
       Ledger ledger,
       InstantSource clock,
       HttpHandler others) {
+    super(PATH, others);
     this.users = users;
     this.access = access;
     this.ledger = ledger;
     this.clock = clock;
-    this.others = others;
     this.requestBudget = new RequestBudget("usage", 2, 10, 0, clock);
   }
 
-  private static boolean serves(String path) {
-    return PATH.matcher(path).matches();
-  }
-
   @Override
-  public int maxBody(String path) {
-    return serves(path) ? 0 : others.maxBody(path);
+  int maxBody() {
+    return 0;
   }
 
   @Override
@@ -99,41 +91,12 @@ public final class UsageEndpoint implements HttpHandler {
   }
 
   @Override
-  public Optional<Response> answerAtOnce(Head head) {
-    return serves(head.path()) ? Optional.empty() : others.answerAtOnce(head);
+  long ownCost(Request request) {
+    return ANSWER_BYTES;
   }
 
   @Override
-  public Response refusal(String path, InputStream body, Response usualResponse) {
-    return serves(path) ? usualResponse : others.refusal(path, body, usualResponse);
-  }
-
-  @Override
-  public long cost(Request request) {
-    return serves(request.path()) ? ANSWER_BYTES : others.cost(request);
-  }
-
-  @Override
-  public boolean bounds(String path) {
-    return !serves(path) && others.bounds(path);
-  }
-
-  @Override
-  public boolean isStreamed(String path) {
-    return !serves(path) && others.isStreamed(path);
-  }
-
-  @Override
-  public Optional<Duration> streamTime(String path) {
-    return serves(path) ? Optional.empty() : others.streamTime(path);
-  }
-
-  @Override
-  public Response answer(Request request) {
-    Matcher path = PATH.matcher(request.path());
-    if (!path.matches()) {
-      return others.answer(request);
-    }
+  Response answer(Request request, Matcher path) {
     Optional<String> namespace = Optional.ofNullable(path.group(2));
     boolean deletes = request.method().equals("DELETE") && namespace.isPresent();
     if (!deletes && !request.method().equals("GET")) {
@@ -175,7 +138,7 @@ public final class UsageEndpoint implements HttpHandler {
               JsonNodeFactory.instance
                   .objectNode()
                   .put("deleted", ledger.delete(namespace.orElseThrow())))
-          : usage(request.query(), namespace);
+          : usage(request, namespace);
     } catch (OverBudgetException e) {
       return VisibilityEndpoint.failure(429, "TooManyRequests", String.valueOf(e.getMessage()))
           .with(e.response().headers());
@@ -186,21 +149,23 @@ public final class UsageEndpoint implements HttpHandler {
     }
   }
 
-  private Response usage(String query, Optional<String> namespace) throws SQLException {
+  private Response usage(Request request, Optional<String> namespace) throws SQLException {
     Instant now = clock.instant();
     UsageQuery asked;
     Format format;
     try {
-      Instant until = parameter(query, "until").map(text -> UsageQuery.time(text, now)).orElse(now);
+      Instant until =
+          request.parameter("until").map(text -> UsageQuery.time(text, now)).orElse(now);
       asked =
           UsageQuery.of(
-              parameter(query, "by").orElse(""),
-              parameter(query, "since")
+              request.parameter("by").orElse(""),
+              request
+                  .parameter("since")
                   .map(text -> UsageQuery.time(text, now))
                   .orElseGet(() -> until.minus(USUAL)),
               until,
               namespace);
-      format = format(parameter(query, "output").orElse("json"));
+      format = format(request.parameter("output").orElse("json"));
     } catch (IllegalArgumentException | DateTimeException e) {
       return VisibilityEndpoint.failure(400, "BadRequest", String.valueOf(e.getMessage()));
     }
@@ -223,20 +188,6 @@ public final class UsageEndpoint implements HttpHandler {
             () ->
                 new IllegalArgumentException(
                     "output: \"" + text + "\" is none of table, csv, json, focus, opencost"));
-  }
-
-  private static Optional<String> parameter(String query, String name) {
-    for (String part : query.split("&")) {
-      if (part.startsWith(name + "=")) {
-        try {
-          return Optional.of(
-              URLDecoder.decode(part.substring(name.length() + 1), StandardCharsets.UTF_8));
-        } catch (IllegalArgumentException notEncoded) {
-          return Optional.empty();
-        }
-      }
-    }
-    return Optional.empty();
   }
 
   private static Response unavailable(String message) {

@@ -1,5 +1,7 @@
 package dev.sluice.server.http;
 
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
@@ -45,6 +47,21 @@ public record Request(
       RequestBody requestBody,
       List<X509Certificate> certificates) {
     this(method, path, query, headers, requestBody, certificates, "");
+  }
+
+  /** The first value of a parameter of the query, decoded; empty if it can't be decoded. */
+  public Optional<String> parameter(String name) {
+    for (String part : query.split("&")) {
+      if (part.startsWith(name + "=")) {
+        try {
+          return Optional.of(
+              URLDecoder.decode(part.substring(name.length() + 1), StandardCharsets.UTF_8));
+        } catch (IllegalArgumentException notEncoded) {
+          return Optional.empty();
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   /** The first value of a header; the name must be in lower case. */
