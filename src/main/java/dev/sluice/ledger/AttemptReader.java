@@ -1,6 +1,7 @@
 package dev.sluice.ledger;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.WorkloadReserving;
@@ -14,9 +15,7 @@ import dev.sluice.workload.record.CachedWorkload.Assignment;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.record.CachedWorkload.Owner;
 import dev.sluice.workload.status.PodsReady;
-import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -34,9 +33,8 @@ import java.util.function.Function;
 public final class AttemptReader {
 
   /** On a job and its Workload: when the job last saved its work, as RFC 3339 has it. */
-  static final String CHECKPOINTED_AT = "sluice.dev/checkpointed-at";
-
   private static final String QUOTA_RESERVED = "QuotaReserved";
+
   private static final int LONGEST = 253;
   private static final int LONGEST_PATH = 4096;
 
@@ -152,7 +150,7 @@ public final class AttemptReader {
         podsReady
             .filter(condition -> !condition.reason().equals(PodsReady.WAIT_FOR_START))
             .isPresent(),
-        checkpointedAt(workload),
+        CheckpointAnnotations.checkpointedAt(workload.annotations()),
         workload.finished() ? assigned(workload) : counted(workload));
   }
 
@@ -171,23 +169,6 @@ public final class AttemptReader {
         .filter(condition -> condition.status().equals("True"))
         .filter(condition -> condition.reason().equals(PodsReady.STARTED))
         .map(Condition::lastTransitionTime);
-  }
-
-  private static Optional<Instant> checkpointedAt(CachedWorkload workload) {
-    String text = workload.annotations().getOrDefault(CHECKPOINTED_AT, "");
-    try {
-      return text.isEmpty()
-          ? Optional.empty()
-          : Optional.of(OffsetDateTime.parse(text).toInstant()).map(AttemptReader::bounded);
-    } catch (DateTimeException notATime) {
-      return Optional.empty();
-    }
-  }
-
-  /** A time whose milliseconds a database can hold. */
-  private static Instant bounded(Instant time) {
-    Instant last = Instant.ofEpochSecond(1L << 38);
-    return time.isBefore(Instant.EPOCH) ? Instant.EPOCH : time.isAfter(last) ? last : time;
   }
 
   /** What the engine counts. */

@@ -336,7 +336,8 @@ final class CopiedWorld {
                     workload.shape().preemption(),
                     new PreemptionHistory(
                         dice.chanceOfHalf() ? Optional.of(now) : Optional.empty(),
-                        workload.history().preemptedAt())))));
+                        workload.history().preemptedAt(),
+                        dice.chance(20) ? Optional.of(now) : Optional.empty())))));
   }
 
   private void requeue(String uid) {

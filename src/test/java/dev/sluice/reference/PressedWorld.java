@@ -111,8 +111,10 @@ final class PressedWorld {
             new Step.AnswerEviction(
                 dice.below(10),
                 dice.chance(80) ? Step.EvictionEnd.WRITTEN : Step.EvictionEnd.REFUSED));
-      } else if (thrown < 72) {
+      } else if (thrown < 70) {
         steps.add(new Step.Leave(dice.below(10)));
+      } else if (thrown < 78) {
+        steps.add(new Step.Checkpoint(dice.below(10)));
       } else if (thrown < 86) {
         steps.add(new Step.Pass(1 + dice.below(3)));
       } else if (thrown < 90) {

@@ -135,6 +135,9 @@ final class RandomWorld {
     if (size.policies() && dice.chance(8)) {
       return new Step.Pass(1 + dice.below(4));
     }
+    if (size.protecting() && dice.chance(5)) {
+      return new Step.Checkpoint(dice.below(10));
+    }
     if (size.protecting() && dice.chance(10)) {
       return dice.chance(30)
           ? new Step.PodsReady(dice.below(10), dice.chance(75))

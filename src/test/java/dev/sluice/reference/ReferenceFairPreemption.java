@@ -25,7 +25,7 @@ final class ReferenceFairPreemption {
 
   private static final Comparator<ReferenceHolder> BY_PRIORITY =
       Comparator.comparing(ReferenceHolder::priority)
-          .thenComparing(ReferenceHolder::reservedAt, Comparator.reverseOrder())
+          .thenComparing(ReferenceHolder::lossSince, Comparator.reverseOrder())
           .thenComparing(holder -> holder.id().uid());
 
   private final FairSharing rules;

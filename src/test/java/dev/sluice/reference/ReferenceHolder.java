@@ -35,6 +35,12 @@ record ReferenceHolder(
     List<PodSetAssignment> shared,
     PreemptionProtection protection) {
 
+  /** Since when its work would be lost: since it was last saved, or since it got its quota. */
+  Instant lossSince() {
+    Instant saved = protection.history().checkpointedAt().orElse(reservedAt);
+    return saved.isAfter(reservedAt) ? saved : reservedAt;
+  }
+
   ReferenceHolder thatNobodyEvicts() {
     return new ReferenceHolder(
         id,

@@ -51,7 +51,7 @@ final class ReferencePreemption {
 
   private static final Comparator<Candidate> ORDER =
       Comparator.comparing((Candidate each) -> each.holder().priority())
-          .thenComparing(each -> each.holder().reservedAt(), Comparator.reverseOrder())
+          .thenComparing(each -> each.holder().lossSince(), Comparator.reverseOrder())
           .thenComparing(each -> each.holder().id().uid());
 
   private final ReferenceSnapshot world;

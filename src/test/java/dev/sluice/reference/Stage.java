@@ -38,6 +38,8 @@ abstract class Stage {
   /** Since when the pods of a Workload are ready. */
   private final Map<String, Instant> runningSince = new HashMap<>();
 
+  private final Map<String, Instant> checkpointedAt = new HashMap<>();
+
   private final Map<Integer, Integer> deleted = new HashMap<>();
   private long version = 1;
 
@@ -140,6 +142,13 @@ abstract class Stage {
                       runningSince.put(uid, now);
                     }
                     hold(uid, version++, held.podSets(), held.priority(), held.evicted(), ready);
+                  });
+      case Step.Checkpoint(var nth) ->
+          pick(asked().holders(), nth)
+              .ifPresent(
+                  uid -> {
+                    checkpointedAt.put(uid, now);
+                    hold(uid, version++, asked().heldBy(uid));
                   });
       case Step.Gate(var number, var closed) ->
           asked()
@@ -332,7 +341,9 @@ abstract class Stage {
     return new PreemptionProtection(
         held.protection().classRules(),
         new PreemptionHistory(
-            Optional.ofNullable(runningSince.get(uid)), held.protection().history().preemptedAt()));
+            Optional.ofNullable(runningSince.get(uid)),
+            held.protection().history().preemptedAt(),
+            Optional.ofNullable(checkpointedAt.get(uid))));
   }
 
   private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {

@@ -122,6 +122,9 @@ sealed interface Step {
   /** The pods of the n-th holder get ready, or aren't any more. */
   record PodsReady(int nth, boolean ready) implements Step {}
 
+  /** The owner of a Workload with quota says that its work is saved. */
+  record Checkpoint(int nth) implements Step {}
+
   /** The n-th holder gets another priority. */
   record Reprioritize(int nth, long priority) implements Step {}
 

@@ -80,6 +80,9 @@ public final class QueueAnnotations {
   /** How long a Workload waits for quota before it preempts. */
   public static final String PREEMPTION_DELAY = "sluice.dev/preemption-delay";
 
+  /** How long a target of a preemption may take to save its work. */
+  public static final String CHECKPOINT_GRACE = "sluice.dev/checkpoint-grace";
+
   /** The highest number of preemptions that {@link #MAX_PREEMPTIONS} can allow. */
   public static final int MOST_PREEMPTIONS = 100;
 
@@ -228,6 +231,7 @@ public final class QueueAnnotations {
         read(MIN_RUN_TIME, QueueAnnotations::durationFromZero),
         read(MAX_PREEMPTIONS, QueueAnnotations::preemptionLimit),
         read(PREEMPTION_DELAY, QueueAnnotations::durationFromZero),
+        read(CHECKPOINT_GRACE, QueueAnnotations::durationFromZero),
         exempt);
   }
 

@@ -1,5 +1,7 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
@@ -58,6 +60,29 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
           "Admitted",
           ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
     }
+  }
+
+  @Override
+  public void checkpointRequested(
+      Decision.Preempt decision, Decision.Target target, Duration grace) {
+    LOG.info(
+        "workload={} checkpointRequested=true grace={}s preemptor={}",
+        target.id(),
+        grace.toSeconds(),
+        decision.id());
+    record(
+        target.id(),
+        Type.NORMAL,
+        "CheckpointRequested",
+        "Asked to save its work within "
+            + GoDuration.format(grace)
+            + ", because workload "
+            + decision.id().uid()
+            + " needs the quota ("
+            + CheckpointAnnotations.REQUESTED_AT
+            + "; answered by "
+            + CheckpointAnnotations.CHECKPOINTED_AT
+            + ")");
   }
 
   @Override

@@ -167,7 +167,7 @@ final class OutcomeApplier {
                 preemptionTarget
                     .quotaHolder()
                     .protection()
-                    .limit(preemptionTarget.queue().node().preemptionRules())));
+                    .rules(preemptionTarget.queue().node().preemptionRules())));
       }
     }
     if (!targets.isEmpty()) {

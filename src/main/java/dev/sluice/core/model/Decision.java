@@ -2,7 +2,6 @@ package dev.sluice.core.model;
 
 import java.time.Instant;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * A decision of the engine. Other components carry decisions out and report the result as {@link
@@ -71,8 +70,9 @@ public sealed interface Decision permits Decision.Admit, Decision.Preempt, Place
    * @param path names from the root of the cohort tree down to the ClusterQueue of the Workload
    * @param priority effective priority of the Workload
    * @param reason the preemption policy that selected the Workload
-   * @param limit how often the Workload may be preempted; empty if nothing says so, and nobody has
-   *     to remember this preemption
+   * @param rules the rules of preemption for the Workload: where they limit how often it may be
+   *     preempted, this preemption is remembered, and where they give it time for a checkpoint, it
+   *     is asked for one first
    */
   record Target(
       WorkloadId id,
@@ -80,12 +80,12 @@ public sealed interface Decision permits Decision.Admit, Decision.Preempt, Place
       List<String> path,
       long priority,
       PreemptionReason reason,
-      Optional<PreemptionRules.PreemptionLimit> limit) {
+      PreemptionRules rules) {
 
-    /** A target that may be preempted as often as there is reason to. */
+    /** A target without rules. */
     public Target(
         WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {
-      this(id, version, path, priority, reason, Optional.empty());
+      this(id, version, path, priority, reason, PreemptionRules.NONE);
     }
 
     public Target {

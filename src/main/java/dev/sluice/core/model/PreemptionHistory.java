@@ -11,11 +11,18 @@ import java.util.Optional;
  *     it was admitted; empty if that is the time of the reservation. For a pending Workload, the
  *     time of its last eviction, if that is later than its position in the queue
  * @param preemptedAt when it was preempted, as far as that is remembered; earliest first
+ * @param checkpointedAt when its work was last saved, as its owner says; empty: never
  */
-public record PreemptionHistory(Optional<Instant> since, List<Instant> preemptedAt) {
+public record PreemptionHistory(
+    Optional<Instant> since, List<Instant> preemptedAt, Optional<Instant> checkpointedAt) {
 
   /** A Workload without history. */
   public static final PreemptionHistory NONE = new PreemptionHistory(Optional.empty(), List.of());
+
+  /** A history without a checkpoint. */
+  public PreemptionHistory(Optional<Instant> since, List<Instant> preemptedAt) {
+    this(since, preemptedAt, Optional.empty());
+  }
 
   public PreemptionHistory {
     preemptedAt = List.copyOf(preemptedAt);
@@ -23,6 +30,8 @@ public record PreemptionHistory(Optional<Instant> since, List<Instant> preempted
 
   /** The same history of a Workload that gets quota now. */
   public PreemptionHistory reserving() {
-    return since.isEmpty() ? this : new PreemptionHistory(Optional.empty(), preemptedAt);
+    return since.isEmpty()
+        ? this
+        : new PreemptionHistory(Optional.empty(), preemptedAt, checkpointedAt);
   }
 }

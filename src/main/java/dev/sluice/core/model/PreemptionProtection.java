@@ -30,7 +30,7 @@ public record PreemptionProtection(PreemptionRules classRules, PreemptionHistory
     if (queueRules.isNone() && classRules.isNone()) {
       return Long.MIN_VALUE;
     }
-    PreemptionRules rules = classRules.or(queueRules);
+    PreemptionRules rules = rules(queueRules);
     long ran =
         exempt || rules.minRunTime().isEmpty()
             ? Long.MIN_VALUE
@@ -50,9 +50,23 @@ public record PreemptionProtection(PreemptionRules classRules, PreemptionHistory
     return after(Instants.micros(oldest), limit.get().window());
   }
 
-  /** How often the Workload may be preempted; empty if there is no such rule. */
-  public Optional<PreemptionLimit> limit(PreemptionRules queueRules) {
-    return classRules.maxPreemptions().or(queueRules::maxPreemptions);
+  /**
+   * The rules for the Workload.
+   *
+   * @param queueRules the rules of its ClusterQueue and of the Cohorts above
+   */
+  public PreemptionRules rules(PreemptionRules queueRules) {
+    return classRules.or(queueRules);
+  }
+
+  /**
+   * Since when work would be lost if the Workload were evicted, in microseconds since the epoch:
+   * since its last checkpoint, or since it got its quota.
+   */
+  public long lossSinceMicros(long reservedAtMicros) {
+    return history.checkpointedAt().isEmpty()
+        ? reservedAtMicros
+        : Math.max(reservedAtMicros, Instants.micros(history.checkpointedAt().get()));
   }
 
   /** A time and a duration later, in microseconds; the last one that there is if that is later. */

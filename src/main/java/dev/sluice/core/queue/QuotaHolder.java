@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 public final class QuotaHolder {
 
   /**
-   * Order of preemption: low priority first, then late reservation, then the UID
-   * (docs/scheduling-semantics.md#classical-preemption).
+   * Order of preemption: low priority first, then the late reservation or checkpoint, of which
+   * least work would be lost, then the UID (docs/scheduling-semantics.md#classical-preemption).
    */
   public static final Comparator<QuotaHolder> PREEMPTION_ORDER =
       (one, two) -> {
@@ -32,7 +32,7 @@ public final class QuotaHolder {
         if (byPriority != 0) {
           return byPriority;
         }
-        int byTime = Long.compare(two.reservedAtMicros, one.reservedAtMicros);
+        int byTime = Long.compare(two.lossSinceMicros, one.lossSinceMicros);
         if (byTime != 0) {
           return byTime;
         }
@@ -45,6 +45,7 @@ public final class QuotaHolder {
   private final long priority;
   private final long queuedAtMicros;
   private final long reservedAtMicros;
+  private final long lossSinceMicros;
 
   /** The first four characters of the UID: many holders are ordered without a look at the rest. */
   private final long uidPrefix;
@@ -120,6 +121,7 @@ public final class QuotaHolder {
     this.priority = priority;
     this.queuedAtMicros = queuedAtMicros;
     this.reservedAtMicros = reservedAtMicros;
+    this.lossSinceMicros = protection.lossSinceMicros(reservedAtMicros);
     this.uidPrefix = prefix(id.uid());
     this.pairs = pairs;
     this.amounts = amounts;
@@ -386,6 +388,7 @@ public final class QuotaHolder {
         && evictable == other.evictable
         && queuedAtMicros == other.queuedAtMicros
         && reservedAtMicros == other.reservedAtMicros
+        && lossSinceMicros == other.lossSinceMicros
         && localQueue.equals(other.localQueue)
         && hasSameUsageAs(other);
   }

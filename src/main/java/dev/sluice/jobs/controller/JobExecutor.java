@@ -9,7 +9,7 @@ import dev.sluice.jobs.kind.JobRef;
 import dev.sluice.jobs.policy.CachedJob;
 import dev.sluice.jobs.policy.JobAction;
 import dev.sluice.jobs.policy.JobAction.AddOwners;
-import dev.sluice.jobs.policy.JobAction.AnnotateSize;
+import dev.sluice.jobs.policy.JobAction.Annotate;
 import dev.sluice.jobs.policy.JobAction.AssignQueue;
 import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
@@ -156,7 +156,7 @@ public final class JobExecutor {
       case CreateSlice create -> slices.create(job, create);
       case ResizeSlice resize -> slices.resize(job, resize);
       case OpenGates open -> slices.open(job, open);
-      case AnnotateSize annotate -> write(job, annotate.patch(), "annotated with its size", "");
+      case Annotate annotate -> write(job, annotate.patch(), "annotated: " + annotate.what(), "");
       case FinishWorkload finish when finish.reason().equals(SlicePolicy.REPLACED) -> {
         Optional<Duration> again = finish(job, finish);
         if (again.isEmpty()) {

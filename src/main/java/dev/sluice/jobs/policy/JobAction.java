@@ -68,8 +68,12 @@ public sealed interface JobAction {
   record ResizeSlice(CachedWorkload slice, Map<String, Integer> counts, boolean waitsForPods)
       implements JobAction {}
 
-  /** Write annotations of an elastic job that tell which size its slices follow. */
-  record AnnotateSize(JobPatch patch) implements JobAction {}
+  /**
+   * Write annotations of the job.
+   *
+   * @param what the annotations are about, for the log
+   */
+  record Annotate(JobPatch patch, String what) implements JobAction {}
 
   /** Open the gates of as many pods as a slice was granted. */
   record OpenGates(CachedWorkload slice) implements JobAction {}

@@ -355,7 +355,7 @@ public final class SlicePolicy {
     ObjectNode target = body.putObject("metadata").putObject("annotations");
     annotations.forEach(target::put);
     List<JobAction> actions = new ArrayList<>();
-    actions.add(new JobAction.AnnotateSize(new JobPatch(false, body)));
+    actions.add(new JobAction.Annotate(new JobPatch(false, body), "size"));
     actions.addAll(changes);
     return actions;
   }

@@ -7,6 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
@@ -211,5 +212,11 @@ public final class WorkloadFactory {
         .ifPresent(
             text ->
                 metadata.withObjectProperty("annotations").put(RunTimeAnnotations.EXPECTED, text));
+    CheckpointAnnotations.checkpointedText(job.annotations())
+        .ifPresent(
+            text ->
+                metadata
+                    .withObjectProperty("annotations")
+                    .put(CheckpointAnnotations.CHECKPOINTED_AT, text));
   }
 }

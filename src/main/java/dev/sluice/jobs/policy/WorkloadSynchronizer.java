@@ -4,10 +4,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.PriorityClassRef;
+import dev.sluice.workload.status.CheckpointRequest;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -15,7 +19,8 @@ import java.util.Optional;
 
 /**
  * Keeps a Workload in step with what may change on a job: queue, priority class, gates, where it
- * may go, and how long it is expected to run.
+ * may go, how long it is expected to run, and when its work was saved. A request to save it goes
+ * the other way.
  */
 public final class WorkloadSynchronizer {
 
@@ -30,12 +35,37 @@ public final class WorkloadSynchronizer {
     List<JobAction> actions = new ArrayList<>(priority(reconcileContext, workload, patch));
     gates(job, workload, patch);
     placement(job, workload, patch);
-    expectedRunTime(job, workload, patch);
+    ownersWord(
+        job,
+        workload,
+        RunTimeAnnotations.EXPECTED,
+        RunTimeAnnotations.expectedText(job.annotations()),
+        patch);
+    ownersWord(
+        job,
+        workload,
+        CheckpointAnnotations.CHECKPOINTED_AT,
+        CheckpointAnnotations.checkpointedText(job.annotations()),
+        patch);
     if (!patch.isEmpty()) {
       actions.addFirst(
           new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
     }
+    checkpointRequest(job, workload).ifPresent(actions::add);
     return actions;
+  }
+
+  /** Asks the job to save its work when its Workload is asked, and takes that back. */
+  private static Optional<JobAction> checkpointRequest(CachedJob job, CachedWorkload workload) {
+    String wanted = CheckpointRequest.of(workload).map(Instant::toString).orElse(null);
+    if (Objects.equals(wanted, job.annotations().get(CheckpointAnnotations.REQUESTED_AT))) {
+      return Optional.empty();
+    }
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("metadata")
+        .putObject("annotations")
+        .put(CheckpointAnnotations.REQUESTED_AT, wanted);
+    return Optional.of(new JobAction.Annotate(new JobPatch(false, body), "checkpoint request"));
   }
 
   private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
@@ -98,15 +128,12 @@ public final class WorkloadSynchronizer {
   }
 
   /** At any time; a Workload that somebody else made keeps what it says if the job says nothing. */
-  private static void expectedRunTime(CachedJob job, CachedWorkload workload, ObjectNode patch) {
-    String wanted = RunTimeAnnotations.expectedText(job.annotations()).orElse(null);
+  private static void ownersWord(
+      CachedJob job, CachedWorkload workload, String key, Optional<String> text, ObjectNode patch) {
+    String wanted = text.orElse(null);
     boolean itsOwn = wanted == null && !job.prebuiltWorkload().isEmpty();
-    if (!itsOwn
-        && !Objects.equals(wanted, workload.annotations().get(RunTimeAnnotations.EXPECTED))) {
-      patch
-          .withObjectProperty("metadata")
-          .withObjectProperty("annotations")
-          .put(RunTimeAnnotations.EXPECTED, wanted);
+    if (!itsOwn && !Objects.equals(wanted, workload.annotations().get(key))) {
+      patch.withObjectProperty("metadata").withObjectProperty("annotations").put(key, wanted);
     }
   }
 }

@@ -2,20 +2,21 @@ package dev.sluice.webhooks.rules;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.webhooks.review.FieldErrors;
 import java.util.Map;
 import java.util.Optional;
 
-/** Validates what jobs say about their run time (docs/run-times.md). */
+/** Validates what jobs say about their run time and their checkpoints (docs/run-times.md). */
 public final class RunTimeValidation {
 
   private static final int MOST_SHOWN = 64;
 
   private RunTimeValidation() {}
 
-  /** Validates the annotation of a job or Workload at creation and at every update. */
+  /** Validates the annotations of a job or Workload at creation and at every update. */
   public static void validateObject(Map<String, String> annotations, FieldErrors bad) {
     String expected = annotations.get(RunTimeAnnotations.EXPECTED);
     if (expected != null && RunTimeAnnotations.parse(expected).isEmpty()) {
@@ -23,6 +24,13 @@ public final class RunTimeValidation {
           JobMetadata.ANNOTATIONS.key(RunTimeAnnotations.EXPECTED),
           TextLimits.shown(expected, MOST_SHOWN),
           "must be " + RunTimeAnnotations.RULE);
+    }
+    String checkpointed = annotations.get(CheckpointAnnotations.CHECKPOINTED_AT);
+    if (checkpointed != null && CheckpointAnnotations.parse(checkpointed).isEmpty()) {
+      bad.invalid(
+          JobMetadata.ANNOTATIONS.key(CheckpointAnnotations.CHECKPOINTED_AT),
+          TextLimits.shown(checkpointed, MOST_SHOWN),
+          "must be " + CheckpointAnnotations.RULE);
     }
   }
 

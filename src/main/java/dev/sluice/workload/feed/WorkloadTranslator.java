@@ -4,6 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
@@ -276,28 +277,37 @@ public final class WorkloadTranslator {
             .map(Condition::lastTransitionTime)
             .filter(queuedAt::isBefore)
             .orElse(queuedAt);
-    return history(queuedAt, since, preemptedAt(slices(workload)));
+    return history(queuedAt, since, preemptedAt(slices(workload)), Optional.empty());
   }
 
   private PreemptionProtection protection(CachedWorkload workload) {
+    Optional<Instant> checkpointedAt =
+        CheckpointAnnotations.checkpointedAt(workload.annotations())
+            .filter(reservedAt(workload)::isBefore);
     if (rules.preemption().apply(workload).isEmpty()) {
-      return PreemptionProtection.NONE;
+      return checkpointedAt.isEmpty()
+          ? PreemptionProtection.NONE
+          : new PreemptionProtection(
+              PreemptionRules.NONE,
+              new PreemptionHistory(Optional.empty(), List.of(), checkpointedAt));
     }
     PreemptionRules ofClass = ofClass(workload);
     List<CachedWorkload> slices = slices(workload);
     PreemptionHistory history =
-        history(reservedAt(workload), runsSince(slices), preemptedAt(slices));
+        history(reservedAt(workload), runsSince(slices), preemptedAt(slices), checkpointedAt);
     return ofClass == PreemptionRules.NONE && history == PreemptionHistory.NONE
         ? PreemptionProtection.NONE
         : new PreemptionProtection(ofClass, history);
   }
 
   private static PreemptionHistory history(
-      Instant usual, Instant since, List<Instant> preemptedAt) {
-    return since.equals(usual) && preemptedAt.isEmpty()
+      Instant usual, Instant since, List<Instant> preemptedAt, Optional<Instant> checkpointedAt) {
+    return since.equals(usual) && preemptedAt.isEmpty() && checkpointedAt.isEmpty()
         ? PreemptionHistory.NONE
         : new PreemptionHistory(
-            since.equals(usual) ? Optional.empty() : Optional.of(since), preemptedAt);
+            since.equals(usual) ? Optional.empty() : Optional.of(since),
+            preemptedAt,
+            checkpointedAt);
   }
 
   /** A Workload and the slices of its own job that it replaced, as far as they are known. */

@@ -44,7 +44,8 @@ public final class Preemptions {
     Evictions.evict(patch, workload, now, PREEMPTED, "", message);
     patch.condition(PREEMPTED, true, target.reason().apiReason(), message);
     target
-        .limit()
+        .rules()
+        .maxPreemptions()
         .ifPresent(
             limit -> patch.condition(TIMES, true, PREEMPTED, timesWith(workload, limit, now)));
     return patch.build();

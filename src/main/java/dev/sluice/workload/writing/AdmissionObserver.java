@@ -4,6 +4,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 
 /**
  * Listener for dispatch events, called after the write succeeded; records events, logs and metrics.
@@ -27,6 +28,15 @@ public interface AdmissionObserver {
    */
   default void preempted(
       Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {}
+
+  /**
+   * Called after the job of a target was asked to save its work before it is evicted. Must return
+   * quickly.
+   *
+   * @param grace how long the job may take
+   */
+  default void checkpointRequested(
+      Decision.Preempt decision, Decision.Target target, Duration grace) {}
 
   /** Called after places were written that a second pass found. Must return quickly. */
   default void placed(PlacementDecision.Place decision) {}

@@ -37,15 +37,20 @@ public final class NewerVersionWaiter implements WorkloadListener {
    * out.
    */
   CompletableFuture<Void> after(WorkloadId id, long version) {
+    return after(id, version, patience);
+  }
+
+  /** The same, waiting for so long at most, which may be longer than what was given. */
+  CompletableFuture<Void> after(WorkloadId id, long version, Duration most) {
     CompletableFuture<Void> news =
         awaited.computeIfAbsent(id.uid(), uid -> new CompletableFuture<>());
     boolean known = store.get(id).filter(workload -> workload.version() <= version).isEmpty();
     if (known) {
       complete(id);
     }
-    return news.copy()
-        .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS)
-        .whenComplete((nothing, never) -> awaited.remove(id.uid(), news));
+    // Others may wait for the same news, and longer: the next version or the deletion ends them
+    // all.
+    return news.copy().completeOnTimeout(null, most.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   @Override

@@ -6,9 +6,12 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.status.CheckpointRequest;
 import dev.sluice.workload.status.Preemptions;
 import dev.sluice.workload.writing.WorkloadWriter.Outcome;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Queue;
@@ -21,7 +24,9 @@ import org.slf4j.LoggerFactory;
 /**
  * Evicts the targets of preemptions, each with one write, and reports to the engine the ones that
  * could not be evicted. A target that has only changed meanwhile is still evicted, because its
- * reservation is what matters.
+ * reservation is what matters. Where a rule gives a target time for a checkpoint, its job is asked
+ * first, and the target is evicted when the job has answered or the time is over; it keeps its
+ * quota if the preemptor doesn't wait any more by then.
  */
 final class PreemptionWriter {
 
@@ -60,11 +65,7 @@ final class PreemptionWriter {
    * more.
    */
   void preempt(Decision.Preempt decision) {
-    Optional<CachedWorkload> preemptor =
-        store
-            .get(decision.id().namespace(), decision.id().name())
-            .filter(found -> found.id().equals(decision.id()))
-            .filter(PreemptionWriter::waits);
+    Optional<CachedWorkload> preemptor = preemptor(decision);
     if (preemptor.isEmpty()) {
       decision.targets().forEach(this::refuse);
       return;
@@ -80,6 +81,13 @@ final class PreemptionWriter {
     for (int lane = 0; lane < AT_A_TIME; lane++) {
       round.next();
     }
+  }
+
+  private Optional<CachedWorkload> preemptor(Decision.Preempt decision) {
+    return store
+        .get(decision.id().namespace(), decision.id().name())
+        .filter(found -> found.id().equals(decision.id()))
+        .filter(PreemptionWriter::waits);
   }
 
   private static boolean waits(CachedWorkload workload) {
@@ -128,10 +136,82 @@ final class PreemptionWriter {
         refuse(target);
         executor.execute(this::next);
       } else if (found.get().quotaReserved()) {
-        evict(target, found.get(), attempts);
+        Duration grace = target.rules().checkpointGrace().orElse(Duration.ZERO);
+        if (grace.isPositive()) {
+          checkpoint(target, found.get(), grace, attempts);
+        } else {
+          evict(target, found.get(), attempts);
+        }
       } else {
         evictNewerVersion(target, found.get(), attempts);
       }
+    }
+
+    /** Asks for a checkpoint, waits for it, or evicts; others needn't wait meanwhile. */
+    private void checkpoint(
+        Decision.Target target, CachedWorkload workload, Duration grace, int attempts) {
+      Instant now = clock.instant();
+      switch (CheckpointRequest.reply(workload, grace, now)) {
+        case ANSWERED, OVER -> evict(target, workload, attempts);
+        case NOT_ASKED -> {
+          executor.execute(this::next);
+          ask(target, workload, grace, attempts);
+        }
+        case AWAITED -> {
+          executor.execute(this::next);
+          awaitCheckpoint(target, workload, grace);
+        }
+      }
+    }
+
+    private void ask(
+        Decision.Target target, CachedWorkload workload, Duration grace, int attempts) {
+      var unused =
+          writer
+              .patch(workload.id(), workload.version(), CheckpointRequest.asking(clock.instant()))
+              .whenCompleteAsync(
+                  (outcome, bug) -> {
+                    if (bug == null && outcome instanceof Outcome.Written(long written)) {
+                      observer.checkpointRequested(decision, target, grace);
+                      evictNewerVersion(target, workload, ATTEMPTS);
+                    } else if (bug == null && outcome instanceof Outcome.Conflict) {
+                      evictNewerVersion(target, workload, attempts - 1);
+                    } else {
+                      ended(target, workload, "", outcome, bug);
+                    }
+                  },
+                  executor);
+    }
+
+    private void awaitCheckpoint(Decision.Target target, CachedWorkload workload, Duration grace) {
+      Instant end = CheckpointRequest.of(workload).orElseThrow().plus(grace);
+      Duration most = Duration.between(clock.instant(), end).plusMillis(1);
+      var unused =
+          newerVersions
+              .after(workload.id(), workload.version(), most)
+              .thenRunAsync(
+                  () -> {
+                    if (preemptor(decision).isPresent()) {
+                      evict(target, ATTEMPTS);
+                    } else {
+                      withdraw(target);
+                    }
+                  },
+                  executor);
+    }
+
+    /** Nobody needs the quota any more: the job needn't save its work. */
+    private void withdraw(Decision.Target target) {
+      Optional<CachedWorkload> found =
+          store.get(target.id()).filter(workload -> !workload.evicted());
+      if (found.isEmpty()) {
+        refuse(target);
+        return;
+      }
+      var unused =
+          writer
+              .patch(target.id(), 0, CheckpointRequest.withdrawing())
+              .whenCompleteAsync((outcome, bug) -> refuse(target), executor);
     }
 
     /** Whether the admission that was decided on this version is still being written. */

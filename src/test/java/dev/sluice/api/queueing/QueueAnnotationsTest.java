@@ -90,6 +90,7 @@ class QueueAnnotationsTest {
         "sluice.dev/min-run-time | -1s | a duration from 0s to 87600h, such as 30m",
         "sluice.dev/min-run-time | 87601h | a duration from 0s to 87600h, such as 30m",
         "sluice.dev/preemption-delay | soon | a duration from 0s to 87600h, such as 30m",
+        "sluice.dev/checkpoint-grace | -1s | a duration from 0s to 87600h, such as 30m",
         "sluice.dev/max-preemptions | 3 | a number of preemptions from 1 to 100 and a duration,"
             + " such as 3/24h",
         "sluice.dev/max-preemptions | 0/24h | a number of preemptions from 1 to 100 and a duration,"
@@ -121,12 +122,14 @@ class QueueAnnotationsTest {
             QueueAnnotations.MIN_RUN_TIME, "30m",
             QueueAnnotations.MAX_PREEMPTIONS, "3/24h",
             QueueAnnotations.PREEMPTION_DELAY, "0s",
+            QueueAnnotations.CHECKPOINT_GRACE, "2m",
             QueueAnnotations.MIN_RUN_TIME_EXEMPT, "true");
     PreemptionRules rules =
         new PreemptionRules(
             Optional.of(Duration.ofMinutes(30)),
             Optional.of(new PreemptionLimit(3, Duration.ofHours(24))),
             Optional.of(Duration.ZERO),
+            Optional.of(Duration.ofMinutes(2)),
             false);
 
     assertThat(QueueAnnotations.ofClusterQueue(annotations).rules().quota().preemption())
@@ -134,7 +137,12 @@ class QueueAnnotationsTest {
     assertThat(QueueAnnotations.ofCohort(annotations).rules().preemption()).isEqualTo(rules);
     assertThat(QueueAnnotations.ofPriorityClass(annotations).rules())
         .isEqualTo(
-            new PreemptionRules(rules.minRunTime(), rules.maxPreemptions(), rules.delay(), true));
+            new PreemptionRules(
+                rules.minRunTime(),
+                rules.maxPreemptions(),
+                rules.delay(),
+                rules.checkpointGrace(),
+                true));
     assertThat(
             QueueAnnotations.ofPriorityClass(Map.of(QueueAnnotations.MIN_RUN_TIME_EXEMPT, "yes"))
                 .faults())

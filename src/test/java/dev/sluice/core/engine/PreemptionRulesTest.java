@@ -270,8 +270,45 @@ class PreemptionRulesTest {
     fixture.submit("urgent", "q", 2, 5, 0);
     assertThat(preemptedAt(49)).isEmpty();
     assertThat(preemptedAt(50)).containsExactly("lazy for urgent: InClusterQueue");
-    assertThat(fixture.lastPreemption().targets().getFirst().limit())
+    assertThat(fixture.lastPreemption().targets().getFirst().rules().maxPreemptions())
         .contains(new PreemptionLimit(2, Duration.ofSeconds(100)));
+  }
+
+  @Test
+  void whoLosesLeastSinceTheCheckpointGoesFirst() {
+    queue("q", "", PreemptionRules.NONE, 6);
+    pending("a", "q", 0, PreemptionRules.NONE, PreemptionHistory.NONE);
+    pending("b", "q", 0, PreemptionRules.NONE, checkpoint(20));
+    pending("c", "q", 0, PreemptionRules.NONE, checkpoint(10));
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("a", "b", "c");
+    fixture.submit("urgent", "q", 4, 5, 0);
+    assertThat(preemptedAt(30))
+        .containsExactlyInAnyOrder("b for urgent: InClusterQueue", "c for urgent: InClusterQueue");
+  }
+
+  @Test
+  void aLowerPriorityGoesFirstWhateverItLoses() {
+    queue("q", "", PreemptionRules.NONE, 4);
+    pending("low", "q", 0, PreemptionRules.NONE, PreemptionHistory.NONE);
+    pending("saved", "q", 1, PreemptionRules.NONE, checkpoint(20));
+    assertThat(fixture.admitted()).containsExactlyInAnyOrder("low", "saved");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(30)).containsExactly("low for urgent: InClusterQueue");
+  }
+
+  @Test
+  void aTargetIsToldOfTheTimeThatItHasForACheckpoint() {
+    Optional<Duration> grace = Optional.of(Duration.ofMinutes(2));
+    queue("q", "", PreemptionRules.NONE.withCheckpointGrace(grace), 2);
+    runs("lazy", "q");
+    fixture.submit("urgent", "q", 2, 5, 0);
+    assertThat(preemptedAt(0)).containsExactly("lazy for urgent: InClusterQueue");
+    assertThat(fixture.lastPreemption().targets().getFirst().rules().checkpointGrace())
+        .isEqualTo(grace);
+  }
+
+  private static PreemptionHistory checkpoint(int second) {
+    return new PreemptionHistory(Optional.empty(), List.of(), Optional.of(at(second)));
   }
 
   @Test

@@ -16,7 +16,7 @@ import dev.sluice.jobs.kind.JobReference;
 import dev.sluice.jobs.kinds.ray.RayCluster;
 import dev.sluice.jobs.kinds.ray.RayJob;
 import dev.sluice.jobs.kinds.ray.RayService;
-import dev.sluice.jobs.policy.JobAction.AnnotateSize;
+import dev.sluice.jobs.policy.JobAction.Annotate;
 import dev.sluice.jobs.policy.JobAction.CreateSlice;
 import dev.sluice.jobs.policy.JobAction.CreateWorkload;
 import dev.sluice.jobs.policy.JobAction.OpenGates;
@@ -187,11 +187,8 @@ class ElasticKindsTest {
     assertThat(resize.waitsForPods()).isTrue();
     assertThat(resize.counts()).containsEntry("head", 1).containsEntry("workers", 2);
 
-    List<AnnotateSize> annotated =
-        grown.stream()
-            .filter(AnnotateSize.class::isInstance)
-            .map(AnnotateSize.class::cast)
-            .toList();
+    List<Annotate> annotated =
+        grown.stream().filter(Annotate.class::isInstance).map(Annotate.class::cast).toList();
     assertThat(annotated).hasSize(given.followed() ? 1 : 0);
     annotated.forEach(
         it ->

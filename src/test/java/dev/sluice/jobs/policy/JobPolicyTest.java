@@ -374,6 +374,38 @@ class JobPolicyTest {
     }
 
     @Test
+    void aCheckpointIsTold() {
+      String saved = "2026-03-01T12:00:00Z";
+      given(workloadOf(job()).admitted("spot"));
+      assertThat(decide(job().running(3).annotation("sluice.dev/checkpointed-at", saved)))
+          .filteredOn(PatchWorkload.class::isInstance)
+          .map(action -> ((PatchWorkload) action).patch().toString())
+          .containsExactly(
+              "{\"metadata\":{\"annotations\":{\"sluice.dev/checkpointed-at\":\""
+                  + saved
+                  + "\"}}}");
+    }
+
+    @Test
+    void aRequestForACheckpointIsPassedOn() {
+      String requested = "9998-03-01T12:00:00Z";
+      given(
+          workloadOf(job())
+              .admitted("spot")
+              .annotation("sluice.dev/checkpoint-requested-at", requested));
+      assertThat(decide(job().running(3)))
+          .filteredOn(JobAction.Annotate.class::isInstance)
+          .map(action -> ((JobAction.Annotate) action).patch().body().toString())
+          .containsExactly(
+              "{\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":\""
+                  + requested
+                  + "\"}}}");
+      assertThat(
+              decide(job().running(3).annotation("sluice.dev/checkpoint-requested-at", requested)))
+          .noneMatch(JobAction.Annotate.class::isInstance);
+    }
+
+    @Test
     void aPrebuiltWorkloadKeepsItsExpectedRunTime() {
       GivenJob job = job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made");
       given(workloadOf(job).named("made").annotation("sluice.dev/expected-run-time", "1h"));

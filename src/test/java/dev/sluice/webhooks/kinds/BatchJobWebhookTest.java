@@ -282,6 +282,8 @@ class BatchJobWebhookTest {
           /metadata/annotations | {sluice.dev/placement-region: "eu,"} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu,": must be names of regions
           /metadata/annotations | {sluice.dev/expected-run-time: "soon"} | metadata.annotations[sluice.dev/expected-run-time]: Invalid value: "soon": must be a duration above 0 and of at most 87600h, such as 90m
           /metadata/annotations | {sluice.dev/expected-run-time: "0s"} | metadata.annotations[sluice.dev/expected-run-time]: Invalid value: "0s": must be a duration above 0
+          /metadata/annotations | {sluice.dev/checkpointed-at: "yesterday"} | metadata.annotations[sluice.dev/checkpointed-at]: Invalid value: "yesterday": must be a time from 1970 to 9999, such as 2026-03-01T10:30:00Z
+          /metadata/annotations | {sluice.dev/checkpointed-at: "+123456-01-01T00:00:00Z"} | metadata.annotations[sluice.dev/checkpointed-at]: Invalid value: "+123456-01-01T00:00:00Z": must be a time from 1970 to 9999
           /metadata/annotations | {sluice.dev/placement-cluster-selector: "tier in gpu"} | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "tier in gpu": must be requirements separated by commas, each key=value
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "0"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "0": must be an integer greater than 0 and less than the pods count, 4
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "4"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "4"

@@ -105,6 +105,43 @@ class PreemptionRulesIT {
     api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
   }
 
+  private Instant requestedAt(String kind, String name) {
+    return Instant.parse(
+        api.get(kind, name)
+            .path("metadata")
+            .path("annotations")
+            .path("sluice.dev/checkpoint-requested-at")
+            .asText());
+  }
+
+  @Test
+  void aJobSavesItsWorkBeforeItIsEvicted() {
+    annotate("ClusterQueue", "checkpoint-grace", "1h");
+    api.submit("lazy", 2);
+    String lazy = api.awaitRunning("lazy", 2);
+
+    submit("urgent", 5);
+    api.awaitEvent(lazy, "CheckpointRequested");
+    String pointer = "/metadata/annotations/sluice.dev~1checkpoint-requested-at";
+    api.awaitField("Job", "lazy", pointer, requestedAt("Workload", lazy).toString());
+    assertThat(api.condition("Workload", lazy, "Evicted")).isEqualTo("absent");
+    api.patch(
+        "Job",
+        "lazy",
+        "{\"metadata\": {\"annotations\": {\"sluice.dev/checkpointed-at\": \"%s\"}}}"
+            .formatted(Instant.now()));
+    api.awaitCondition("Workload", lazy, "Preempted", "True InClusterQueue");
+    api.awaitCondition("Workload", "urgent", "Admitted", "True Admitted");
+
+    annotate("ClusterQueue", "checkpoint-grace", "3s");
+    api.delete("Workload", "urgent");
+    api.awaitCondition("Workload", lazy, "Admitted", "True Admitted");
+    submit("later", 5);
+    api.awaitCondition("Workload", "later", "Admitted", "True Admitted");
+    assertThat(since(lazy, "Evicted"))
+        .isAfterOrEqualTo(requestedAt("Workload", lazy).plusSeconds(3));
+  }
+
   @Test
   void preemptionsAreRememberedAndLimited() {
     annotate("ClusterQueue", "max-preemptions", "1/24h");

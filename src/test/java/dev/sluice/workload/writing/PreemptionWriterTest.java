@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -24,6 +25,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Victims of preemptions are evicted (docs/workload-semantics.md#eviction). */
 class PreemptionWriterTest {
@@ -50,6 +53,12 @@ class PreemptionWriterTest {
           RequiredChecks.UNKNOWN,
           false,
           new AdmissionObserver() {
+            @Override
+            public void checkpointRequested(
+                Decision.Preempt decision, Decision.Target target, Duration grace) {
+              told.add(target.id() + ": asked for " + grace);
+            }
+
             @Override
             public void preempted(
                 Decision.Preempt decision,
@@ -138,7 +147,12 @@ class PreemptionWriterTest {
   private static String timesAfter(CachedWorkload workload, Optional<PreemptionLimit> limit) {
     Decision.Target target =
         new Decision.Target(
-            workload.id(), 7, List.of(), 0, PreemptionReason.IN_CLUSTER_QUEUE, limit);
+            workload.id(),
+            7,
+            List.of(),
+            0,
+            PreemptionReason.IN_CLUSTER_QUEUE,
+            new PreemptionRules(Optional.empty(), limit, Optional.empty(), false));
     return Preemptions.evicted(workload, target, "why", NOW).toString();
   }
 
@@ -174,6 +188,99 @@ class PreemptionWriterTest {
         .doesNotContain("\"admission\":");
     assertThat(told).containsExactly("team/lazy: " + MESSAGE);
     assertThat(schedulerEvents).isEmpty();
+  }
+
+  private void givenAsked(long version, String annotations) {
+    known.put(
+        "lazy",
+        workload(
+            """
+            metadata: {name: lazy, namespace: team, uid: uid-lazy, resourceVersion: "%d", annotations: {%s}}
+            spec: {queueName: training, podSets: []}
+            status:
+              admission: {clusterQueue: batch}
+              conditions:
+              - {type: QuotaReserved, status: "True", reason: QuotaReserved, lastTransitionTime: "2026-03-01T11:00:00Z"}
+            """
+                .formatted(version, annotations)));
+  }
+
+  private static Decision.Preempt withGrace(Duration grace) {
+    Decision.Target target = victim("lazy");
+    return new Decision.Preempt(
+        PREEMPTOR,
+        5,
+        "research",
+        List.of("org", "research"),
+        10,
+        List.of(
+            new Decision.Target(
+                target.id(),
+                target.version(),
+                target.path(),
+                target.priority(),
+                target.reason(),
+                PreemptionRules.NONE.withCheckpointGrace(Optional.of(grace)))),
+        NOW);
+  }
+
+  private static final String ASKED = "sluice.dev/checkpoint-requested-at: 2026-03-01T12:00:00Z";
+
+  @Test
+  void aVictimIsAskedForACheckpointAndEvictedWhenItAnswers() {
+    givenPreemptor();
+    givenAsked(7, "");
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    assertThat(written)
+        .containsExactly(
+            "lazy 7 {\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":"
+                + "\"2026-03-01T12:00:00Z\"}}}");
+    answers.getFirst().complete(new Outcome.Written(8));
+    assertThat(told).containsExactly("team/lazy: asked for PT2M");
+    givenAsked(8, ASKED);
+    seen("lazy");
+    givenAsked(9, ASKED + ", sluice.dev/checkpointed-at: 2026-03-01T11:59:59Z");
+    seen("lazy");
+    assertThat(written).as("the checkpoint is older than the request").hasSize(1);
+
+    givenAsked(10, ASKED + ", sluice.dev/checkpointed-at: 2026-03-01T12:00:00Z");
+    seen("lazy");
+    assertThat(written).hasSize(2);
+    assertThat(written.getLast()).startsWith("lazy 10 DECISION ").contains("Preempted");
+  }
+
+  @Test
+  void aVictimThatDoesNotAnswerIsEvictedWhenTheGraceIsOver() {
+    givenPreemptor();
+    givenAsked(8, "sluice.dev/checkpoint-requested-at: 2026-03-01T11:58:00Z");
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    assertThat(written).singleElement().asString().startsWith("lazy 8 DECISION ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"2026-03-01T10:59:59Z", "2026-03-01T11:55:59Z", "never", ""})
+  void aRequestOfAnotherPreemptionDoesNotCount(String requestedAt) {
+    givenPreemptor();
+    givenAsked(8, "sluice.dev/checkpoint-requested-at: \"%s\"".formatted(requestedAt));
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    assertThat(written).singleElement().asString().contains("checkpoint-requested-at");
+  }
+
+  @Test
+  void aVictimKeepsItsQuotaWhenThePreemptorWaitsNoMore() {
+    givenPreemptor();
+    givenAsked(8, ASKED);
+    admissions.accept(withGrace(Duration.ofMinutes(2)));
+    assertThat(written).isEmpty();
+    known.remove("urgent");
+    givenAsked(9, ASKED);
+    seen("lazy");
+    assertThat(written)
+        .containsExactly(
+            "lazy 0 {\"metadata\":{\"annotations\":{\"sluice.dev/checkpoint-requested-at\":null}}}");
+    answers.getFirst().complete(new Outcome.Written(10));
+    assertThat(schedulerEvents)
+        .containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
   }
 
   @Test
@@ -305,6 +412,14 @@ class PreemptionWriterTest {
   }
 
   private final class Writer implements StatusWriter {
+
+    @Override
+    public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
+      written.add(id.name() + " " + version + " " + patch);
+      CompletableFuture<Outcome> answer = new CompletableFuture<>();
+      answers.add(answer);
+      return answer;
+    }
 
     @Override
     public CompletableFuture<Outcome> patchStatus(
