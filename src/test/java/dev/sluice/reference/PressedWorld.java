@@ -46,10 +46,21 @@ final class PressedWorld {
 
   private final Dice dice;
   private final boolean sharing;
+  private final boolean protecting;
 
   PressedWorld(long seed, boolean sharing) {
+    this(seed, sharing, true);
+  }
+
+  /**
+   * A world.
+   *
+   * @param protecting whether preemptions are limited, and other rules protect from them
+   */
+  PressedWorld(long seed, boolean sharing, boolean protecting) {
     this.dice = new Dice(seed);
     this.sharing = sharing;
+    this.protecting = protecting;
   }
 
   List<Step> steps() {
@@ -72,7 +83,9 @@ final class PressedWorld {
                       i == 0 ? "" : "co-" + dice.below(i),
                       dice.chance(30) ? groups(flavors) : List.of(),
                       weight(),
-                      i == 0 ? QuotaRules.DEFAULT.withPreemption(LIMITED) : protecting()))));
+                      i == 0 && protecting
+                          ? QuotaRules.DEFAULT.withPreemption(LIMITED)
+                          : protecting()))));
     }
     int queues = 2 + dice.below(4);
     for (int i = 0; i < queues; i++) {
@@ -134,7 +147,8 @@ final class PressedWorld {
         "ns-0",
         "lq-" + dice.below(queues),
         RandomWorld.single("cpu", 1 + dice.below(4))
-            .withPreemption(dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE),
+            .withPreemption(
+                protecting && dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE),
         dice.below(3),
         dice.below(20),
         false,
@@ -150,7 +164,7 @@ final class PressedWorld {
   }
 
   private QuotaRules protecting() {
-    return dice.chance(40)
+    return protecting && dice.chance(40)
         ? QuotaRules.DEFAULT.withPreemption(RandomRules.ofQueue(dice))
         : QuotaRules.DEFAULT;
   }

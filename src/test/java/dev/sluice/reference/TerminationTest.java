@@ -6,6 +6,7 @@ import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -18,6 +19,15 @@ import org.junit.jupiter.api.Test;
  */
 class TerminationTest {
 
+  private static final Optional<List<Strategy>> BOTH =
+      Optional.of(
+          List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE));
+
+  private static final int WORLDS = Integer.getInteger("sluice.termination.worlds", 1_000);
+
+  /** More preemptions than any of these worlds takes to come to rest. */
+  private static final int MANY = 300;
+
   @Test
   void preemptionByPriorityEnds() {
     play("termination", Optional.empty());
@@ -25,10 +35,7 @@ class TerminationTest {
 
   @Test
   void preemptionBySharesEnds() {
-    play(
-        "termination with fair sharing",
-        Optional.of(
-            List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE)));
+    play("termination with fair sharing", BOTH);
   }
 
   private static void play(String what, Optional<List<Strategy>> sharing) {
@@ -46,6 +53,35 @@ class TerminationTest {
         });
     System.out.printf("property: preemptions=%s%n", preemptions);
     assertThat(preemptions).hasPositiveValue();
+  }
+
+  /** What docs/preemption.md tells of trees in which nothing limits preemptions. */
+  @Test
+  void fewerGoOnForEverWherePreemptorsComeFirst() {
+    for (Optional<List<Strategy>> sharing : List.of(Optional.<List<Strategy>>empty(), BOTH)) {
+      int usual = endless(sharing, false);
+      int preemptorsFirst = endless(sharing, true);
+      System.out.printf(
+          "property: endless worlds of %s, sharing=%s: %s, with preemptors first %s%n",
+          WORLDS, sharing.isPresent(), usual, preemptorsFirst);
+      assertThat(preemptorsFirst).isPositive().isLessThan(usual);
+    }
+  }
+
+  private static int endless(Optional<List<Strategy>> sharing, boolean preemptorsFirst) {
+    EngineOptions options =
+        new EngineOptions(
+            options(sharing).fairSharing(),
+            false,
+            Optional.empty(),
+            new OrderingRules(true, preemptorsFirst, true));
+    int endless = 0;
+    for (long seed = 1; seed <= WORLDS; seed++) {
+      TwinWorld world = new TwinWorld(List.of(new EngineProbe(options)));
+      endless +=
+          world.goesOn(new PressedWorld(seed, sharing.isPresent(), false).steps(), MANY) ? 1 : 0;
+    }
+    return endless;
   }
 
   private static EngineOptions options(Optional<List<Strategy>> sharing) {
