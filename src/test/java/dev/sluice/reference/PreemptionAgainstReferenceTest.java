@@ -35,6 +35,13 @@ class PreemptionAgainstReferenceTest {
         (seed, length) -> new PressedWorld(seed, false).stepsAndMore(length));
   }
 
+  /** In this world a Workload that was skipped is overtaken in its queue, and quota is released. */
+  @Test
+  void anOvertakenWorkloadBeginsAnewWithItsFlavors() {
+    new PreemptionRerun(Played.of(new EngineProbe()))
+        .play(new PressedWorld(1_973, false).stepsAndMore(Worlds.LENGTH));
+  }
+
   private static void play(String what, int steps, Pods pods) {
     play(what, steps, (seed, length) -> new RandomWorld(seed, true, true, pods).steps(length));
   }

@@ -18,7 +18,7 @@ import java.util.stream.LongStream;
  */
 final class Worlds {
 
-  private static final int LENGTH = 80;
+  static final int LENGTH = 80;
 
   private Worlds() {}
 

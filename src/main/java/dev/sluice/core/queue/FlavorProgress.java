@@ -33,6 +33,18 @@ public record FlavorProgress(
   }
 
   /**
+   * The same progress of a Workload that another one comes before from now on: the next cycles
+   * evaluate that one, so that this progress is no longer the one of the cycle before.
+   *
+   * @param lastCycle the number of the last cycle
+   */
+  public FlavorProgress overtaken(long lastCycle) {
+    return cycle == Long.MAX_VALUE
+        ? new FlavorProgress(last, queue, quotaGeneration, lastCycle, began, searchCycles)
+        : this;
+  }
+
+  /**
    * A search that tried all flavors as often as allowed, without success. Another search has the
    * same result as long as no reservation in the tree changes.
    *

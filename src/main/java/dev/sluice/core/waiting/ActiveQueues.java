@@ -3,6 +3,7 @@ package dev.sluice.core.waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
@@ -159,6 +160,10 @@ final class ActiveQueues {
     }
     Block block = blocked.get(queue.name());
     if (block == null || block.head != head) {
+      if (block != null) {
+        FlavorProgress progress = block.head.flavorProgress();
+        block.head.flavorProgress(progress == null ? null : progress.overtaken(cycle));
+      }
       clear(queue);
       ready.put(queue.name(), queue);
     }
