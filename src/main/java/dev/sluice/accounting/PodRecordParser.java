@@ -1,8 +1,10 @@
 package dev.sluice.accounting;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.CachedWorkload.Owner;
@@ -50,10 +52,24 @@ public final class PodRecordParser {
         deletion(metadata));
   }
 
-  /** Whether a pod has ended: it uses nothing any more. */
+  /**
+   * Whether a pod counts for nobody: it has ended, or only keeps a place for pods of a Workload
+   * that have quota and are yet to come (docs/node-capacity.md#what-placeholders-count-for).
+   */
   public static boolean ended(JsonNode pod) {
     String phase = pod.path("status").path("phase").asText();
-    return phase.equals("Succeeded") || phase.equals("Failed");
+    return isPlaceholder(pod.path("metadata"))
+        || phase.equals("Succeeded")
+        || phase.equals("Failed");
+  }
+
+  private static boolean isPlaceholder(JsonNode metadata) {
+    return metadata.path("labels").path(NodeCapacityAnnotations.PLACEHOLDER).asText().equals("true")
+        && controllers(metadata).stream()
+            .anyMatch(
+                owner ->
+                    owner.kind().equals("Workload")
+                        && owner.apiVersion().startsWith(ApiVersions.GROUP + "/"));
   }
 
   private PodRecord.Amounts amounts(JsonNode pod) {

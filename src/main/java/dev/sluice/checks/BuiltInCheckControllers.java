@@ -13,6 +13,9 @@ public final class BuiltInCheckControllers {
   /** Their descriptions. */
   public static CheckControllers all() {
     return new CheckControllers(
-        List.of(MultiKueueChecks.DESCRIPTION, ProvisioningChecks.DESCRIPTION));
+        List.of(
+            MultiKueueChecks.DESCRIPTION,
+            ProvisioningChecks.DESCRIPTION,
+            ProvisioningChecks.NODE_CAPACITY));
   }
 }

@@ -46,7 +46,13 @@ public final class InstallManifests {
       Set.of("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");
 
   private static final Set<String> PERMISSIONS =
-      Set.of("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount");
+      Set.of(
+          "ClusterRole",
+          "ClusterRoleBinding",
+          "PriorityClass",
+          "Role",
+          "RoleBinding",
+          "ServiceAccount");
 
   /** The line of base.yaml that stands for the rules of the kinds of jobs. */
   private static final String KINDS_OF_JOBS = "# KINDS OF JOBS\n";

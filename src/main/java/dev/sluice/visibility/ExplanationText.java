@@ -77,6 +77,8 @@ public final class ExplanationText {
       case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
       case FlavorRejection.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
       case FlavorRejection.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case FlavorRejection.NodesRefused() ->
+          "its nodes were asked for and didn't come, so it is left out for a while";
       case FlavorRejection.NoTopology() -> "the flavor has no topology, which is asked for";
       case FlavorRejection.OnlyByTopology() ->
           "its nodes are assigned by topology only, which isn't asked for";

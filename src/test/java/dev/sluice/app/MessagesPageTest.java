@@ -257,6 +257,7 @@ class MessagesPageTest {
         new FlavorRejection.FlavorMissing(),
         new FlavorRejection.UntoleratedTaint(new Taint("spot", "true", "NoSchedule")),
         new FlavorRejection.PlacementMismatch(),
+        new FlavorRejection.NodesRefused(),
         new FlavorRejection.NoTopology(),
         new FlavorRejection.OnlyByTopology(),
         new FlavorRejection.GrowsByTopology(),

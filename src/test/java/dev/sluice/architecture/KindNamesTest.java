@@ -82,6 +82,7 @@ class KindNamesTest {
           Map.entry("app/OperatorApplication.java", "the index of pods"),
           Map.entry("app/module/CertificateModule.java", "a sample for the warm-up"),
           Map.entry("checks/multikueue/sync/MultiKueueKinds.java", "groups of pods are sent"),
+          Map.entry("checks/provisioning/HolderManifest.java", "placeholders are pods"),
           Map.entry("install/DefinitionRemoval.java", "pods of all kinds lose the finalizer"),
           Map.entry("jobs/controller/PodGates.java", "knows a pod by the kind of its object"),
           Map.entry(

@@ -79,7 +79,13 @@ final class InstallFiles {
   private static final Map<String, String> OPTIONAL_PATHS = optionalPaths();
 
   private static final Set<String> PERMISSIONS =
-      Set.of("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding");
+      Set.of(
+          "ServiceAccount",
+          "Role",
+          "RoleBinding",
+          "ClusterRole",
+          "ClusterRoleBinding",
+          "PriorityClass");
 
   private static final Set<String> POLICIES =
       Set.of("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");

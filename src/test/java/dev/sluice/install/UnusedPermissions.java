@@ -24,11 +24,14 @@ final class UnusedPermissions {
             + " by default");
     because(
         "kueue-.*: delete"
-            + " (?!workloads|pods|podtemplates|clusterqueues|cohorts|localqueues|resourceflavors|provisioningrequests|queue).*",
+            + " (?!workloads|pods|podtemplates|clusterqueues|cohorts|localqueues|resourceflavors|provisioningrequests|capacitybuffers|queue).*",
         "objectRetentionPolicies may have a job deleted whose Workload was deactivated");
     because(
         "kueue-manager-role: delete podtemplates",
         "a PodTemplate that somebody else made under the name of a ProvisioningRequest's is replaced");
+    because(
+        "kueue-manager-role: get capacitybuffers.autoscaling.x-k8s.io",
+        "whatever has the name of a CapacityBuffer that is about to be created is looked at");
     because(
         "kueue-manager-role: patch cohorts/status.kueue.x-k8s.io",
         "the weighted share of a Cohort is written where fair sharing is on");

@@ -406,10 +406,12 @@ final class ReferenceAssigner {
     if (nodeConstraints.affinityTerms().isEmpty()) {
       return true;
     }
+    Map<String, String> named = new TreeMap<>(labels);
+    named.put(NodeConstraints.FLAVOR, flavor.name());
     for (List<LabelRequirement> term : nodeConstraints.affinityTerms()) {
       List<LabelRequirement> rest =
-          term.stream().filter(each -> labels.containsKey(each.key())).toList();
-      if (rest.stream().allMatch(each -> each.matches(labels))) {
+          term.stream().filter(each -> named.containsKey(each.key())).toList();
+      if (rest.stream().allMatch(each -> each.matches(named))) {
         return true; // also when nothing is left of the term
       }
     }

@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.checks.provisioning.NodeCapacityControllers;
 import dev.sluice.checks.provisioning.ProvisioningControllers;
 import dev.sluice.checks.provisioning.RequestOptions;
 import dev.sluice.jobs.controller.CachedJobLookups;
@@ -17,6 +18,7 @@ public final class ProvisioningModule implements OperatorModule {
 
   private final EventRecorder events;
   private final ProvisioningControllers controllers;
+  private final NodeCapacityControllers capacity;
 
   /**
    * Connected to the Workloads that {@code workloads} reads.
@@ -29,25 +31,27 @@ public final class ProvisioningModule implements OperatorModule {
       WorkloadModule workloads,
       ServedDefinitions definitions) {
     events = context.events();
-    controllers =
-        new ProvisioningControllers(
-            new ProvisioningControllers.Dependencies(
-                context.reflectors(),
-                context.informers(),
-                context.leadership(),
-                context.requests(REQUESTS_AT_A_TIME),
-                JsonMappers.JSON,
-                definitions,
-                workloads.cache(),
-                workloads.writer(),
-                new CachedJobLookups(informers.caches(), JsonMappers.JSON),
-                this::record,
-                new RequestOptions(
-                    context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
-                    context.isEnabled(FeatureGate.ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS)),
-                context.clock(),
-                context.workQueues()));
+    ProvisioningControllers.Dependencies dependencies =
+        new ProvisioningControllers.Dependencies(
+            context.reflectors(),
+            context.informers(),
+            context.leadership(),
+            context.requests(REQUESTS_AT_A_TIME),
+            JsonMappers.JSON,
+            definitions,
+            workloads.cache(),
+            workloads.writer(),
+            new CachedJobLookups(informers.caches(), JsonMappers.JSON),
+            this::record,
+            new RequestOptions(
+                context.isEnabled(FeatureGate.CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION),
+                context.isEnabled(FeatureGate.ENFORCE_PROVISIONING_POD_TEMPLATE_CONTENTS)),
+            context.clock(),
+            context.workQueues());
+    controllers = new ProvisioningControllers(dependencies);
     workloads.reflector().listen(controllers.workloadListener());
+    capacity = new NodeCapacityControllers(dependencies);
+    workloads.reflector().listen(capacity.workloadListener());
   }
 
   private void record(CachedWorkload workload, boolean warning, String reason, String note) {
@@ -62,6 +66,7 @@ public final class ProvisioningModule implements OperatorModule {
   @Override
   public void register(Operator operator) {
     controllers.register(operator);
+    capacity.register(operator);
   }
 
   @Override
@@ -72,20 +77,24 @@ public final class ProvisioningModule implements OperatorModule {
   @Override
   public void leadershipStarted() {
     controllers.leadershipStarted();
+    capacity.leadershipStarted();
   }
 
   @Override
   public void leadershipEnded() {
     controllers.leadershipEnded();
+    capacity.leadershipEnded();
   }
 
   @Override
   public void stop() {
     controllers.stop();
+    capacity.stop();
   }
 
   @Override
   public void close() {
     controllers.close();
+    capacity.close();
   }
 }

@@ -30,6 +30,14 @@ final class ManagedPodSets {
     return result;
   }
 
+  /** All with pods, with the counts of the admission. */
+  static List<PodSet> all(CachedWorkload workload) {
+    return workload.spec().podSets().stream()
+        .map(podSet -> podSet.withCount(count(workload, podSet)))
+        .filter(podSet -> podSet.count() > 0)
+        .toList();
+  }
+
   private static int count(CachedWorkload workload, PodSet podSet) {
     for (Assignment assignment : workload.assignments()) {
       if (assignment.name().equals(podSet.name())) {

@@ -245,7 +245,8 @@ final class ProvisioningPolicy {
         List.of());
   }
 
-  private static int pause(ProvisioningRequestRetryStrategy retry, int retries) {
+  /** Seconds before the attempt that follows so many retries. */
+  static int pause(ProvisioningRequestRetryStrategy retry, int retries) {
     long doubled =
         (long) Math.max(0, retry.backoffBaseSeconds()) << Math.min(retries, MOST_DOUBLINGS);
     return (int) Math.min(doubled, Math.max(0, retry.backoffMaxSeconds()));

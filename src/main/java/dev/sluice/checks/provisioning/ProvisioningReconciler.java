@@ -309,7 +309,7 @@ final class ProvisioningReconciler implements WorkloadListener, AutoCloseable {
   }
 
   /** Somebody else's text, shortened so far that it is stored as it is written. */
-  private static String cut(String message) {
+  static String cut(String message) {
     if (message.length() <= LONGEST_MESSAGE) {
       return message;
     }

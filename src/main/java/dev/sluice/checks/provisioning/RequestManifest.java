@@ -136,7 +136,8 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
     return result;
   }
 
-  private static ObjectNode template(
+  /** The template of the pods of a pod set, on the nodes of their flavors. */
+  static ObjectNode template(
       CachedWorkload workload, JsonNode object, PodSet podSet, FlavorLookup flavors)
       throws StartConflictException {
     ObjectNode result = JSON.objectNode();

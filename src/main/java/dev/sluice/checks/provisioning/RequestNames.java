@@ -24,6 +24,11 @@ final class RequestNames {
     return cut("ppt-" + request + "-" + podSet);
   }
 
+  /** The name of an object that asks for nodes of a pod set in an attempt. */
+  static String holder(String request, String podSet, String suffix) {
+    return cut(request + "-" + podSet + suffix);
+  }
+
   private static String cut(String name) {
     return name.length() <= LONGEST
         ? name

@@ -21,9 +21,20 @@ final class RequestWriter {
   private static final String TEMPLATES = "podtemplates";
 
   private final ApiClient client;
+  private final String fieldManager;
 
   RequestWriter(ApiClient client) {
+    this(client, KueueConstants.PROVISIONING_REQUEST);
+  }
+
+  /**
+   * A writer under a name.
+   *
+   * @param fieldManager owns the fields of what is created
+   */
+  RequestWriter(ApiClient client, String fieldManager) {
     this.client = client;
+    this.fieldManager = fieldManager;
   }
 
   /** What became of a creation. */
@@ -91,15 +102,15 @@ final class RequestWriter {
         : taken;
   }
 
-  private Creation create(ObjectNode object, String plural) throws InterruptedException {
+  /** Creates an object of any kind; whatever has its name is {@code Taken}. */
+  Creation create(ObjectNode object, String plural) throws InterruptedException {
     ObjectPath path =
         new ObjectPath(
             object.path("apiVersion").asText(),
             object.path("metadata").path("namespace").asText(),
             plural,
             object.path("metadata").path("name").asText());
-    ApiRequest creation =
-        ApiRequest.create(path.collection(), object).by(KueueConstants.PROVISIONING_REQUEST);
+    ApiRequest creation = ApiRequest.create(path.collection(), object).by(fieldManager);
     return switch (Futures.forResult(client.send(creation))) {
       case ApiOutcome.Written written -> new Creation.Created(written.object());
       case ApiOutcome.Conflict conflict ->
@@ -141,7 +152,12 @@ final class RequestWriter {
         metadata.path("uid").asText());
   }
 
-  private Optional<String> delete(ObjectPath path, String uid) throws InterruptedException {
+  /**
+   * Deletes an object at this path, if it has this UID.
+   *
+   * @return why the API server refuses it; empty if the object is gone or going
+   */
+  Optional<String> delete(ObjectPath path, String uid) throws InterruptedException {
     ApiOutcome outcome = Futures.forResult(client.send(ApiRequest.delete(path.object(), uid)));
     return switch (outcome) {
       case ApiOutcome.Written written -> Optional.empty();

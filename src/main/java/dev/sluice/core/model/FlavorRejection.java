@@ -22,6 +22,9 @@ public sealed interface FlavorRejection {
   /** The node selector or the node affinity of the pods excludes the flavor's nodes. */
   record PlacementMismatch() implements FlavorRejection {}
 
+  /** Nodes of the flavor were asked for and didn't come: it is left out for a while. */
+  record NodesRefused() implements FlavorRejection {}
+
   /** The slice that the Workload replaces has another flavor. */
   record ReplacedSliceFlavor(String flavor) implements FlavorRejection {}
 

@@ -23,6 +23,12 @@ public record NodeConstraints(
     List<Toleration> tolerations,
     List<PreferredNodes> preferred) {
 
+  /**
+   * The key of requirements that the name of a flavor has to meet, where the search for flavors
+   * leaves some out. No node has such a label.
+   */
+  public static final String FLAVOR = "sluice.dev/flavor-of-nodes";
+
   /** No constraints. */
   public static final NodeConstraints ANYWHERE =
       new NodeConstraints(Map.of(), List.of(), List.of());

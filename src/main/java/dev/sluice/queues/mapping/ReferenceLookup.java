@@ -1,6 +1,7 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
@@ -29,6 +30,10 @@ public record ReferenceLookup(
     Function<String, Optional<ResourceFlavor>> flavor,
     Predicate<String> topologyExists,
     CheckControllers controllers) {
+
+  /** Controllers of checks that provide the nodes of a flavor after its quota is reserved. */
+  private static final Set<String> PROVIDE_NODES =
+      Set.of(KueueConstants.PROVISIONING_REQUEST, NodeCapacityAnnotations.CONTROLLER);
 
   /** The problems of checks and topologies that make the queue inactive. */
   public List<InactiveReason> problemsOf(ClusterQueue queue) {
@@ -66,8 +71,7 @@ public record ReferenceLookup(
               .filter(
                   found ->
                       controllers.dispatchesRemotely(found)
-                          || CheckControllers.controllerOf(found)
-                              .equals(KueueConstants.PROVISIONING_REQUEST))
+                          || PROVIDE_NODES.contains(CheckControllers.controllerOf(found)))
               .isPresent();
       for (String name : delays ? ClusterQueueMapper.flavors(queue) : List.<String>of()) {
         boolean applies = rule.onFlavors().isEmpty() || rule.onFlavors().contains(name);

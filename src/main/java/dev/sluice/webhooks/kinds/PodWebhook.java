@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.jobs.kinds.pod.SinglePod;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
@@ -39,12 +40,14 @@ final class PodWebhook implements KindWebhook {
       JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_TOTAL_COUNT);
 
   private final WebhookSettings settings;
+  private final ClusterLookup cluster;
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
   private final TopologyValidation topology;
 
   PodWebhook(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
+    this.cluster = cluster;
     this.defaults = new JobDefaults(settings, cluster, JobDefaults::hasMadeUpOwner);
     this.keys = new JobMetadataValidation(settings, cluster, false);
     this.topology = new TopologyValidation(settings);
@@ -54,7 +57,8 @@ final class PodWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult mutate(AdmissionRequest request) {
-    if (!request.isCreate()) {
+    if (!request.isCreate()
+        || isPlaceholder(request.object()) && cluster.isOperator(request.user())) {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
@@ -66,6 +70,10 @@ final class PodWebhook implements KindWebhook {
       addSchedulingGates(patch);
     }
     return AdmissionResult.patched(patch);
+  }
+
+  private static boolean isPlaceholder(JsonNode pod) {
+    return JsonFields.labels(pod).containsKey(NodeCapacityAnnotations.PLACEHOLDER);
   }
 
   private boolean isJob(AdmissionRequest request, JsonPatch patch) {
@@ -109,6 +117,15 @@ final class PodWebhook implements KindWebhook {
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
     List<FieldError> errors =
         request.newErrors(object -> validateObject(object, request.namespace(), ours));
+    if (isPlaceholder(request.object())
+        && !isPlaceholder(request.oldObject())
+        && !cluster.isOperator(request.user())) {
+      FieldErrors forbidden = new FieldErrors();
+      forbidden.forbidden(
+          JobMetadata.LABELS.key(NodeCapacityAnnotations.PLACEHOLDER),
+          "is written by the operator alone");
+      errors.addAll(forbidden.errors());
+    }
     if (request.isUpdate()) {
       if (ours) {
         errors.addAll(validateUpdate(request));

@@ -54,6 +54,7 @@ public record WebhookKind(
             "workloadpriorityclasses",
             List.of(),
             "workloadpriorityclasses"));
+    kinds.add(own("AdmissionCheck", "admissionchecks", List.of(), "admissionchecks"));
     jobs.forEach(job -> kinds.add(of(job, jobs)));
     return List.copyOf(kinds);
   }

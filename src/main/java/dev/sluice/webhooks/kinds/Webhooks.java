@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
@@ -83,6 +84,8 @@ public final class Webhooks {
     functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", new CohortWebhook(cluster)::validate);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
+    functions.put(
+        "/validate-kueue-x-k8s-io-v1beta2-admissioncheck", Webhooks::validateAdmissionCheck);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put(
@@ -96,6 +99,18 @@ public final class Webhooks {
     if (!request.isFinalizing()) {
       QueueAnnotationValidation.validate(
           request, annotations -> QueueAnnotations.ofPriorityClass(annotations).faults(), errors);
+    }
+    return AdmissionResult.of(errors.errors(), List.of());
+  }
+
+  /** Validates the annotations of an AdmissionCheck whose controller reads them. */
+  private static AdmissionResult validateAdmissionCheck(AdmissionRequest request) {
+    FieldErrors errors = new FieldErrors();
+    if (!request.isFinalizing()
+        && JsonFields.text(request.object(), "spec", "controllerName")
+            .equals(NodeCapacityAnnotations.CONTROLLER)) {
+      QueueAnnotationValidation.validate(
+          request, annotations -> NodeCapacityAnnotations.of(annotations).faults(), errors);
     }
     return AdmissionResult.of(errors.errors(), List.of());
   }

@@ -6,6 +6,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
+import dev.sluice.api.queueing.RefusedFlavors;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
@@ -102,7 +103,7 @@ public final class WorkloadTranslator {
       NamespaceLimits rules,
       List<Map<String, Long>> overheads,
       List<DeviceCharge> devices,
-      Set<String> avoided,
+      Map<String, Set<String>> excluded,
       boolean guaranteed,
       PreemptionRules preemption) {}
 
@@ -434,7 +435,7 @@ public final class WorkloadTranslator {
             ofNamespace,
             overheads(podSets),
             podSets.stream().map(podSet -> devices(workload.id().namespace(), podSet)).toList(),
-            avoided.apply(workload),
+            excluded(workload),
             PreemptibleLabels.isGuaranteed(workload.labels()),
             ofClass(workload));
     ResolvedShape known = resolvedShapes.get(shapeKey);
@@ -446,6 +447,15 @@ public final class WorkloadTranslator {
     ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
     resolvedShapes.put(shapeKey, resolvedShape);
     return resolvedShape;
+  }
+
+  /** The values that flavors must not have, by key of a requirement. */
+  private Map<String, Set<String>> excluded(CachedWorkload workload) {
+    Set<String> clusters = avoided.apply(workload);
+    Set<String> refused = RefusedFlavors.of(workload.annotations()).names();
+    return clusters.isEmpty() && refused.isEmpty()
+        ? Map.of()
+        : Map.of(LocalClusterAnnotations.FLAVOR, clusters, NodeConstraints.FLAVOR, refused);
   }
 
   private List<Map<String, Long>> overheads(List<PodSet> podSets) {
@@ -476,7 +486,7 @@ public final class WorkloadTranslator {
               count,
               options.on(FeatureGate.PARTIAL_ADMISSION) ? Math.min(podSet.minCount(), count) : 0,
               devices.counted(requested, transformer::of),
-              outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
+              outside(shapeKey.excluded(), podSet.template().nodeConstraints()),
               podSet.group(),
               options.on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)
                   ? podSet.topology()
@@ -486,19 +496,28 @@ public final class WorkloadTranslator {
     return new RequestShape(requests, shapeKey.guaranteed()).withPreemption(shapeKey.preemption());
   }
 
+  private static NodeConstraints outside(
+      Map<String, Set<String>> excluded, NodeConstraints nodeConstraints) {
+    NodeConstraints result = nodeConstraints;
+    for (String key : List.of(LocalClusterAnnotations.FLAVOR, NodeConstraints.FLAVOR)) {
+      result = outside(key, excluded.getOrDefault(key, Set.of()), result);
+    }
+    return result;
+  }
+
   /**
-   * Node constraints that exclude the flavors of some clusters. A term that requires nothing
-   * matches no node; with the requirement it still has to, though it requires something now.
+   * Node constraints that exclude some values of a key, such as the flavors of some clusters. A
+   * term that requires nothing matches no node; with the requirement it still has to, though it
+   * requires something now.
    */
-  private static NodeConstraints outside(Set<String> clusters, NodeConstraints nodeConstraints) {
-    if (clusters.isEmpty()) {
+  private static NodeConstraints outside(
+      String key, Set<String> values, NodeConstraints nodeConstraints) {
+    if (values.isEmpty()) {
       return nodeConstraints;
     }
     LabelRequirement outside =
         new LabelRequirement(
-            LocalClusterAnnotations.FLAVOR,
-            LabelRequirement.Operator.NOT_IN,
-            clusters.stream().sorted().toList());
+            key, LabelRequirement.Operator.NOT_IN, values.stream().sorted().toList());
     List<List<LabelRequirement>> terms = new ArrayList<>();
     List<List<LabelRequirement>> fields = new ArrayList<>();
     for (int i = 0; i < nodeConstraints.affinityTerms().size(); i++) {

@@ -312,6 +312,30 @@ class WorkloadTranslatorTest {
         .noneMatch(term -> term.toString().contains("sluice.dev"));
   }
 
+  @Test
+  void flavorsWhoseNodesWereRefusedAreExcludedByName() {
+    String refused =
+        PENDING.replace(
+            "annotations: {",
+            "annotations: {sluice.dev/flavors-without-nodes: 'spot=2026-03-01T10:00:00Z', ");
+    assertThat(refused).isNotEqualTo(PENDING);
+
+    assertThat(pending(refused).shape().podSets())
+        .isNotEmpty()
+        .allSatisfy(
+            podSet ->
+                assertThat(podSet.nodeConstraints().affinityTerms())
+                    .isNotEmpty()
+                    .allSatisfy(
+                        term ->
+                            assertThat(term)
+                                .contains(
+                                    new LabelRequirement(
+                                        NodeConstraints.FLAVOR,
+                                        LabelRequirement.Operator.NOT_IN,
+                                        List.of("spot")))));
+  }
+
   /** In Kubernetes such a term matches no node; with a requirement on a label it would match. */
   @Test
   void aTermThatRequiresNothingStillMatchesNoNodeWhereClustersAreAvoided() {

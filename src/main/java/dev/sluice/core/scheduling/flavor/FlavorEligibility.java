@@ -32,6 +32,9 @@ final class FlavorEligibility {
         return Optional.of(new FlavorRejection.UntoleratedTaint(taint));
       }
     }
+    if (isRefused(flavor.name(), nodeConstraints)) {
+      return Optional.of(new FlavorRejection.NodesRefused());
+    }
     return selects(nodeConstraints, flavor.nodeLabels())
         ? Optional.empty()
         : Optional.of(new FlavorRejection.PlacementMismatch());
@@ -44,6 +47,20 @@ final class FlavorEligibility {
       }
     }
     return false;
+  }
+
+  /** Whether a requirement of every term excludes the flavor by its name. */
+  private static boolean isRefused(String flavor, NodeConstraints nodeConstraints) {
+    List<List<LabelRequirement>> terms = nodeConstraints.affinityTerms();
+    return !terms.isEmpty()
+        && terms.stream()
+            .allMatch(
+                term ->
+                    term.stream()
+                        .filter(requirement -> requirement.key().equals(NodeConstraints.FLAVOR))
+                        .anyMatch(
+                            requirement ->
+                                !requirement.matches(Map.of(NodeConstraints.FLAVOR, flavor))));
   }
 
   /** Compares only keys that the flavor labels: for other keys its nodes may have any value. */

@@ -73,6 +73,26 @@ class FlavorEligibilityTest {
         .contains(new FlavorRejection.PlacementMismatch());
   }
 
+  /** A flavor whose nodes were refused is left out by its name, though no node has such a label. */
+  @Test
+  void aFlavorIsLeftOutByNameIfEveryTermSaysSo() {
+    Flavor flavor = flavor(Map.of("zone", "a"));
+    LabelRequirement others = named("other");
+    LabelRequirement notThis = named(flavor.name());
+
+    assertThat(FlavorEligibility.rejection(flavor, terms(List.of(List.of(notThis)))))
+        .contains(new FlavorRejection.NodesRefused());
+    assertThat(FlavorEligibility.rejection(flavor, terms(List.of(List.of(others))))).isEmpty();
+    assertThat(
+            FlavorEligibility.rejection(flavor, terms(List.of(List.of(notThis), List.of(others)))))
+        .isEmpty();
+  }
+
+  private static LabelRequirement named(String flavor) {
+    return new LabelRequirement(
+        NodeConstraints.FLAVOR, LabelRequirement.Operator.NOT_IN, List.of(flavor));
+  }
+
   @Test
   void oneTermOfTheAffinityMustMatch() {
     Flavor flavor = flavor(Map.of("zone", "a"));

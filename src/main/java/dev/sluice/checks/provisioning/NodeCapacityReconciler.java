@@ -1,0 +1,440 @@
+package dev.sluice.checks.provisioning;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
+import dev.sluice.api.queueing.RefusedFlavors;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.checks.controller.CheckStateWriter;
+import dev.sluice.checks.provisioning.NodeCapacityPolicy.Input;
+import dev.sluice.checks.provisioning.NodeCapacityPolicy.Plan;
+import dev.sluice.checks.provisioning.NodeCapacityPolicy.Wanted;
+import dev.sluice.checks.provisioning.ProvisioningDecision.SetState;
+import dev.sluice.checks.provisioning.RequestWriter.Creation;
+import dev.sluice.jobs.kind.JobKind;
+import dev.sluice.jobs.kind.ObjectKey;
+import dev.sluice.jobs.kind.StartConflictException;
+import dev.sluice.jobs.policy.FlavorLookup;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.controller.WorkQueue;
+import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.CachedWorkload.CheckState;
+import dev.sluice.workload.record.WorkloadListener;
+import dev.sluice.workload.record.WorkloadLister;
+import dev.sluice.workload.writing.WorkloadWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Creates and deletes the placeholder pods and CapacityBuffers of Workloads, and writes the states
+ * of their checks, as {@link NodeCapacityPolicy} decides. All that it knows is in the cluster: the
+ * next process goes on where this one stopped. A Workload is reconciled by one thread at a time.
+ */
+final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(NodeCapacityReconciler.class);
+  private static final Duration SOON = Duration.ofSeconds(1);
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
+
+  private final Dependencies dependencies;
+  private final HolderInformers holders;
+  private final RequestWriter writer;
+  private final WorkQueue<ObjectKey> queue;
+  private final CheckStateUpdate update;
+  private final RefusedCreations refusedCreations = new RefusedCreations(AFTER_REFUSAL);
+
+  /** UIDs of buffers whose PodTemplates this process found or created. */
+  private final Set<String> complete = ConcurrentHashMap.newKeySet();
+
+  /**
+   * What is read and written.
+   *
+   * @param checks finds an AdmissionCheck by name
+   * @param ready whether this process may write, and the checks are known
+   */
+  record Dependencies(
+      Function<String, Optional<AdmissionCheck>> checks,
+      WorkloadLister workloads,
+      FlavorLookup flavors,
+      WorkloadWriter writer,
+      ProvisioningEvents events,
+      BooleanSupplier ready,
+      InstantSource clock,
+      WorkQueueSettings queue) {}
+
+  /** The next state of a check, and when to look at the Workload again. */
+  private record Step(CheckState state, Optional<Duration> again) {}
+
+  NodeCapacityReconciler(Dependencies dependencies, HolderInformers holders, RequestWriter writer) {
+    this.dependencies = dependencies;
+    this.holders = holders;
+    this.writer = writer;
+    this.update =
+        new CheckStateUpdate(new CheckStateWriter(dependencies.writer()), dependencies.events());
+    this.queue =
+        new WorkQueue<>(
+            this::reconcile,
+            dependencies.queue().ofKind(JobKind.WORKLOAD.group(), JobKind.WORKLOAD.kind()));
+  }
+
+  /** Reconciles every Workload that this controller has something to do with. */
+  void enqueueAll() {
+    dependencies.workloads().all().forEach(workload -> changed(null, workload));
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before != null && (after == null || !after.id().uid().equals(before.id().uid()))) {
+      refusedCreations.forget(before.id().uid());
+    }
+    if (after != null && isConcerned(after)) {
+      queue.enqueue(new ObjectKey(after.id().namespace(), after.id().name()));
+    }
+  }
+
+  private boolean isConcerned(CachedWorkload workload) {
+    return workload.annotations().containsKey(RefusedFlavors.ANNOTATION)
+        || NodeCapacityPolicy.needsNodes(workload)
+            && workload.status().admissionChecks().stream().anyMatch(it -> checkOf(it).isPresent())
+        || !holders.ownedBy(workload.id().uid()).isEmpty();
+  }
+
+  /** An object that asks for nodes appeared, changed or went. */
+  void holderChanged(@Nullable CapacityHolder before, @Nullable CapacityHolder after) {
+    if (before != null && after == null) {
+      complete.remove(before.uid());
+    }
+    CapacityHolder holder = after == null ? before : after;
+    if (holder != null && !holder.workload().isEmpty()) {
+      queue.enqueue(new ObjectKey(holder.path().namespace(), holder.workload()));
+    }
+  }
+
+  private Optional<AdmissionCheck> checkOf(CheckState state) {
+    return dependencies.checks().apply(state.name()).filter(ProvisioningChecks.NODE_CAPACITY::isOf);
+  }
+
+  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
+    Optional<CachedWorkload> found = dependencies.workloads().get(key.namespace(), key.name());
+    if (!holders.listed() || found.isEmpty() || !dependencies.ready().getAsBoolean()) {
+      return Optional.empty();
+    }
+    CachedWorkload workload = found.get();
+    Optional<Duration> again = forgetRefusals(workload);
+    Map<String, List<CapacityHolder>> owned = new HashMap<>();
+    for (CapacityHolder holder : holders.ownedBy(workload.id().uid())) {
+      owned.computeIfAbsent(holder.purpose().check(), any -> new ArrayList<>()).add(holder);
+    }
+    List<CheckState> states = new ArrayList<>();
+    ProvisioningReconciler.Attempts attempts = new ProvisioningReconciler.Attempts();
+    for (CheckState state : workload.status().admissionChecks()) {
+      Optional<AdmissionCheck> check = checkOf(state);
+      Step step = new Step(state, Optional.empty());
+      if (check.isPresent()) {
+        List<CapacityHolder> ofCheck = owned.remove(state.name());
+        step =
+            attempts.attempt(
+                () -> step(workload, state, check.get(), ofCheck == null ? List.of() : ofCheck),
+                step);
+      }
+      states.add(step.state());
+      again = earlier(again, step.again());
+    }
+    for (List<CapacityHolder> unneeded : owned.values()) {
+      again =
+          earlier(
+              again,
+              attempts.attempt(
+                  () -> delete(workload, NodeCapacityPolicy.deletable(unneeded)),
+                  Optional.empty()));
+    }
+    if (!states.equals(workload.status().admissionChecks())) {
+      again = earlier(again, update.write(workload, states));
+    }
+    attempts.throwFailure();
+    return again;
+  }
+
+  private static Optional<Duration> earlier(Optional<Duration> one, Optional<Duration> other) {
+    return one.isEmpty() || other.isPresent() && other.get().compareTo(one.get()) < 0 ? other : one;
+  }
+
+  /** Flavors that were left out long enough count again. */
+  private Optional<Duration> forgetRefusals(CachedWorkload workload) throws InterruptedException {
+    if (!workload.annotations().containsKey(RefusedFlavors.ANNOTATION)) {
+      return Optional.empty();
+    }
+    Instant now = dependencies.clock().instant();
+    RefusedFlavors written = RefusedFlavors.of(workload.annotations());
+    RefusedFlavors left = workload.finished() ? new RefusedFlavors(Map.of()) : written.after(now);
+    if (!left.equals(written) || left.names().isEmpty()) {
+      return annotate(workload, left);
+    }
+    return left.earliest().map(time -> Duration.between(now, time).plusMillis(1));
+  }
+
+  private Optional<Duration> annotate(CachedWorkload workload, RefusedFlavors flavors)
+      throws InterruptedException {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ObjectNode annotations = patch.putObject("metadata").putObject("annotations");
+    if (flavors.names().isEmpty()) {
+      annotations.putNull(RefusedFlavors.ANNOTATION);
+    } else {
+      annotations.put(RefusedFlavors.ANNOTATION, flavors.text());
+    }
+    return switch (Futures.forResult(
+        dependencies.writer().patch(workload.id(), workload.version(), patch))) {
+      case WorkloadWriter.Outcome.Written written -> Optional.empty(); // the watch tells it
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(SOON);
+      case WorkloadWriter.Outcome.Refused refused -> {
+        LOG.warn(
+            "workload={} annotation={} reason=\"{}\"",
+            workload.id(),
+            RefusedFlavors.ANNOTATION,
+            refused.message());
+        yield Optional.of(AFTER_REFUSAL);
+      }
+    };
+  }
+
+  private Step step(
+      CachedWorkload workload, CheckState state, AdmissionCheck check, List<CapacityHolder> owned)
+      throws InterruptedException {
+    Input input =
+        new Input(
+            NodeCapacityAnnotations.of(check.getMetadata().getAnnotations()),
+            holders.bufferVersion().isPresent(),
+            flavor ->
+                dependencies
+                    .flavors()
+                    .find(flavor)
+                    .filter(it -> !it.nodeLabels().isEmpty())
+                    .isPresent(),
+            owned,
+            dependencies.clock().instant());
+    Plan plan = NodeCapacityPolicy.decide(workload, state, input);
+    Optional<Duration> again = earlier(plan.again(), delete(workload, plan.deletions()));
+    RefusedFlavors known = RefusedFlavors.of(workload.annotations());
+    if (!known.names().containsAll(plan.refused())) {
+      // first of all the search for flavors is to know, then the quota may go
+      Instant until = input.now().plus(NodeCapacityPolicy.pause(state));
+      return new Step(state, earlier(again, annotate(workload, known.with(plan.refused(), until))));
+    }
+    Optional<Duration> rest = refusedCreations.rest(workload.id().uid(), state.name(), input.now());
+    if (rest.isPresent() && plan.state().filter(it -> !isFinal(it)).isPresent()) {
+      return new Step(state, earlier(again, rest));
+    }
+    Optional<String> problem = ask(workload, state, plan, input);
+    if (problem.isPresent()) {
+      return refused(workload, state, problem.get(), input.now());
+    }
+    return new Step(plan.state().map(set -> changed(state, set, input.now())).orElse(state), again);
+  }
+
+  private static boolean isFinal(SetState set) {
+    return !set.state().equals(CheckState.PENDING);
+  }
+
+  private static CheckState changed(CheckState state, SetState set, Instant now) {
+    boolean moves = !state.state().equals(set.state());
+    return new CheckState(
+        state.name(),
+        set.state(),
+        set.message(),
+        moves ? now.truncatedTo(ChronoUnit.SECONDS) : state.lastTransitionTime(),
+        moves ? set.requeueAfterSeconds() : state.requeueAfterSeconds(),
+        state.retryCount(),
+        set.podSetUpdates());
+  }
+
+  private Step refused(CachedWorkload workload, CheckState state, String text, Instant now) {
+    refusedCreations.refused(workload.id().uid(), state.name(), now);
+    String message = ProvisioningReconciler.cut(text);
+    if (!state.message().equals(message)) {
+      LOG.warn("workload={} check={} reason=\"{}\"", workload.id(), state.name(), message);
+      dependencies.events().record(workload, true, "FailedCreate", message);
+    }
+    CheckState next =
+        state.is(CheckState.PENDING)
+            ? changed(state, SetState.of(CheckState.PENDING, message), now)
+            : state;
+    return new Step(next, Optional.of(AFTER_REFUSAL));
+  }
+
+  private Optional<Duration> delete(CachedWorkload workload, List<CapacityHolder> unneeded)
+      throws InterruptedException {
+    Optional<Duration> again = Optional.empty();
+    for (CapacityHolder holder : unneeded) {
+      Optional<String> refusal = writer.delete(holder.path(), holder.uid());
+      if (refusal.isPresent()) {
+        LOG.warn(
+            "workload={} object={} deletion=refused reason=\"{}\"",
+            workload.id(),
+            holder.path().object(),
+            refusal.get());
+        again = Optional.of(AFTER_REFUSAL);
+      }
+    }
+    if (!unneeded.isEmpty()) {
+      LOG.info("workload={} placeholdersDeleted={}", workload.id(), unneeded.size());
+    }
+    return again;
+  }
+
+  /**
+   * Creates what is missing, and the PodTemplates of buffers.
+   *
+   * @return what is wrong; empty if nothing is
+   */
+  private Optional<String> ask(CachedWorkload workload, CheckState state, Plan plan, Input input)
+      throws InterruptedException {
+    List<CapacityHolder> bare =
+        input.owned().stream()
+            .filter(holder -> holder.path().plural().equals(CapacityHolder.BUFFERS))
+            .filter(
+                holder -> !complete.contains(holder.uid()) && !plan.deletions().contains(holder))
+            .toList();
+    if (plan.creations().isEmpty() && bare.isEmpty()) {
+      return Optional.empty();
+    }
+    Optional<JsonNode> object = writer.read(workload);
+    if (object.isEmpty()) {
+      return Optional.empty();
+    }
+    if (input.owned().isEmpty()) {
+      dependencies
+          .events()
+          .record(
+              workload,
+              false,
+              "NodesRequested",
+              "Asks for nodes by %d %s"
+                  .formatted(
+                      plan.creations().size(),
+                      NodeCapacityPolicy.asksByBuffers(input)
+                          ? "CapacityBuffers"
+                          : "placeholder pods"));
+    }
+    Map<String, ObjectNode> templates = new HashMap<>();
+    try {
+      for (CachedWorkload.PodSet podSet : ManagedPodSets.all(workload)) {
+        templates.put(
+            podSet.name(),
+            RequestManifest.template(workload, object.get(), podSet, dependencies.flavors()));
+      }
+    } catch (StartConflictException e) {
+      return Optional.of(e.conflict());
+    }
+    for (Wanted wanted : plan.creations()) {
+      Optional<String> problem = create(workload, state, wanted, input, templates);
+      if (problem.isPresent()) {
+        return problem;
+      }
+    }
+    for (CapacityHolder holder : bare) {
+      ObjectNode template = templates.get(holder.purpose().podSet());
+      if (template != null) {
+        Optional<String> problem = createTemplate(holder, input.annotations().image(), template);
+        if (problem.isPresent()) {
+          return problem;
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<String> create(
+      CachedWorkload workload,
+      CheckState state,
+      Wanted wanted,
+      Input input,
+      Map<String, ObjectNode> templates)
+      throws InterruptedException {
+    CapacityHolder.Purpose purpose =
+        new CapacityHolder.Purpose(
+            state.name(), wanted.podSet().name(), NodeCapacityPolicy.digest(workload, input));
+    ObjectNode template = templates.getOrDefault(wanted.podSet().name(), emptyTemplate());
+    String image = input.annotations().image();
+    boolean buffers = NodeCapacityPolicy.asksByBuffers(input);
+    ObjectNode object =
+        buffers
+            ? HolderManifest.buffer(
+                workload,
+                purpose,
+                RequestManifest.GROUP + "/" + holders.bufferVersion().orElse("v1"),
+                wanted)
+            : HolderManifest.pod(workload, purpose, wanted.name(), image, template);
+    String kind = object.path("kind").asText();
+    Creation creation =
+        writer.create(object, buffers ? CapacityHolder.BUFFERS : CapacityHolder.PODS);
+    return switch (creation) {
+      case Creation.Created created ->
+          buffers
+              ? createTemplate(CapacityHolder.ofBuffer(created.object()), image, template)
+              : Optional.empty();
+      case Creation.Taken taken ->
+          isOurs(taken.object(), workload)
+              ? Optional.empty() // the watch tells it soon
+              : Optional.of(
+                  "%s \"%s\" exists and is not one that was made for this workload"
+                      .formatted(kind, wanted.name()));
+      case Creation.Denied denied ->
+          Optional.of(
+              "%s \"%s\" can't be created: %s".formatted(kind, wanted.name(), denied.message()));
+      case Creation.Exists exists -> Optional.empty();
+      case Creation.Leaving leaving -> Optional.empty();
+    };
+  }
+
+  private static ObjectNode emptyTemplate() {
+    return JsonNodeFactory.instance.objectNode();
+  }
+
+  /** Whether an object was made for this Workload, or for an earlier one with which it goes. */
+  private static boolean isOurs(JsonNode object, CachedWorkload workload) {
+    return CachedRequest.controllerOf(object, "kind").equals(JobKind.WORKLOAD.kind())
+        && CachedRequest.controllerOf(object, "name").equals(workload.id().name());
+  }
+
+  private Optional<String> createTemplate(CapacityHolder holder, String image, ObjectNode template)
+      throws InterruptedException {
+    ObjectNode object = HolderManifest.podTemplate(holder, image, template);
+    Creation creation = writer.create(object, "podtemplates");
+    return switch (creation) {
+      case Creation.Taken taken
+          when !CachedRequest.controllerOf(taken.object(), "uid").equals(holder.uid()) ->
+          Optional.of(
+              "PodTemplate \"%s\" exists and is not one that was made for the CapacityBuffer"
+                  .formatted(holder.name()));
+      case Creation.Denied denied ->
+          Optional.of(
+              "PodTemplate \"%s\" can't be created: %s".formatted(holder.name(), denied.message()));
+      default -> {
+        complete.add(holder.uid());
+        yield Optional.empty();
+      }
+    };
+  }
+
+  @Override
+  public void close() {
+    queue.close();
+  }
+}
