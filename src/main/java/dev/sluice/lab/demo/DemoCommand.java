@@ -22,7 +22,12 @@ import picocli.CommandLine.Spec;
 /** {@code sluice demo}: runs the scenario of the first Job. */
 @Command(
     name = "demo",
-    subcommands = {MultiClusterCommand.class, KindsCommand.class, KubeQueueCommand.class},
+    subcommands = {
+      MultiClusterCommand.class,
+      KindsCommand.class,
+      KubeQueueCommand.class,
+      AutoscalerCommand.class
+    },
     description = {
       "Tells the story of the first Job on a real control plane: starts one on this machine, starts"
           + " the operator, applies manifests, and judges six expectations. Ends by itself after"
