@@ -31,7 +31,7 @@ class ProjectRulesTest {
           JobDecisions JobDirectory JobEnding JobFacts JobFile JobMarks JobMirror
           JobNotices JobObjects JobView JobViews KnownPods LateAnswerException
           LeavingWorkloads Leftovers LifecycleDecisions LinkState ListSplitter Listings
-          LocalUse LostConnectionException ManagedPods Measures Narrator NotActedUpon
+          LocalUse LostConnectionException ManagedPods Measures Narrator
           Notices ObjectCarrier Obstacle Orders OwnName OwnWorkloads Pacer Patience
           PendingItem PlainFit PlayedNodes PluginLogin PodCarrier PodDirectory PodMirror
           PodUnit PodView PodViews PoolBoard QueueProblem QueueRoom QueueStanding

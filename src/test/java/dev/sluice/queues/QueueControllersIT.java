@@ -13,6 +13,7 @@ import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
@@ -121,7 +122,8 @@ class QueueControllersIT {
                             .execute(task))),
             labels -> true);
     engine.listen(controllers.viewListener());
-    CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
+    CacheEventFeed feed =
+        new CacheEventFeed(informerCaches, engine, false, FungibilityGates.DEFAULT);
     AuxiliaryInformers informers =
         new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
     Operator operator =

@@ -1,7 +1,6 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
@@ -196,7 +195,7 @@ final class PressedWorld {
             dice.pick(ReclaimWithinCohort.values()),
             dice.chance(40),
             dice.chance(30) ? OptionalInt.of(dice.below(3)) : OptionalInt.empty()),
-        new FlavorFungibility(dice.chanceOfHalf(), dice.chanceOfHalf(), dice.chanceOfHalf()),
+        RandomRules.fungibility(dice),
         weight(),
         List.of(),
         List.of(),

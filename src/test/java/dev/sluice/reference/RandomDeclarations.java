@@ -2,7 +2,6 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
@@ -169,7 +168,7 @@ final class RandomDeclarations {
             dice.chance(94) ? StopPolicy.NONE : dice.pick(StopPolicy.values()),
             dice.chance(2),
             size.preempting() ? policies() : PreemptionPolicies.NEVER,
-            new FlavorFungibility(dice.chanceOfHalf(), dice.chanceOfHalf(), dice.chanceOfHalf()),
+            RandomRules.fungibility(dice),
             weight(),
             List.of(),
             dice.chance(2) ? List.of(new InactiveReason("Unknown", "something")) : List.of(),

@@ -1,5 +1,7 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionRules;
@@ -23,6 +25,17 @@ final class RandomRules {
   /** The rules of a priority class, which mostly has none. */
   static PreemptionRules ofClass(Dice dice) {
     return dice.chance(75) ? PreemptionRules.NONE : rules(dice, dice.chanceOfHalf());
+  }
+
+  /**
+   * Policies for the search of a flavor, mostly with the progress that the gates give by default.
+   */
+  static FlavorFungibility fungibility(Dice dice) {
+    return new FlavorFungibility(
+        dice.chanceOfHalf(),
+        dice.chanceOfHalf(),
+        dice.chanceOfHalf(),
+        dice.chance(60) ? ScanProgress.PRESERVED : dice.pick(ScanProgress.values()));
   }
 
   private static PreemptionRules rules(Dice dice, boolean exempt) {

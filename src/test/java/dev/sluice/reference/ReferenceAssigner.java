@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
@@ -297,7 +298,10 @@ final class ReferenceAssigner {
         break;
       }
     }
-    int stored = tried == names.size() - 1 ? -1 : tried;
+    int stored =
+        tried == names.size() - 1 || queue.fungibility().scanProgress() == ScanProgress.NONE
+            ? -1
+            : tried;
     part.keySet().forEach(resource -> progress.put(new Progress(podSet, resource), stored));
     return best;
   }

@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload;
@@ -183,7 +184,10 @@ final class ReferenceCycle {
       head.walked = 0;
     }
     long generation = generations.getOrDefault(queue.name(), 0L);
-    boolean keep = head.progressGeneration == generation || head.progressCycle >= number - 1;
+    boolean keep =
+        head.progressGeneration == generation
+            || (head.progressCycle >= number - 1
+                && queue.fungibility().scanProgress() == ScanProgress.PRESERVED);
     Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
     before.put(
         head,

@@ -66,9 +66,9 @@ public enum FeatureGate {
   FAIR_SHARING_REFILL("FairSharingRefill", false, ALPHA, OFF),
   FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, OFF),
   FINISH_ORPHANED_WORKLOADS("FinishOrphanedWorkloads", true, BETA, EITHER),
-  FLAVOR_FUNGIBILITY("FlavorFungibility", true, BETA, ON),
+  FLAVOR_FUNGIBILITY("FlavorFungibility", true, BETA, EITHER),
   FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS(
-      "FlavorFungibilityPreserveScanProgress", true, BETA, ON, "FlavorFungibility"),
+      "FlavorFungibilityPreserveScanProgress", true, BETA, EITHER, "FlavorFungibility"),
   HIGH_MAX_PARALLELISM_WITHIN_RECONCILE("HighMaxParallelismWithinReconcile", true, BETA, EITHER),
   KUEUE_DRA_DEVICE_FEASIBILITY(
       "KueueDRADeviceFeasibility", false, ALPHA, OFF, "KueueDRAIntegration"),
@@ -133,7 +133,7 @@ public enum FeatureGate {
       "SkipReassignmentForPodOwnedWorkloads", true, BETA, EITHER),
   SPARK_APPLICATION_INTEGRATION("SparkApplicationIntegration", false, ALPHA, EITHER),
   TAS_ASSIGNMENTS_ENCODING_BY_HOSTNAME_PREFIX(
-      "TASAssignmentsEncodingByHostnamePrefix", true, BETA, ON, "TopologyAwareScheduling"),
+      "TASAssignmentsEncodingByHostnamePrefix", true, BETA, EITHER, "TopologyAwareScheduling"),
   TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, EITHER, "TopologyAwareScheduling"),
   TAS_CACHE_NODE_MATCH_RESULTS(
       "TASCacheNodeMatchResults", true, BETA, EITHER, "TopologyAwareScheduling"),
@@ -263,7 +263,7 @@ public enum FeatureGate {
   }
 
   /** Whether the gate can have this value today. */
-  boolean works(boolean value) {
+  public boolean works(boolean value) {
     return today == Today.EITHER || (today == Today.ON) == value;
   }
 

@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.JournalSettings;
 import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyOptions.PlacementRules;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
@@ -109,6 +110,13 @@ public record OptionsMapper(Configuration configuration) {
     return configuration.ledger().enabled()
         ? Stream.concat(keys.stream(), configuration.ledger().labels().stream()).distinct().toList()
         : keys;
+  }
+
+  /** What the policies of ClusterQueues for the search of a flavor become. */
+  FungibilityGates fungibility() {
+    return new FungibilityGates(
+        on(FeatureGate.FLAVOR_FUNGIBILITY),
+        on(FeatureGate.FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS));
   }
 
   /** How topologies are used. */

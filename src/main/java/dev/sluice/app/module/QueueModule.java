@@ -29,7 +29,10 @@ public final class QueueModule implements OperatorModule {
     this.informers = informers;
     feed =
         new CacheEventFeed(
-            informers.caches(), scheduler.engine(), context.options().ignoresUndeclared());
+            informers.caches(),
+            scheduler.engine(),
+            context.options().ignoresUndeclared(),
+            context.options().fungibility());
     ObjectMapper mapper = JsonMappers.JSON;
     controllers =
         new QueueControllers(

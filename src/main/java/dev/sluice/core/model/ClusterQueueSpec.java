@@ -183,6 +183,27 @@ public record ClusterQueueSpec(
         flavors);
   }
 
+  /** The same queue, with other policies for the search of a flavor. */
+  public ClusterQueueSpec with(FlavorFungibility otherFungibility) {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        otherFungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
+        ordersByUsage,
+        rules,
+        delaysTopologyOf);
+  }
+
   /** The same queue with another strategy and other rules. */
   public ClusterQueueSpec with(QueueingStrategy otherStrategy, QueueRules otherRules) {
     return new ClusterQueueSpec(
@@ -237,15 +258,67 @@ public record ClusterQueueSpec(
 
   /**
    * When the search for a flavor goes on to the next flavor (API: {@code spec.flavorFungibility}).
+   *
+   * @param scanProgress whether a search of a later cycle goes on where an earlier one stopped
    */
   public record FlavorFungibility(
-      boolean tryNextWhenBorrowing, boolean tryNextWhenPreempting, boolean preferPreemption) {
+      boolean tryNextWhenBorrowing,
+      boolean tryNextWhenPreempting,
+      boolean preferPreemption,
+      ScanProgress scanProgress) {
 
     /**
      * The API's defaults: stop at a flavor where borrowing is enough, go on where preemption would
      * be needed.
      */
     public static final FlavorFungibility DEFAULT = new FlavorFungibility(false, true, false);
+
+    /** Searches that go on, also after a change of quota. */
+    public FlavorFungibility(
+        boolean tryNextWhenBorrowing, boolean tryNextWhenPreempting, boolean preferPreemption) {
+      this(tryNextWhenBorrowing, tryNextWhenPreempting, preferPreemption, ScanProgress.PRESERVED);
+    }
+
+    /** The same policies, with other searches in later cycles. */
+    public FlavorFungibility scanning(ScanProgress otherProgress) {
+      return new FlavorFungibility(
+          tryNextWhenBorrowing, tryNextWhenPreempting, preferPreemption, otherProgress);
+    }
+  }
+
+  /**
+   * How long the progress of a search for a flavor holds: PRESERVED from one cycle to the next and
+   * else until the quota of the queue changes, UNTIL_QUOTA_CHANGES no longer than that (gate
+   * FlavorFungibilityPreserveScanProgress off), NONE not at all: each search begins at the first
+   * flavor (gate FlavorFungibility off).
+   */
+  public enum ScanProgress {
+    PRESERVED,
+    UNTIL_QUOTA_CHANGES,
+    NONE
+  }
+
+  /**
+   * What the feature gates make of the policies for the search of a flavor.
+   *
+   * @param honoured whether the policies of a ClusterQueue are followed (gate FlavorFungibility);
+   *     else the best mode is taken, the first flavor that fits wins, and each search begins at the
+   *     first flavor
+   * @param preserved whether the progress of a search outlasts a change of quota from one cycle to
+   *     the next (gate FlavorFungibilityPreserveScanProgress)
+   */
+  public record FungibilityGates(boolean honoured, boolean preserved) {
+
+    /** The defaults of the gates. */
+    public static final FungibilityGates DEFAULT = new FungibilityGates(true, true);
+
+    /** The policies that hold where a ClusterQueue has these. */
+    public FlavorFungibility applied(FlavorFungibility fungibility) {
+      if (!honoured) {
+        return FlavorFungibility.DEFAULT.scanning(ScanProgress.NONE);
+      }
+      return preserved ? fungibility : fungibility.scanning(ScanProgress.UNTIL_QUOTA_CHANGES);
+    }
   }
 
   /** Which Workloads a ClusterQueue's Workloads may preempt (API: {@code spec.preemption}). */

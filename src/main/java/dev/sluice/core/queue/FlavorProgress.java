@@ -1,5 +1,6 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -62,12 +63,15 @@ public record FlavorProgress(
 
   /**
    * Whether the progress is still valid: the queue has the same spec, and either its quota
-   * generation is unchanged or the progress is from the previous cycle.
+   * generation is unchanged or the progress is from the previous cycle and the queue preserves it
+   * then.
    */
   public boolean isValid(ClusterQueueCache current, long currentCycle) {
     return !isWithoutSuccess()
         && queue == current
-        && (quotaGeneration == current.quotaGeneration() || cycle >= currentCycle - 1);
+        && (quotaGeneration == current.quotaGeneration()
+            || (cycle >= currentCycle - 1
+                && current.spec().fungibility().scanProgress() == ScanProgress.PRESERVED));
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
@@ -39,6 +40,7 @@ public final class CacheEventFeed {
   private final SchedulerEventSink sink;
   private final ReferenceLookup referenceLookup;
   private final boolean ignoreUndeclared;
+  private final FungibilityGates fungibilityGates;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, SchedulerEvent> lastSubmitted = new HashMap<>();
   private boolean open;
@@ -48,9 +50,14 @@ public final class CacheEventFeed {
    *
    * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they do not
    *     declare (docs/scheduling-semantics.md#quota-check-strategy)
+   * @param fungibilityGates what becomes of their policies for the search of a flavor
    */
   public CacheEventFeed(
-      InformerCaches informerCaches, SchedulerEventSink sink, boolean ignoreUndeclared) {
+      InformerCaches informerCaches,
+      SchedulerEventSink sink,
+      boolean ignoreUndeclared,
+      FungibilityGates fungibilityGates) {
+    this.fungibilityGates = fungibilityGates;
     this.informerCaches = informerCaches;
     this.sink = sink;
     this.ignoreUndeclared = ignoreUndeclared;
@@ -168,7 +175,8 @@ public final class CacheEventFeed {
   }
 
   private ClusterQueueSpec translated(ClusterQueue queue) {
-    ClusterQueueSpec spec = ClusterQueueMapper.translate(queue, referenceLookup);
+    ClusterQueueSpec mapped = ClusterQueueMapper.translate(queue, referenceLookup);
+    ClusterQueueSpec spec = mapped.with(fungibilityGates.applied(mapped.fungibility()));
     return ignoreUndeclared || isMadeFromQuota(queue) ? spec.ignoringUndeclared() : spec;
   }
 

@@ -588,8 +588,11 @@ class ConfigurationLoaderTest {
         "featureGates: {ConcurrentAdmission: true} | featureGates.ConcurrentAdmission |"
             + " true is not supported yet: in this version of Sluice ConcurrentAdmission is"
             + " always off; allowed: false, or leave it out",
-        "featureGates: {FlavorFungibility: false} | featureGates.FlavorFungibility | false is not"
-            + " supported yet",
+        "featureGates: {UnadmittedWorkloadsObservability: false} |"
+            + " featureGates.UnadmittedWorkloadsObservability | false is not supported yet",
+        "featureGates: {FlavorFungibility: false} |"
+            + " featureGates.FlavorFungibilityPreserveScanProgress | is on, but needs"
+            + " FlavorFungibility, which is off",
         "featureGates: {TLSOptions: false} | featureGates.TLSOptions | false is not allowed;"
             + " allowed: true (the gate is locked)",
         "featureGates: {TASBalancedPlacement: true, TopologyAwareScheduling: false} |"
@@ -877,6 +880,8 @@ class ConfigurationLoaderTest {
     "PrioritySortingWithinCohort, false",
     "PrioritySortingWithinCohort, true",
     "WorkloadIdentifierAnnotations, false",
+    "FlavorFungibilityPreserveScanProgress, false",
+    "TASAssignmentsEncodingByHostnamePrefix, false",
     "WorkloadIdentifierAnnotations, true"
   })
   void gatesAreAcceptedWithEveryValueThatWorks(String name, boolean value) throws Exception {

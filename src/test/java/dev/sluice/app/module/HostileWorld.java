@@ -20,6 +20,7 @@ import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.provisioning.ReadProvisioning;
+import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.controller.CachedJobLookups;
 import dev.sluice.jobs.controller.CachedJobParser;
@@ -237,7 +238,7 @@ final class HostileWorld {
   }
 
   private void look(InformerCaches informerCaches) {
-    new CacheEventFeed(informerCaches, HostileWorld::show, false).open();
+    new CacheEventFeed(informerCaches, HostileWorld::show, false, FungibilityGates.DEFAULT).open();
     CachedJobLookups lookups = new CachedJobLookups(informerCaches, mapper);
     lookups.find("a");
     lookups.globalDefault();

@@ -4,10 +4,12 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.SchedulerEvent;
 import java.util.OptionalInt;
@@ -158,6 +160,26 @@ class PreemptionPoliciesTest {
     twoFlavors(new FlavorFungibility(true, true, true));
     assertThat(schedulerFixture.admitted()).isEmpty();
     assertThat(schedulerFixture.preempted()).containsExactly("low for w: InClusterQueue");
+  }
+
+  /**
+   * Configuration, "what each gate switches": without FlavorFungibility the first flavor that fits
+   * wins, borrowing or not, whatever the queue's policies are.
+   */
+  @Test
+  void withoutFlavorFungibilityTheFirstFlavorThatFitsWins() {
+    twoFlavors(new FungibilityGates(false, true).applied(new FlavorFungibility(true, true, true)));
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.admission("w").podSets().getFirst().flavors())
+        .containsEntry("cpu", "g");
+  }
+
+  @Test
+  void withoutFlavorFungibilityPreserveScanProgressThePoliciesStay() {
+    FlavorFungibility fungibility = new FlavorFungibility(true, true, true);
+    assertThat(new FungibilityGates(true, false).applied(fungibility))
+        .isEqualTo(fungibility.scanning(ScanProgress.UNTIL_QUOTA_CHANGES));
+    assertThat(FungibilityGates.DEFAULT.applied(fungibility)).isEqualTo(fungibility);
   }
 
   /** Flavor f is full of a lower priority; in g there is something to borrow. */

@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
@@ -202,7 +203,8 @@ public final class FlavorAssigner {
         last = i;
       }
     }
-    progress[slot] = last == group.flavors().size() - 1 ? -1 : last;
+    boolean resumes = queue.spec().fungibility().scanProgress() != ScanProgress.NONE;
+    progress[slot] = resumes && last < group.flavors().size() - 1 ? last : -1;
     if (best == null) {
       worsen(mildest == null ? PendingReason.WAITING_FOR_QUOTA : mildest);
     } else {
