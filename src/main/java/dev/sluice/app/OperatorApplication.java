@@ -137,7 +137,7 @@ public final class OperatorApplication implements AutoCloseable {
     MultiKueueModule multiKueue =
         new MultiKueueModule(context, informers, scheduler, queues, workloads, podIndex);
     WorkloadLifecycleModule lifecycle =
-        new WorkloadLifecycleModule(context, informers, scheduler, workloads);
+        new WorkloadLifecycleModule(context, informers, scheduler, workloads, accounting);
     JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex, accounting);
     ProvisioningModule provisioning =
         new ProvisioningModule(context, informers, workloads, jobs.definitions());

@@ -85,7 +85,7 @@ final class ParityPage {
       """
       ## Conditions, reasons and events
 
-      *Given by* are the rooms whose sources have the reason.
+      *Given by* are the rooms whose sources have the reason. The *cause* of an eviction is its `underlyingCause` in the status and in metrics.
 
       | object | condition | status | reason | given by |
       |---|---|---|---|---|

@@ -269,7 +269,7 @@ final class RandomWorld {
     int number = number();
     String queue = "lq-" + number / 4 % size.queues();
     String replaces = dice.chance(20) ? "" : "w" + (number / 4 * 4 + dice.below(4));
-    JobSlice slice = new JobSlice("job-" + number / 4, "w" + number, replaces);
+    JobSlice slice = new JobSlice("job-" + number / 4, "w" + number, replaces, number % 3 == 0);
     return new Step.Submit(
         number,
         "ns-0",

@@ -164,6 +164,13 @@ final class ReferenceSlices {
             || held == null
             || !world.queueOf(entry).equals(Optional.of(held.clusterQueue()))
         ? Optional.empty()
-        : Optional.of(new ReplacedSlice(replaced.id.uid(), held.podSets()));
+        : Optional.of(
+            new ReplacedSlice(
+                replaced.id.uid(),
+                held.podSets().stream()
+                    .filter(
+                        podSet ->
+                            podSet.count() > 0 || !entry.slice.orElseThrow().choosesFromZero())
+                    .toList()));
   }
 }

@@ -24,6 +24,7 @@ import java.util.function.Predicate;
 final class CapabilityDecoder {
 
   private static final String MAX_TIMEOUT = "maxTimeoutOnWorkload";
+  private static final String UNSCHEDULED_TIMEOUT = "unscheduledTimeout";
 
   private static final List<Strategy> BOTH_STRATEGIES =
       List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE);
@@ -78,6 +79,7 @@ final class CapabilityDecoder {
       fields.refuse(
           MAX_TIMEOUT, "needs the feature gate WorkloadLevelWaitForPodsReady, which is off");
     }
+    Optional<Duration> unscheduled = unscheduledTimeout(fields);
     // one Workload that gives itself years would keep all others from being admitted
     Optional<Duration> longest = most.or(() -> Optional.of(timeout).filter(any -> block));
     ObjectFieldReader requeuing = fields.object("requeuingStrategy");
@@ -94,14 +96,26 @@ final class CapabilityDecoder {
             timeout,
             block,
             recovery,
-            byEviction,
-            limit,
-            Duration.ofSeconds(base),
-            Duration.ofSeconds(max),
+            unscheduled,
+            new WaitForPodsReady.Requeuing(
+                byEviction, limit, Duration.ofSeconds(base), Duration.ofSeconds(max)),
             byWorkload
                 ? Optional.of(new WaitForPodsReady.WorkloadLevel(longest))
                 : Optional.empty());
     return enabled ? Optional.of(result) : Optional.empty();
+  }
+
+  private Optional<Duration> unscheduledTimeout(ObjectFieldReader fields) {
+    Optional<Duration> unscheduled = fields.duration(UNSCHEDULED_TIMEOUT);
+    if (unscheduled.filter(it -> it.compareTo(NANOSECOND) < 0).isPresent()) {
+      fields.refuse(UNSCHEDULED_TIMEOUT, "must be more than 0s");
+    } else if (unscheduled.isPresent()
+        && !gates.enabled(FeatureGate.WAIT_FOR_PODS_READY_UNSCHEDULED_TIMEOUT)) {
+      fields.refuse(
+          UNSCHEDULED_TIMEOUT,
+          "needs the feature gate WaitForPodsReadyUnscheduledTimeout, which is off");
+    }
+    return unscheduled;
   }
 
   Integrations integrations(ObjectFieldReader fields) {

@@ -266,22 +266,32 @@ public record Configuration(
    * @param timeout from admission to readiness
    * @param blockAdmission whether others wait meanwhile
    * @param recoveryTimeout from lost readiness to readiness; zero: forever
-   * @param requeueByEviction whether an evicted workload queues by the time of its eviction, else
-   *     by its creation
-   * @param backoffLimitCount how often a workload is queued again; empty: always
-   * @param backoffBase the first pause before that
-   * @param backoffMax the longest pause before that
+   * @param unscheduledTimeout from admission until each pod that exists has a node; empty: as long
+   *     as readiness may take
+   * @param requeuing what becomes of a workload that took longer
    * @param workloadLevel what single workloads may say instead; empty: nothing
    */
   public record WaitForPodsReady(
       Duration timeout,
       boolean blockAdmission,
       Duration recoveryTimeout,
-      boolean requeueByEviction,
-      Optional<Integer> backoffLimitCount,
-      Duration backoffBase,
-      Duration backoffMax,
+      Optional<Duration> unscheduledTimeout,
+      Requeuing requeuing,
       Optional<WorkloadLevel> workloadLevel) {
+
+    /**
+     * How a workload whose pods took too long is queued again.
+     *
+     * @param byEviction whether it queues by the time of its eviction, else by its creation
+     * @param backoffLimitCount how often it is queued again; empty: always
+     * @param backoffBase the first pause before that
+     * @param backoffMax the longest pause before that
+     */
+    public record Requeuing(
+        boolean byEviction,
+        Optional<Integer> backoffLimitCount,
+        Duration backoffBase,
+        Duration backoffMax) {}
 
     /**
      * What a single workload may say about its own time-outs.
@@ -298,24 +308,10 @@ public record Configuration(
       }
     }
 
-    /** Where single workloads say nothing. */
+    /** Where nothing is said of nodes, and single workloads say nothing. */
     public WaitForPodsReady(
-        Duration timeout,
-        boolean blockAdmission,
-        Duration recoveryTimeout,
-        boolean requeueByEviction,
-        Optional<Integer> backoffLimitCount,
-        Duration backoffBase,
-        Duration backoffMax) {
-      this(
-          timeout,
-          blockAdmission,
-          recoveryTimeout,
-          requeueByEviction,
-          backoffLimitCount,
-          backoffBase,
-          backoffMax,
-          Optional.empty());
+        Duration timeout, boolean blockAdmission, Duration recoveryTimeout, Requeuing requeuing) {
+      this(timeout, blockAdmission, recoveryTimeout, Optional.empty(), requeuing, Optional.empty());
     }
 
     /**
@@ -333,10 +329,8 @@ public record Configuration(
                       ownTimeout.map(level::limited).orElse(timeout),
                       blockAdmission,
                       ownRecoveryTimeout.map(level::limited).orElse(recoveryTimeout),
-                      requeueByEviction,
-                      backoffLimitCount,
-                      backoffBase,
-                      backoffMax,
+                      unscheduledTimeout,
+                      requeuing,
                       workloadLevel))
           .orElse(this);
     }

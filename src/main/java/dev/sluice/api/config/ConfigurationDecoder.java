@@ -79,6 +79,13 @@ final class ConfigurationDecoder {
         KubernetesNames.DNS_LABEL_RULE);
     CapabilityDecoder capabilities = new CapabilityDecoder(version, errors, asked);
     Optional<WaitForPodsReady> waitForPodsReady = capabilities.waitForPodsReady(file);
+    PodAccounting podAccounting = file.word("podAccounting", PodAccounting.WORDS, "Detect");
+    if (!podAccounting.isOn()
+        && waitForPodsReady.flatMap(WaitForPodsReady::unscheduledTimeout).isPresent()) {
+      errors.add(
+          "waitForPodsReady.unscheduledTimeout",
+          "needs podAccounting, which is Off: nobody would know which pods have a node");
+    }
     FeatureGates gates =
         asked.with(
             FeatureGate.DISABLE_WAIT_FOR_PODS_READY,
@@ -110,7 +117,7 @@ final class ConfigurationDecoder {
             new KubeQueueDecoder(version, errors).decode(file),
             DashboardDecoder.decode(file),
             new Runs(
-                file.word("podAccounting", PodAccounting.WORDS, "Detect"),
+                podAccounting,
                 runTimes(file.object("runTimes")),
                 JournalSettings.decode(file),
                 LedgerSettings.decode(file)),

@@ -41,7 +41,7 @@ public enum FeatureGate {
       "ElasticJobsViaWorkloadSlicesFlavorChangeFromZero",
       false,
       ALPHA,
-      OFF,
+      EITHER,
       "ElasticJobsViaWorkloadSlices"),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES_FOR_PROVISIONING_REQUESTS(
       "ElasticJobsViaWorkloadSlicesForProvisioningRequests",
@@ -201,7 +201,8 @@ public enum FeatureGate {
   VECTORIZED_RESOURCE_REQUESTS("VectorizedResourceRequests", true, BETA, EITHER),
   VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, BETA, EITHER),
   WAIT_FOR_PODS_READY_MAX_NOT_READY("WaitForPodsReadyMaxNotReady", false, ALPHA, EITHER),
-  WAIT_FOR_PODS_READY_UNSCHEDULED_TIMEOUT("WaitForPodsReadyUnscheduledTimeout", false, ALPHA, OFF),
+  WAIT_FOR_PODS_READY_UNSCHEDULED_TIMEOUT(
+      "WaitForPodsReadyUnscheduledTimeout", false, ALPHA, EITHER),
   WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, BETA, EITHER),
   WORKLOAD_LEVEL_WAIT_FOR_PODS_READY("WorkloadLevelWaitForPodsReady", false, ALPHA, EITHER),
   WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, BETA, EITHER),

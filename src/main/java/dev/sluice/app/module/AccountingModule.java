@@ -14,6 +14,7 @@ import dev.sluice.accounting.PodRecord;
 import dev.sluice.accounting.PodRecordParser;
 import dev.sluice.accounting.PodRecords;
 import dev.sluice.accounting.PodStopper;
+import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.core.model.WorkloadId;
@@ -147,6 +148,21 @@ public final class AccountingModule implements OperatorModule {
   /** Whether pods are counted. */
   boolean enabled() {
     return context.configuration().podAccounting().isOn();
+  }
+
+  /**
+   * Whether an admitted Workload has a pod that may run and has no node. Asked only where somebody
+   * waits for that: false without {@code waitForPodsReady.unscheduledTimeout}.
+   */
+  boolean hasUnscheduledPods(CachedWorkload workload) {
+    return workload.admitted()
+        && context
+            .configuration()
+            .waitForPodsReady()
+            .flatMap(Configuration.WaitForPodsReady::unscheduledTimeout)
+            .isPresent()
+        && accounts.podsOf(accounts.accountOf(workload)).stream()
+            .anyMatch(pod -> pod.node().isEmpty() && pod.deletion().isEmpty());
   }
 
   /** Makes the records of pods. */

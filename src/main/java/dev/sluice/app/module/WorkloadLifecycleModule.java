@@ -16,7 +16,8 @@ public final class WorkloadLifecycleModule implements OperatorModule {
       OperatorContext context,
       InformerModule informers,
       SchedulerModule scheduler,
-      WorkloadModule workloads) {
+      WorkloadModule workloads,
+      AccountingModule accounting) {
     CachedQueues queues = new CachedQueues(informers.caches());
     lifecycle =
         new WorkloadLifecycle(
@@ -28,7 +29,8 @@ public final class WorkloadLifecycleModule implements OperatorModule {
                     .withUnresolvedDevices(
                         workload.quotaReserved()
                             ? Optional.empty()
-                            : scheduler.translator().unresolvedDevices(workload)),
+                            : scheduler.translator().unresolvedDevices(workload))
+                    .withUnscheduledPods(accounting.hasUnscheduledPods(workload)),
             context
                 .options()
                 .lifecycle()

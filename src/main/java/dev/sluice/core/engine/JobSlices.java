@@ -174,9 +174,13 @@ final class JobSlices {
   private @Nullable ReplacedSlice replaced(WorkloadEntry entry, String clusterQueue) {
     WorkloadEntry replaced = replacedBy(entry);
     Reservation held = replaced == null ? null : replaced.reservation;
-    return replaced == null || held == null || !held.clusterQueue().equals(clusterQueue)
+    JobSlice slice = entry.slice;
+    return slice == null
+            || replaced == null
+            || held == null
+            || !held.clusterQueue().equals(clusterQueue)
         ? null
-        : new ReplacedSlice(replaced.id.uid(), held.podSets());
+        : new ReplacedSlice(replaced.id.uid(), slice.binding(held.podSets()));
   }
 
   /**

@@ -182,6 +182,19 @@ public record PendingWorkload(
    * @param name name of the Workload
    * @param replaces name of the slice that the Workload replaces, in the same namespace; empty if
    *     it replaces none
+   * @param choosesFromZero whether a pod set of which the replaced slice has no pods may get
+   *     another flavor (gate ElasticJobsViaWorkloadSlicesFlavorChangeFromZero)
    */
-  public record JobSlice(String job, String name, String replaces) {}
+  public record JobSlice(String job, String name, String replaces, boolean choosesFromZero) {
+
+    /** A slice whose pod sets keep the flavors of the one that it replaces. */
+    public JobSlice(String job, String name, String replaces) {
+      this(job, name, replaces, false);
+    }
+
+    /** What binds the replacement of a slice that holds this. */
+    public List<PodSetAssignment> binding(List<PodSetAssignment> held) {
+      return choosesFromZero ? held.stream().filter(podSet -> podSet.count() > 0).toList() : held;
+    }
+  }
 }

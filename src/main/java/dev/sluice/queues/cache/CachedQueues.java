@@ -46,7 +46,8 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
             .find(clusterQueue)
             .map(queue -> StartRules.of(queue.getMetadata().getAnnotations()))
             .orElse(StartRules.NONE),
-        Optional.empty());
+        Optional.empty(),
+        false);
   }
 
   private static Set<String> flavors(CachedWorkload.Admission admission) {

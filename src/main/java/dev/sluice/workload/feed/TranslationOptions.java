@@ -45,7 +45,7 @@ public record TranslationOptions(
    * the eviction, and not by the time of its creation.
    */
   public boolean queueByEviction() {
-    return waitForPodsReady.map(WaitForPodsReady::requeueByEviction).orElse(true);
+    return waitForPodsReady.map(wait -> wait.requeuing().byEviction()).orElse(true);
   }
 
   /** Whether admission waits until the pods of admitted Workloads are ready. */

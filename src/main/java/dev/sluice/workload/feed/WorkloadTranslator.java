@@ -603,7 +603,8 @@ public final class WorkloadTranslator {
         new JobSlice(
             workload.owner().map(CachedWorkload.Owner::uid).orElse(""),
             workload.id().name(),
-            workload.replacedSlice()));
+            workload.replacedSlice(),
+            options.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES_FLAVOR_CHANGE_FROM_ZERO)));
   }
 
   /** The assigned usage without the pods that are reclaimable. */

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.SortedSet;
 
 /**
- * The states of the queues of a Workload, and of the devices that it requests.
+ * The states of the queues of a Workload, of its pods, and of the devices that it requests.
  *
  * @param local the state of its LocalQueue
  * @param cluster the state of the ClusterQueue whose quota the Workload has reserved; without a
@@ -14,17 +14,19 @@ import java.util.SortedSet;
  *     are not known
  * @param startRules what that ClusterQueue says about starts
  * @param unresolvedDevices why quota can't count the devices of the Workload yet; empty if it can
+ * @param unscheduledPods whether a pod of the Workload exists that may run and has no node yet
  */
 public record QueueLookup(
     QueueState local,
     QueueState cluster,
     Optional<SortedSet<String>> checks,
     StartRules startRules,
-    Optional<String> unresolvedDevices) {
+    Optional<String> unresolvedDevices,
+    boolean unscheduledPods) {
 
   /** Queues that say nothing about starts. */
   public QueueLookup(QueueState local, QueueState cluster, Optional<SortedSet<String>> checks) {
-    this(local, cluster, checks, StartRules.NONE, Optional.empty());
+    this(local, cluster, checks, StartRules.NONE, Optional.empty(), false);
   }
 
   /** Queues whose checks are not known. */
@@ -34,6 +36,15 @@ public record QueueLookup(
 
   /** The same queues, for a Workload whose devices can't be counted for this reason. */
   public QueueLookup withUnresolvedDevices(Optional<String> reason) {
-    return reason.isEmpty() ? this : new QueueLookup(local, cluster, checks, startRules, reason);
+    return reason.isEmpty()
+        ? this
+        : new QueueLookup(local, cluster, checks, startRules, reason, unscheduledPods);
+  }
+
+  /** The same queues, for a Workload that has, or doesn't have, pods without a node. */
+  public QueueLookup withUnscheduledPods(boolean present) {
+    return present == unscheduledPods
+        ? this
+        : new QueueLookup(local, cluster, checks, startRules, unresolvedDevices, present);
   }
 }

@@ -1,6 +1,7 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.config.Configuration.WaitForPodsReady.Requeuing;
 import dev.sluice.api.queueing.PodsReadyTimeouts;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
@@ -80,7 +81,8 @@ final class ReservedWorkloadPolicy {
       return LifecyclePolicy.action(patch, "checks in step", List.of());
     }
     return mayEvict
-        ? PodsReadyPolicy.decide(workload, startRules(), now).or(this::timeLimit)
+        ? PodsReadyPolicy.decide(workload, startRules(), queueLookup.unscheduledPods(), now)
+            .or(this::timeLimit)
         : LifecycleAction.NOTHING;
   }
 
@@ -98,10 +100,7 @@ final class ReservedWorkloadPolicy {
                     timeout,
                     false,
                     Duration.ZERO,
-                    false,
-                    Optional.empty(),
-                    ofQueue.backoff(),
-                    ofQueue.backoff()))
+                    new Requeuing(false, Optional.empty(), ofQueue.backoff(), ofQueue.backoff())))
         .or(
             () ->
                 options
@@ -156,7 +155,7 @@ final class ReservedWorkloadPolicy {
     List<CheckState> checks = checks();
     if (workload.status().admission().isPresent()
         && CheckStates.allReady(checks)
-        && (!DelayedTopology.isPending(workload) || runsElsewhere())) {
+        && (!DelayedTopology.isPending(workload) || runsElsewhere(workload))) {
       return admit();
     }
     if (queueLookup.local().stopped()) {
@@ -194,7 +193,7 @@ final class ReservedWorkloadPolicy {
   }
 
   /** Whether a worker cluster has the pods, and therefore places them. */
-  private boolean runsElsewhere() {
+  private static boolean runsElsewhere(CachedWorkload workload) {
     return !workload.status().remotePlacement().cluster().isEmpty();
   }
 
@@ -251,19 +250,25 @@ final class ReservedWorkloadPolicy {
 
     private final CachedWorkload workload;
     private final WaitForPodsReady options;
+    private final boolean unscheduledPods;
     private final Instant now;
 
-    private PodsReadyPolicy(CachedWorkload workload, WaitForPodsReady options, Instant now) {
+    private PodsReadyPolicy(
+        CachedWorkload workload, WaitForPodsReady options, boolean unscheduledPods, Instant now) {
       this.workload = workload;
       this.options = options;
+      this.unscheduledPods = unscheduledPods;
       this.now = now;
     }
 
     /** The eviction if the timeout has passed; otherwise the time at which it passes. */
     static LifecycleAction decide(
-        CachedWorkload workload, Optional<WaitForPodsReady> options, Instant now) {
+        CachedWorkload workload,
+        Optional<WaitForPodsReady> options,
+        boolean unscheduledPods,
+        Instant now) {
       return options
-          .map(present -> new PodsReadyPolicy(workload, present, now).decide())
+          .map(present -> new PodsReadyPolicy(workload, present, unscheduledPods, now).decide())
           .orElse(LifecycleAction.NOTHING);
     }
 
@@ -280,12 +285,29 @@ final class ReservedWorkloadPolicy {
       Optional<Instant> since =
           (recovering ? ready : workload.status().condition("Admitted"))
               .map(Condition::lastTransitionTime);
-      if (patience.isZero() || since.isEmpty()) {
+      if (since.isEmpty()) {
         return LifecycleAction.NOTHING;
+      }
+      Optional<Instant> nodesBy =
+          options
+              .unscheduledTimeout()
+              .filter(any -> !recovering && !runsElsewhere(workload))
+              .map(since.get()::plus);
+      if (nodesBy.filter(by -> unscheduledPods && !now.isBefore(by)).isPresent()) {
+        return tooLate(
+            PodsReady.WAIT_FOR_SCHEDULING,
+            "Not all of its pods had a node within "
+                + options.unscheduledTimeout().orElseThrow().toSeconds()
+                + "s");
+      }
+      Optional<Instant> next = nodesBy.filter(now::isBefore);
+      if (patience.isZero()) {
+        return new LifecycleAction(Optional.empty(), next);
       }
       Instant end = since.get().plus(patience);
       if (now.isBefore(end)) {
-        return new LifecycleAction(Optional.empty(), Optional.of(end));
+        return new LifecycleAction(
+            Optional.empty(), next.filter(end::isAfter).or(() -> Optional.of(end)));
       }
       return tooLate(
           recovering ? PodsReady.WAIT_FOR_RECOVERY : PodsReady.WAIT_FOR_START,
@@ -294,7 +316,7 @@ final class ReservedWorkloadPolicy {
 
     private LifecycleAction tooLate(String cause, String message) {
       int before = workload.status().requeueState().map(RequeueState::count).orElse(0);
-      if (options.backoffLimitCount().filter(limit -> before + 1 > limit).isPresent()) {
+      if (options.requeuing().backoffLimitCount().filter(limit -> before + 1 > limit).isPresent()) {
         return LifecycleAction.of(
             new PatchStatus(
                 StatusPatch.of(workload, now)
@@ -323,8 +345,9 @@ final class ReservedWorkloadPolicy {
 
     /** The backoff: doubled with each earlier eviction, up to the longest backoff. */
     private Duration pause(int before) {
-      long seconds = options.backoffBase().toSeconds() << Math.min(before, LARGEST_EXPONENT);
-      return Duration.ofSeconds(Math.min(seconds, options.backoffMax().toSeconds()));
+      long seconds =
+          options.requeuing().backoffBase().toSeconds() << Math.min(before, LARGEST_EXPONENT);
+      return Duration.ofSeconds(Math.min(seconds, options.requeuing().backoffMax().toSeconds()));
     }
   }
 }

@@ -18,6 +18,9 @@ public final class PodsReady {
   /** Reason with status False: the pods were ready and are not any more. */
   public static final String WAIT_FOR_RECOVERY = "WaitForRecovery";
 
+  /** Cause of an eviction: pods of the Workload got no node in the time that they have for that. */
+  public static final String WAIT_FOR_SCHEDULING = "WorkloadWaitForScheduling";
+
   /** Reason with status True: the pods are ready for the first time since admission. */
   public static final String STARTED = "Started";
 

@@ -445,6 +445,8 @@ class ConfigurationLoaderTest {
             + " needs the feature gate WorkloadLevelWaitForPodsReady, which is off",
         "waitForPodsReady: {maxTimeoutOnWorkload: 0s} | waitForPodsReady.maxTimeoutOnWorkload |"
             + " must be more than 0s",
+        "waitForPodsReady: {unscheduledTimeout: 5m} | waitForPodsReady.unscheduledTimeout |"
+            + " needs the feature gate WaitForPodsReadyUnscheduledTimeout, which is off",
         "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
         "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of"
             + " version config.kueue.x-k8s.io/v1beta1",
@@ -688,10 +690,8 @@ class ConfigurationLoaderTest {
                 Duration.ofMinutes(30),
                 false,
                 Duration.ofMinutes(30),
-                true,
-                Optional.empty(),
-                Duration.ofSeconds(60),
-                Duration.ofSeconds(3600)));
+                new Configuration.WaitForPodsReady.Requeuing(
+                    true, Optional.empty(), Duration.ofSeconds(60), Duration.ofSeconds(3600))));
     assertThat(meant.waitForPodsReady()).isEmpty();
     assertThat(old.waitForPodsReady()).isEmpty();
   }
@@ -926,6 +926,23 @@ class ConfigurationLoaderTest {
           .isEqualTo(defaults.featureGates());
     }
     assertThat(FeatureGate.values()).hasSize(112);
+  }
+
+  @Test
+  void nodesOfPodsAreAwaitedWithTheirGateAndPodAccountingOnly() throws Exception {
+    String yaml = "waitForPodsReady: {unscheduledTimeout: 5m}\n";
+    String gate = "WaitForPodsReadyUnscheduledTimeout=true";
+
+    Configuration watched = ConfigurationLoader.parse(HEAD + yaml, gate, () -> "own");
+    assertThat(watched.waitForPodsReady().orElseThrow().unscheduledTimeout())
+        .contains(Duration.ofMinutes(5));
+    assertThat(load("namespace: a").waitForPodsReady().orElseThrow().unscheduledTimeout())
+        .isEmpty();
+    assertThat(problems(HEAD + yaml + "podAccounting: 'Off'", gate))
+        .singleElement()
+        .hasToString(
+            "waitForPodsReady.unscheduledTimeout: needs podAccounting, which is Off: nobody would"
+                + " know which pods have a node");
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -212,6 +213,33 @@ class JobSlicesTest {
         0);
     world.submit("c", "r", SchedulerFixture.shape(11).withSlice(slice("c", "a")), 0);
     assertThat(world.admitted()).isEmpty();
+  }
+
+  /** Changes 0.20, section 4: ElasticJobsViaWorkloadSlicesFlavorChangeFromZero. */
+  @Test
+  void podSetsThatHadNoPodsMayGetAnotherFlavorWithTheGate() {
+    world.queue("q", "", quota("f", 10), quota("g", 10));
+    world.submit("a", "q", workers("a", "", 0, false), 0);
+    assertThat(world.admitted()).containsExactly("a");
+    world.submit("other", "q", 9);
+    assertThat(world.admitted()).containsExactly("other");
+
+    world.submit("b", "q", workers("b", "a", 4, false), 0);
+    assertThat(world.admitted()).isEmpty();
+    world.finish("b");
+    world.submit("c", "q", workers("c", "a", 4, true), 0);
+    assertThat(world.admitted()).containsExactly("c");
+    assertThat(world.admission("c").podSets().getFirst().flavors()).containsEntry("cpu", "f");
+    assertThat(world.admission("c").podSets().getLast().flavors()).containsEntry("cpu", "g");
+  }
+
+  /** A leader that needs 1, and workers that need 1 each. */
+  private static RequestShape workers(
+      String name, String replaces, int count, boolean choosesFromZero) {
+    return new RequestShape(
+            List.of(
+                SchedulerFixture.pods("leader", 1, 0), SchedulerFixture.pods("workers", count, 0)))
+        .withSlice(Optional.of(new JobSlice("job", name, replaces, choosesFromZero)));
   }
 
   @Test

@@ -702,10 +702,8 @@ class WorkloadTranslatorTest {
                     Duration.ofMinutes(5),
                     true,
                     Duration.ZERO,
-                    true,
-                    Optional.empty(),
-                    Duration.ZERO,
-                    Duration.ZERO)),
+                    new WaitForPodsReady.Requeuing(
+                        true, Optional.empty(), Duration.ZERO, Duration.ZERO))),
             false);
     for (boolean attended : List.of(true, false)) {
       WorkloadTranslator translator =

@@ -29,10 +29,8 @@ class NotEvictablePolicyTest {
                   Duration.ofMinutes(5),
                   false,
                   Duration.ofMinutes(5),
-                  true,
-                  Optional.empty(),
-                  Duration.ofMinutes(1),
-                  Duration.ofHours(1))),
+                  new WaitForPodsReady.Requeuing(
+                      true, Optional.empty(), Duration.ofMinutes(1), Duration.ofHours(1)))),
           Optional.empty(),
           true,
           false);

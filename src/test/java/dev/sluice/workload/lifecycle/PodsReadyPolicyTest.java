@@ -26,6 +26,7 @@ class PodsReadyPolicyTest {
   private static final QueueLookup OPEN = new QueueLookup(QueueState.OPEN, QueueState.OPEN);
   private Duration timeout = Duration.ofSeconds(60);
   private Duration recovery = Duration.ofSeconds(20);
+  private Optional<Duration> unscheduled = Optional.empty();
   private Optional<Integer> limit = Optional.empty();
 
   private QueueLookup queues = OPEN;
@@ -55,6 +56,29 @@ class PodsReadyPolicyTest {
     assertThat(at(1, recovers).reconcileAt()).contains(SINCE.plusSeconds(70));
   }
 
+  /** Changes 0.20, section 4: WaitForPodsReadyUnscheduledTimeout, from admission, with back-off. */
+  @Test
+  void withoutNodesAreSentBackEarlier() {
+    unscheduled = Optional.of(Duration.ofSeconds(30));
+    queues = OPEN.withUnscheduledPods(true);
+
+    assertThat(at(1, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(30));
+    LifecycleAction late = at(30, notReady("WaitForStart").status("requeueState: {count: 1}"));
+    assertThat(condition(status(late), "Evicted")).isEqualTo("True PodsReadyTimeout");
+    assertThat(status(late).at("/schedulingStats/evictions/0/underlyingCause").asText())
+        .isEqualTo("WorkloadWaitForScheduling");
+    assertThat(status(late).at("/requeueState/count").asInt()).isEqualTo(2);
+
+    // of pods that were ready once, the time to recover counts; without unscheduled pods that to
+    // start
+    assertThat(at(1, notReady("WaitForRecovery")).reconcileAt()).contains(SINCE.plusSeconds(20));
+    queues = OPEN;
+    assertThat(at(30, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(60));
+    timeout = Duration.ZERO;
+    queues = OPEN.withUnscheduledPods(true);
+    assertThat(at(1, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(30));
+  }
+
   @Test
   void haveTheTimeOfTheirQueueInsteadAndTheSameBackoffEachTimeWithoutLimit() {
     limit = Optional.of(1);
@@ -65,7 +89,8 @@ class PodsReadyPolicyTest {
             Optional.empty(),
             StartRules.of(
                 Map.of(QueueAnnotations.START_TIMEOUT, "5m", QueueAnnotations.START_BACKOFF, "2m")),
-            Optional.empty());
+            Optional.empty(),
+            false);
 
     assertThat(at(299, notReady("WaitForStart")).reconcileAt()).contains(SINCE.plusSeconds(300));
     for (int before : new int[] {1, 2, 9}) {
@@ -89,10 +114,9 @@ class PodsReadyPolicyTest {
                     timeout,
                     false,
                     recovery,
-                    true,
-                    limit,
-                    Duration.ofSeconds(10),
-                    Duration.ofSeconds(35),
+                    unscheduled,
+                    new WaitForPodsReady.Requeuing(
+                        true, limit, Duration.ofSeconds(10), Duration.ofSeconds(35)),
                     workloadLevel)),
             Optional.of(Duration.ofMinutes(5)),
             true,
