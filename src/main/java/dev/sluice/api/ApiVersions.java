@@ -6,6 +6,12 @@ public final class ApiVersions {
   /** The API group of all kinds. */
   public static final String GROUP = "kueue.x-k8s.io";
 
+  /** The group of kinds that are of this program alone. */
+  public static final String SLUICE_GROUP = "sluice.dev";
+
+  /** The version of that group. */
+  public static final String SLUICE_VERSION = "v1alpha1";
+
   /** The version that is stored, and that the operator reads and writes. */
   public static final String V1BETA2 = "v1beta2";
 

@@ -61,8 +61,9 @@ final class DefinitionRemoval {
     this.progress = progress;
     steps.add(new Pods());
     for (String plural : Installer.PLURALS) {
-      steps.add(new Definition(plural));
+      steps.add(new Definition(plural, ApiVersions.GROUP));
     }
+    steps.add(new Definition(Installer.BUDGETS, ApiVersions.SLUICE_GROUP));
     steps.add(new Namespace(namespace));
   }
 
@@ -178,13 +179,15 @@ final class DefinitionRemoval {
   private final class Definition extends Step {
 
     private final String plural;
+    private final String group;
     private final String name;
     private final FinalizerSweep sweep = sweep();
     private String reason = "";
 
-    Definition(String plural) {
+    Definition(String plural, String group) {
       this.plural = plural;
-      this.name = plural + "." + ApiVersions.GROUP;
+      this.group = group;
+      this.name = plural + "." + group;
     }
 
     @Override
@@ -214,7 +217,7 @@ final class DefinitionRemoval {
       }
       sweep.run(
           new Collection(
-              ApiVersions.GROUP + "/" + stored,
+              group + "/" + stored,
               plural,
               JsonFields.text(definition, "spec", "names", "kind"),
               "",

@@ -56,6 +56,9 @@ public final class Installer {
           "workloadpriorityclasses",
           "workloads");
 
+  /** The plural of the kind that is of this program alone. */
+  static final String BUDGETS = "budgets";
+
   private static final PatchContext APPLY =
       new PatchContext.Builder()
           .withPatchType(PatchType.SERVER_SIDE_APPLY)
@@ -88,10 +91,12 @@ public final class Installer {
     permit();
     InstallManifests.policies(configuration.namespace()).forEach(this::apply);
     for (String plural : PLURALS) {
-      adopt(definition(plural));
+      adopt(definition(ApiVersions.GROUP, plural));
     }
+    adopt(definition(ApiVersions.SLUICE_GROUP, BUDGETS));
     List<String> awaited =
         new ArrayList<>(PLURALS.stream().map(plural -> plural + "." + ApiVersions.GROUP).toList());
+    awaited.add(BUDGETS + "." + ApiVersions.SLUICE_GROUP);
     if (configuration.kubeQueue().enabled()) {
       awaited.addAll(OptionalDefinitions.install(client));
     }
@@ -162,7 +167,7 @@ public final class Installer {
               .withName(plural + "." + ApiVersions.GROUP)
               .get();
       if (found != null && convertsAtAddress(found)) {
-        adopt(definition(plural));
+        adopt(definition(ApiVersions.GROUP, plural));
       }
     }
   }
@@ -248,8 +253,8 @@ public final class Installer {
     client.resource(object).patch(APPLY);
   }
 
-  private CustomResourceDefinition definition(String plural) throws IOException {
-    String file = "/dev/sluice/crds/" + ApiVersions.GROUP + "_" + plural + ".yaml";
+  private CustomResourceDefinition definition(String group, String plural) throws IOException {
+    String file = "/dev/sluice/crds/" + group + "_" + plural + ".yaml";
     try (InputStream text = Installer.class.getResourceAsStream(file)) {
       if (text == null) {
         throw new IOException(file + " is missing from the program");

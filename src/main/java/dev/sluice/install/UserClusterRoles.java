@@ -29,6 +29,7 @@ public final class UserClusterRoles {
   private static final List<Kind> OWN =
       List.of(
           new Kind("admissioncheck", GROUP, "admissionchecks", true),
+          new Kind("budget", "sluice.dev", "budgets", true),
           new Kind("clusterqueue", GROUP, "clusterqueues", true),
           new Kind("cohort", GROUP, "cohorts", true),
           new Kind("localqueue", GROUP, "localqueues", true),

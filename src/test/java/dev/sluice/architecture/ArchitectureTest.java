@@ -75,13 +75,15 @@ class ArchitectureTest {
               rows(
                   "core",
                   "model",
-                  "quota topology",
+                  "budget quota topology",
                   "queue",
                   "waiting",
                   "scheduling.flavor scheduling.preemption",
                   "scheduling",
                   "engine")),
-          Map.entry("api", rows("api", "", "config json v1beta2", "conversion placement queueing")),
+          Map.entry(
+              "api",
+              rows("api", "", "config json v1beta2", "conversion placement queueing sluice")),
           Map.entry(
               "kube",
               rows(

@@ -66,6 +66,16 @@ class EngineAgainstReferenceTest {
                 true));
   }
 
+  @Test
+  void budgetsHoldTheSame() {
+    play(
+        "budgets",
+        8_000,
+        (seed, length) ->
+            BudgetedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
   private static void play(
       String what, int steps, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();

@@ -175,6 +175,11 @@ final class ReferenceCycle {
       looked |= head.aside;
       return Optional.empty();
     }
+    if (world.budgets.refuses(head, queue.name())) {
+      head.aside = true;
+      looked = true;
+      return Optional.empty();
+    }
     parking.unpark(head, queue.name());
     if (atLimit(queue)) {
       return Optional.empty();
@@ -266,6 +271,12 @@ final class ReferenceCycle {
             .add(queue.name(), reservation(nominated, planned.tree()), isGuaranteed(nominated));
       }
       requeue(nominated);
+      return Optional.empty();
+    }
+    if (world.budgets.refuses(entry, queue.name(), result.usage())) {
+      entry.walked = 0;
+      entry.aside = true;
+      looked = true;
       return Optional.empty();
     }
     if (!nominated.victims().isEmpty() && entry.workload().gated()) {
@@ -404,6 +415,7 @@ final class ReferenceCycle {
             new PreemptionProtection(
                 workload.shape().preemption(),
                 new PreemptionHistory(Optional.empty(), workload.history().preemptedAt())));
+    world.budgets.starts(entry.id.uid(), workload.shape().run());
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 

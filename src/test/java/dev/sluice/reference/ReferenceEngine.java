@@ -207,6 +207,8 @@ final class ReferenceEngine {
           namespaceChanged(name);
         }
       }
+      case SchedulerEvent.BudgetChanged(var budget, var spent) -> world.budgets.declare(budget);
+      case SchedulerEvent.BudgetRemoved(var name) -> world.budgets.remove(name);
       case SchedulerEvent.TopologyChanged(var topology) -> {
         if (!topology.equals(world.nodes.topologies.put(topology.name(), topology))) {
           declarationsChanged();
@@ -268,11 +270,18 @@ final class ReferenceEngine {
                 .toList();
         Instant before = world.now;
         world.now = instant;
+        world.budgets.pass(instant);
         endProtections(before);
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
         world.endPauses();
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> deciding = enabled;
+    }
+    if (deciding) {
+      world.budgets.count();
+    }
+    if (world.budgets.released) {
+      world.bringBackThoseInOrder();
     }
     freed.stream().filter(this::isLimited).forEach(id -> returned.addAll(world.freed(id)));
     freed.clear();
@@ -386,6 +395,9 @@ final class ReferenceEngine {
     if (entry == null || !entry.assumed() || entry.version != decided) {
       return;
     }
+    if (deciding) {
+      world.budgets.forget(id.uid());
+    }
     hold(entry, null);
     enter(entry);
     entry.aside = true;
@@ -456,6 +468,11 @@ final class ReferenceEngine {
   List<Decided> cycle() {
     looked = false;
     world.cycleBegins();
+    if (world.budgets.released) {
+      world.budgets.released = false;
+      world.holdAgain();
+      world.bringBackThoseInOrder();
+    }
     if (!deciding) {
       return List.of();
     }

@@ -177,6 +177,9 @@ final class ReferenceQuestions {
                     .mode()
                 == Mode.FIT;
     RequestShape shape = entry.shape();
+    if (world.budgets.refuses(entry, queue.name())) {
+      return false;
+    }
     return fits.test(shape)
         || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }

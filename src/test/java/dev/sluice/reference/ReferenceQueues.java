@@ -47,7 +47,12 @@ final class ReferenceQueues {
   /** Who came back in line with a defect since the last cycle. */
   private final Set<ReferenceEntry> defective = new HashSet<>();
 
+  /** Who came back in line since the last cycle that held somebody again. */
+  private final Set<ReferenceEntry> broughtBack = new HashSet<>();
+
   final ReferenceNodes nodes;
+
+  final ReferenceBudgets budgets = new ReferenceBudgets(this);
 
   Instant now = Instant.EPOCH;
 
@@ -196,7 +201,25 @@ final class ReferenceQueues {
         || entry.pausesUntil != null
         || setAsideByLimit(entry)
         || !namespaceMatches(entry)
-        || setAsideByDefect(entry);
+        || setAsideByDefect(entry)
+        || setAsideByBudget(entry);
+  }
+
+  /** Those who came back since a budget had more left, which others may have spent since then. */
+  void holdAgain() {
+    for (ReferenceEntry entry : broughtBack) {
+      if (entry.waits() && queueOf(entry).isPresent() && setAsideByBudget(entry)) {
+        entry.aside = true;
+      }
+    }
+    broughtBack.clear();
+  }
+
+  private boolean setAsideByBudget(ReferenceEntry entry) {
+    return namespaceMatches(entry)
+        && entry.workload().defect().isEmpty()
+        && !atLocalLimit(entry)
+        && queueOf(entry).filter(queue -> budgets.refuses(entry, queue)).isPresent();
   }
 
   /** The ClusterQueues of all who hold quota, each as often as Workloads hold quota of it. */
@@ -267,6 +290,7 @@ final class ReferenceQueues {
     for (ReferenceEntry entry : workloads.values()) {
       if (entry.waits() && entry.aside && !mustStayAside(entry)) {
         entry.aside = false;
+        broughtBack.add(entry);
         if (entry.workload().defect().isPresent()) {
           defective.add(entry);
         }

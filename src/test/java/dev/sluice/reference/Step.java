@@ -155,6 +155,8 @@ sealed interface Step {
       case SchedulerEvent.ClusterQueueRemoved(var name) -> "queue " + name;
       case SchedulerEvent.CohortChanged(var cohort) -> "cohort " + cohort.name();
       case SchedulerEvent.CohortRemoved(var name) -> "cohort " + name;
+      case SchedulerEvent.BudgetChanged(var budget, var spent) -> "budget " + budget.name();
+      case SchedulerEvent.BudgetRemoved(var name) -> "budget " + name;
       case SchedulerEvent.LocalQueueChanged(var queue) -> "local " + queue.id();
       case SchedulerEvent.LocalQueueRemoved(var id) -> "local " + id;
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> "namespace " + name;

@@ -31,6 +31,7 @@ import dev.sluice.workload.writing.DecisionExecutor;
 import dev.sluice.workload.writing.FirstNomination;
 import dev.sluice.workload.writing.NewerVersionWaiter;
 import dev.sluice.workload.writing.PendingReasonReporter;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -57,6 +58,7 @@ public final class SchedulerModule implements OperatorModule {
   private final SchedulingEventRecorder events;
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
+  private final BudgetModule budgets;
   private final EngineWatchdog watchdog;
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
@@ -89,6 +91,7 @@ public final class SchedulerModule implements OperatorModule {
         metrics.pending(
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
+    budgets = new BudgetModule(context, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     translator =
         new WorkloadTranslator(
@@ -107,11 +110,13 @@ public final class SchedulerModule implements OperatorModule {
             new WorkloadRules(
                 new CachedStartRules(informers.caches()),
                 preemptionRules,
-                slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice())));
+                slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice()),
+                budgets::run));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);
     preemptionRules.onChange(feed::annotatedRulesChanged);
+    budgets.onPresence(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
@@ -216,7 +221,22 @@ public final class SchedulerModule implements OperatorModule {
 
   /** The engine's thread calls this method, and starts after the constructor has returned. */
   private void execute(Decision decision) {
-    executor.accept(decision);
+    if (!(decision instanceof Decision.Admit admit) || budgets.isEmpty()) {
+      executor.accept(decision);
+      return;
+    }
+    var unused =
+        budgets
+            .named(admit.id())
+            .thenAccept(
+                named -> {
+                  if (named) {
+                    executor.accept(admit);
+                  } else {
+                    engine.submit(
+                        new SchedulerEvent.AdmissionRefused(admit.id(), admit.version(), false));
+                  }
+                });
   }
 
   /** The engine's thread calls it, and starts after the constructor has returned. */
@@ -246,9 +266,10 @@ public final class SchedulerModule implements OperatorModule {
   }
 
   @Override
-  public void start(CacheSyncWaiter cacheSync) {
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
     journal.ifPresent(JournalWriter::start);
     engine.start();
+    budgets.start(cacheSync);
     running = true;
   }
 
@@ -272,6 +293,7 @@ public final class SchedulerModule implements OperatorModule {
   @Override
   public void stop() {
     running = false;
+    budgets.close();
     try {
       engine.close();
       journal.ifPresent(JournalWriter::close);

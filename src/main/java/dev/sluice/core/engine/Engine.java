@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CycleStatistics;
@@ -55,6 +56,7 @@ public final class Engine {
   private final SchedulingPolicy policy;
   private final EligibilityCheck eligibilityCheck;
   private final OutcomeApplier outcomeApplier;
+  private final BudgetKeeper budgets;
   private final TopologyCache topologyCache;
   private final SecondPassQueue secondPasses;
   private final boolean skipsPlainly;
@@ -88,6 +90,7 @@ public final class Engine {
     this.options = options;
     this.skipsPlainly = skipsPlainly;
     this.specRegistry = new SpecRegistry(options.topology());
+    this.budgets = new BudgetKeeper(specRegistry);
     this.topologyCache = specRegistry.topologies;
     this.eligibilityCheck = new EligibilityCheck(specRegistry);
     this.policy =
@@ -109,7 +112,7 @@ public final class Engine {
             dirtySet,
             policy.preemption()::forget);
     JobSlices slices = new JobSlices();
-    this.quotaAccounting = new QuotaAccounting(specRegistry, waiting, dirtySet, slices);
+    this.quotaAccounting = new QuotaAccounting(specRegistry, waiting, dirtySet, slices, budgets);
     this.secondPasses = new SecondPassQueue(specRegistry, quotaAccounting, slices, decisions);
     this.workloads =
         new WorkloadTable(
@@ -153,6 +156,7 @@ public final class Engine {
     now = state.now();
     deciding = state.deciding();
     cycle = state.waiting().cycle();
+    budgets.restore(state);
     specRegistry.restore(state);
     workloads.restore(state.workloads(), now);
     specRegistry.restoreTrees(state);
@@ -176,7 +180,7 @@ public final class Engine {
         specRegistry.export(dirtySet.everything),
         specRegistry.clusterQueues.values().stream().map(ClusterQueueState::export).toList(),
         specRegistry.localQueues.values().stream().map(LocalQueueState::export).toList(),
-        workloads.export(),
+        workloads.export(budgets),
         waiting.export(new Names(), dirtySet.everything));
   }
 
@@ -207,7 +211,8 @@ public final class Engine {
 
     @Override
     public boolean isIneligible(QueueHead head) {
-      return eligibilityCheck.of(head.item(), head.queue()).isPresent()
+      return !budgets.isEmpty()
+          || eligibilityCheck.of(head.item(), head.queue()).isPresent()
           || !FixedFlavor.isEligible(
               specRegistry.flavors, head.item().equivalenceClass().demand(head.queue()));
     }
@@ -216,6 +221,7 @@ public final class Engine {
     public boolean maySkip(QuotaNode root) {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
+          && budgets.isEmpty()
           && !specRegistry.topologyTrees.contains(root);
     }
 
@@ -252,10 +258,13 @@ public final class Engine {
         workloads.timePassed(instant);
         waiting.timePassed(instant);
         usageLedger.timePassed(instant);
+        budgets.timePassed(instant);
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> {
         deciding = enabled;
         usageLedger.deciding(enabled);
+        budgets.counting(enabled);
+        compareBudgets();
       }
       case SchedulerEvent.FlavorChanged(var flavor) -> {
         dirtySet.everything |= !flavor.equals(specRegistry.flavors.put(flavor.name(), flavor));
@@ -275,10 +284,20 @@ public final class Engine {
           usageChanged(topologyCache.setUsage(node, used));
       case SchedulerEvent.ClusterQueueChanged(var queue) -> setClusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
-      case SchedulerEvent.CohortChanged(var cohort) ->
-          dirtySet.everything |= specRegistry.declare(cohort);
-      case SchedulerEvent.CohortRemoved(var name) ->
-          dirtySet.everything |= specRegistry.removeCohort(name);
+      case SchedulerEvent.CohortChanged(var cohort) -> {
+        dirtySet.everything |= specRegistry.declare(cohort);
+        compareBudgets();
+      }
+      case SchedulerEvent.CohortRemoved(var name) -> {
+        dirtySet.everything |= specRegistry.removeCohort(name);
+        compareBudgets();
+      }
+      case SchedulerEvent.BudgetChanged(var budget, var spent) -> {
+        if (budgets.declare(budget, spent)) {
+          compareBudgets();
+        }
+      }
+      case SchedulerEvent.BudgetRemoved(var name) -> budgets.remove(name);
       case SchedulerEvent.LocalQueueChanged(var queue) ->
           setLocalQueue(specRegistry.localQueue(queue.id()), queue);
       case SchedulerEvent.LocalQueueRemoved(var id) -> {
@@ -339,6 +358,7 @@ public final class Engine {
    * namespace that block their queue.
    */
   private void namespaceChanged(String name) {
+    compareBudgets();
     reconsiderIneligible();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueCache cache = queue.cache;
@@ -366,6 +386,14 @@ public final class Engine {
       }
     }
     usageLedger.specChanged(specRegistry.clusterQueue(spec.name()));
+    compareBudgets();
+  }
+
+  /** Compares what budgets count with who holds quota, after scopes may have changed. */
+  private void compareBudgets() {
+    if (budgets.isCounting()) {
+      workloads.compare(budgets);
+    }
   }
 
   private void removeClusterQueue(String name) {
@@ -383,6 +411,7 @@ public final class Engine {
     }
     usageLedger.specChanged(queue);
     dirtySet.everything = true;
+    compareBudgets();
   }
 
   private void setLocalQueue(LocalQueueState localQueue, @Nullable LocalQueueSpec spec) {
@@ -440,6 +469,12 @@ public final class Engine {
     if (ineligibility.isPresent() && !eligibilityCheck.blocksQueue(item, queue)) {
       queue.pending().hold(item, ineligibility.get());
       unreportedExplanations.add(workloads.entryOf(item));
+      return;
+    }
+    Optional<Explanation> overBudget = budgets.beforeFlavors(item, queue);
+    if (ineligibility.isEmpty() && overBudget.isPresent()) {
+      queue.pending().hold(item, overBudget.get());
+      unreportedExplanations.add(workloads.entryOf(item));
     } else {
       queue.pending().release(item);
     }
@@ -476,6 +511,10 @@ public final class Engine {
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
     }
+    if (budgets.isReleased()) {
+      budgets.lookedAgain();
+      reconsiderIneligible();
+    }
     if (!deciding) {
       return CycleHeads.none();
     }
@@ -490,6 +529,7 @@ public final class Engine {
         specRegistry.flavors,
         topologyCache,
         eligibilityCheck::of,
+        budgets,
         PreemptionTime.of(now, waiting::preemptionWaits),
         cycle);
   }
@@ -499,6 +539,7 @@ public final class Engine {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     evaluated.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
     waiting.endCycle(evaluated);
+    budgets.endCycle();
     for (CycleOutcome outcome : outcomes) {
       if (outcomeApplier.apply(outcome, cycle, now)) {
         changedTrees.add(outcome.queue().node().root());
@@ -566,6 +607,7 @@ public final class Engine {
   boolean idle() {
     return !dirtySet.everything
         && specRegistry.freed.isEmpty()
+        && !budgets.isReleased()
         && !secondPasses.isDue(now)
         && waiting.isIdle();
   }
@@ -583,6 +625,11 @@ public final class Engine {
   /** The share of a node; empty without fair sharing. */
   Optional<DominantResourceShare> share(QuotaNode node) {
     return policy.share(node);
+  }
+
+  /** The budgets and what was spent of each, by name. */
+  public List<BudgetAccount.OfBudget> budgets() {
+    return budgets.export();
   }
 
   SpecRegistry registry() {

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.CohortSpec;
@@ -171,6 +172,8 @@ public record EngineState(
    * @param secondPasses the Workloads with quota that lack places, in the order of their search
    * @param unreported UIDs of Workloads whose explanation may have changed since it was reported,
    *     in the order of these changes
+   * @param budgets the budgets and what was spent of each
+   * @param budgetsReleased whether Workloads that budgets held may fit
    */
   public record WorkloadsExport(
       List<WorkloadExport> workloads,
@@ -178,7 +181,9 @@ public record EngineState(
       List<SliceExport> slices,
       List<SliceExport> replacements,
       List<SecondPassExport> secondPasses,
-      List<String> unreported) {
+      List<String> unreported,
+      List<BudgetAccount.OfBudget> budgets,
+      boolean budgetsReleased) {
 
     public WorkloadsExport {
       workloads = List.copyOf(workloads);
@@ -187,6 +192,7 @@ public record EngineState(
       replacements = List.copyOf(replacements);
       secondPasses = List.copyOf(secondPasses);
       unreported = List.copyOf(unreported);
+      budgets = List.copyOf(budgets);
     }
   }
 

@@ -78,6 +78,8 @@ final class OutcomeApplier {
         yield true;
       }
       case CycleOutcome.Ineligible ineligible -> ineligible(ineligible);
+      case CycleOutcome.OverBudget overBudget ->
+          await(overBudget, new Waiting.Ineligible(overBudget.explanation()));
       case CycleOutcome.NoFit noFit -> noFit(noFit, cycle);
       case CycleOutcome.WaitingForPodsReady outcome ->
           await(outcome, new Waiting.ForPodsReady(outcome.explanation()));
@@ -105,6 +107,7 @@ final class OutcomeApplier {
       case CycleOutcome.Admitted admitted -> false;
       case CycleOutcome.NoFit noFit -> false;
       case CycleOutcome.Ineligible ineligible -> false;
+      case CycleOutcome.OverBudget overBudget -> false;
       case CycleOutcome.PreemptionGated preemptionGated -> false;
     };
   }

@@ -19,13 +19,19 @@ final class QuotaAccounting {
   private final WaitingWorkloads waiting;
   private final DirtySet dirtySet;
   private final JobSlices slices;
+  final BudgetKeeper budgets;
 
   QuotaAccounting(
-      SpecRegistry specRegistry, WaitingWorkloads waiting, DirtySet dirtySet, JobSlices slices) {
+      SpecRegistry specRegistry,
+      WaitingWorkloads waiting,
+      DirtySet dirtySet,
+      JobSlices slices,
+      BudgetKeeper budgets) {
     this.specRegistry = specRegistry;
     this.waiting = waiting;
     this.dirtySet = dirtySet;
     this.slices = slices;
+    this.budgets = budgets;
   }
 
   /**
@@ -76,6 +82,7 @@ final class QuotaAccounting {
 
   private void change(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
+    budgets.changed(entry, reservation);
     preemptionChanges(entry, reservation);
     waiting.setAwaitsPods(entry.id, reservation != null && reservation.awaitsPods());
     if (reservation != null && reservation.awaitsPods()) {

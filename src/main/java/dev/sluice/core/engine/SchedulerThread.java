@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
@@ -283,6 +284,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   /** The engine's whole state as a value, between cycles (docs/engine-state.md#costs). */
   public CompletableFuture<EngineState> state() {
     return submitQuery(Engine::export);
+  }
+
+  /** The budgets and what was spent of each, between cycles. */
+  public CompletableFuture<List<BudgetAccount.OfBudget>> budgets() {
+    return submitQuery(Engine::budgets);
   }
 
   @Override

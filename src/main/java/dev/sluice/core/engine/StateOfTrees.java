@@ -191,7 +191,9 @@ final class StateOfTrees {
         keep(all.slices(), uids, SliceExport::uid),
         keep(all.replacements(), uids, SliceExport::uid),
         keep(all.secondPasses(), uids, EngineState.SecondPassExport::uid),
-        keep(all.unreported(), uids, uid -> uid));
+        keep(all.unreported(), uids, uid -> uid),
+        all.budgets(),
+        all.budgetsReleased());
   }
 
   private WaitingExport waiting() {

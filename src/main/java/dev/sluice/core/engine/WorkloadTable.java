@@ -38,6 +38,7 @@ final class WorkloadTable {
   private final UsageLedger usageLedger;
   private final JobSlices slices;
   private final SecondPassQueue secondPasses;
+  private final BudgetKeeper budgets;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private final List<WorkloadEntry> evicted = new ArrayList<>();
@@ -64,10 +65,11 @@ final class WorkloadTable {
     this.usageLedger = usageLedger;
     this.slices = slices;
     this.secondPasses = secondPasses;
+    this.budgets = quotaAccounting.budgets;
   }
 
   /** The Workloads as a value. */
-  EngineState.WorkloadsExport export() {
+  EngineState.WorkloadsExport export(BudgetKeeper keeper) {
     return new EngineState.WorkloadsExport(
         entries.values().stream()
             .filter(entry -> !entry.isKnownByItem())
@@ -78,7 +80,9 @@ final class WorkloadTable {
         slices.export(),
         slices.exportReplacements(),
         secondPasses.export(),
-        unreportedExplanations.export());
+        unreportedExplanations.export(),
+        keeper.export(),
+        keeper.isReleased());
   }
 
   /** Takes over the Workloads and their reservations, except for those in queues. */
@@ -130,6 +134,11 @@ final class WorkloadTable {
       throw new IllegalStateException("the state names a Workload " + uid + " that it lacks");
     }
     return entry;
+  }
+
+  /** Compares what budgets count with who holds quota. */
+  void compare(BudgetKeeper keeper) {
+    keeper.compare(entries.values());
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -209,6 +218,7 @@ final class WorkloadTable {
         entry,
         Reservation.of(workload, evicting, specRegistry.pairs, specRegistry.topologies),
         false);
+    budgets.written(entry.id.uid());
     secondPasses.set(entry, workload, now);
     usageLedger.confirmed(entry, workload.admitted());
     requeueReplacement(entry);
@@ -279,6 +289,7 @@ final class WorkloadTable {
     entry.retained = toPendingWorkload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
     quotaAccounting.set(entry, reservation, true);
+    budgets.starts(entry.id.uid(), item.equivalenceClass().shape().run());
     usageLedger.quotaReserved(entry, Objects.requireNonNull(entry.reservation));
   }
 
@@ -290,6 +301,7 @@ final class WorkloadTable {
     entry.version = version;
     entry.stage = Stage.RESERVING;
     entry.retained = null;
+    budgets.written(entry.id.uid());
     Reservation reservation = entry.reservation;
     if (reservation != null) {
       quotaAccounting.set(
@@ -308,6 +320,7 @@ final class WorkloadTable {
         || entry.version != decided) {
       return;
     }
+    budgets.refused(entry.id.uid());
     quotaAccounting.set(entry, null, false);
     usageLedger.quotaReleased(entry);
     entry.evictionDecided = WorkloadEntry.NO_VERSION;

@@ -15,6 +15,12 @@ import java.util.regex.Pattern;
 public record Explanation(
     PendingReason reason, List<FlavorAttempt> attempts, String detail, boolean gated) {
 
+  /** What the text begins with when a budget holds the Workload. */
+  public static final String BUDGET_EXHAUSTED = "BudgetExhausted: ";
+
+  /** A number, which may have a fraction. */
+  private static final Pattern NUMBER = Pattern.compile("\\b\\d{1,40}(\\.\\d{1,9})?\\b");
+
   /** A time as {@link java.time.Instant} writes it. */
   private static final Pattern TIME =
       Pattern.compile("\\d{4}-\\d\\d-\\d\\dT[\\d:]{5,8}(\\.\\d{1,9})?Z");
@@ -30,8 +36,8 @@ public record Explanation(
 
   /**
    * Whether the other explanation has the same content for a reader: same reason, same rejections
-   * of the same flavors. The quota that is free at the moment and the time at which a rule ends are
-   * not compared, because they change all the time.
+   * of the same flavors. The quota that is free at the moment, the time at which a rule ends and
+   * what is left of a budget are not compared, because they change all the time.
    */
   public boolean hasSameContentAs(Explanation other) {
     if (reason != other.reason
@@ -49,8 +55,12 @@ public record Explanation(
   }
 
   private boolean hasSameDetailAs(Explanation other) {
-    return detail.equals(other.detail)
-        || TIME.matcher(detail).replaceAll("").equals(TIME.matcher(other.detail).replaceAll(""));
+    return detail.equals(other.detail) || comparable().equals(other.comparable());
+  }
+
+  private String comparable() {
+    String timeless = TIME.matcher(detail).replaceAll("");
+    return detail.startsWith(BUDGET_EXHAUSTED) ? NUMBER.matcher(timeless).replaceAll("") : timeless;
   }
 
   /**

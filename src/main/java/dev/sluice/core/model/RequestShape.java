@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,16 +17,28 @@ import java.util.Optional;
  * @param preemption the rules of preemption of the Workload's priority class
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  * @param replaced the slice that it replaces, while that holds quota; known to the engine only
+ * @param run how long the Workload runs at the most; empty if nobody says so, or no budget asks
  */
 public record RequestShape(
     List<PodSetRequest> podSets,
     boolean guaranteed,
     PreemptionRules preemption,
     Optional<JobSlice> slice,
-    Optional<ReplacedSlice> replaced) {
+    Optional<ReplacedSlice> replaced,
+    Optional<Duration> run) {
 
   public RequestShape {
     podSets = List.copyOf(podSets);
+  }
+
+  /** The request of a Workload of which no budget asks how long it runs. */
+  public RequestShape(
+      List<PodSetRequest> podSets,
+      boolean guaranteed,
+      PreemptionRules preemption,
+      Optional<JobSlice> slice,
+      Optional<ReplacedSlice> replaced) {
+    this(podSets, guaranteed, preemption, slice, replaced, Optional.empty());
   }
 
   /** The request of a Workload that is no slice. */
@@ -42,25 +55,32 @@ public record RequestShape(
   public RequestShape withSlice(Optional<JobSlice> of) {
     return of.isEmpty()
         ? this
-        : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty());
+        : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty(), run);
   }
 
   /** The same request in place of a slice, or of none. */
   public RequestShape replacing(Optional<ReplacedSlice> other) {
     return replaced.equals(other)
         ? this
-        : new RequestShape(podSets, guaranteed, preemption, slice, other);
+        : new RequestShape(podSets, guaranteed, preemption, slice, other, run);
   }
 
   /** The same slice with other requests. */
   public RequestShape withPodSets(List<PodSetRequest> others) {
-    return new RequestShape(others, guaranteed, preemption, slice, replaced);
+    return new RequestShape(others, guaranteed, preemption, slice, replaced, run);
   }
 
   /** The same request of a Workload whose priority class has these rules of preemption. */
   public RequestShape withPreemption(PreemptionRules rules) {
     return rules.equals(preemption)
         ? this
-        : new RequestShape(podSets, guaranteed, rules, slice, replaced);
+        : new RequestShape(podSets, guaranteed, rules, slice, replaced, run);
+  }
+
+  /** The same request of a Workload that runs so long at the most. */
+  public RequestShape running(Optional<Duration> length) {
+    return length.equals(run)
+        ? this
+        : new RequestShape(podSets, guaranteed, preemption, slice, replaced, length);
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.core.model;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -60,6 +61,17 @@ public sealed interface SchedulerEvent {
 
   /** A namespace was deleted. */
   record NamespaceRemoved(String name) implements SchedulerEvent {}
+
+  /**
+   * A Budget was created or changed.
+   *
+   * @param spent what was spent, as another process wrote it down last; empty if this engine knows
+   */
+  record BudgetChanged(BudgetSpec budget, Optional<BudgetAccount> spent)
+      implements SchedulerEvent {}
+
+  /** A Budget was deleted. */
+  record BudgetRemoved(String name) implements SchedulerEvent {}
 
   /** A Topology was created or changed. */
   record TopologyChanged(TopologySpec topology) implements SchedulerEvent {}

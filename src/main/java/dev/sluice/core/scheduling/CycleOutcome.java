@@ -101,6 +101,10 @@ public sealed interface CycleOutcome {
   record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
       implements CycleOutcome {}
 
+  /** The head would spend more than a budget has left; it is held and reserves no quota. */
+  record OverBudget(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+      implements CycleOutcome {}
+
   /**
    * The head fits, but no Workload may be admitted before all pods of admitted Workloads are ready;
    * no cycle runs until then.

@@ -42,6 +42,7 @@ public final class SchedulingCycle {
   private final Nominator nominator;
   private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
       eligibilityCheck;
+  private final BudgetCheck budgets;
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private final boolean recomputesPlaces;
@@ -59,6 +60,7 @@ public final class SchedulingCycle {
    * @param flavors the existing flavors, by name
    * @param topologies the topologies of flavors, and what is free in them
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
+   * @param budgets what budgets say about heads
    * @param time the time of the cycle, for rules of preemption
    * @param number the number of the cycle
    */
@@ -67,6 +69,7 @@ public final class SchedulingCycle {
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
+      BudgetCheck budgets,
       PreemptionTime time,
       long number) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
@@ -74,6 +77,7 @@ public final class SchedulingCycle {
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;
+    this.budgets = budgets;
     this.number = number;
   }
 
@@ -106,6 +110,10 @@ public final class SchedulingCycle {
     Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
     if (ineligibility.isPresent()) {
       return new CycleOutcome.Ineligible(head, queue, ineligibility.get());
+    }
+    Optional<Explanation> overBudget = budgets.beforeFlavors(head, queue);
+    if (overBudget.isPresent()) {
+      return new CycleOutcome.OverBudget(head, queue, overBudget.get());
     }
     return queue.waitsForPods() || queue.node().atWorkloadLimit() != null
         ? queueBlocked(head, queue)
@@ -193,6 +201,11 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome admitOrReserveAsNominated(NominatedWorkload entry) {
+    Optional<Explanation> overBudget =
+        budgets.of(entry.item(), entry.queue(), entry.assignment().usage());
+    if (overBudget.isPresent()) {
+      return new CycleOutcome.OverBudget(entry.item(), entry.queue(), overBudget.get());
+    }
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);
     }
@@ -222,6 +235,7 @@ public final class SchedulingCycle {
       }
     }
     node.countWorkloads(1);
+    budgets.admitted(entry.item(), entry.queue(), usage);
     TopologyUsage places = entry.assignment().places().usage();
     if (places != null) {
       places.add();

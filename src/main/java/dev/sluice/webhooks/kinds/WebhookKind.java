@@ -55,6 +55,15 @@ public record WebhookKind(
             List.of(),
             "workloadpriorityclasses"));
     kinds.add(own("AdmissionCheck", "admissionchecks", List.of(), "admissionchecks"));
+    kinds.add(
+        new WebhookKind(
+            new JobKind(
+                ApiVersions.SLUICE_GROUP, ApiVersions.SLUICE_VERSION, "Budget", "budgets", ""),
+            List.of(),
+            List.of("budgets"),
+            Set.of(),
+            new WebhookRules.Review.Unreviewed(),
+            Optional.empty()));
     jobs.forEach(job -> kinds.add(of(job, jobs)));
     return List.copyOf(kinds);
   }

@@ -7,6 +7,7 @@ import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.sluice.BudgetReader;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -86,11 +87,25 @@ public final class Webhooks {
         "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-admissioncheck", Webhooks::validateAdmissionCheck);
+    functions.put("/validate-sluice-dev-v1alpha1-budget", Webhooks::validateBudget);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-workload",
         new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate));
+  }
+
+  /** Validates the spec of a Budget. */
+  private static AdmissionResult validateBudget(AdmissionRequest request) {
+    FieldErrors errors = new FieldErrors();
+    if (!request.isFinalizing()) {
+      String name = JsonFields.text(request.object(), "metadata", "name");
+      BudgetReader.read(name, JsonFields.at(request.object(), "spec"))
+          .faults()
+          .forEach(
+              fault -> errors.invalid(new FieldPath(fault.path()), fault.value(), fault.rule()));
+    }
+    return AdmissionResult.of(errors.errors(), List.of());
   }
 
   /** Validates the annotations of a WorkloadPriorityClass. */

@@ -3,6 +3,7 @@ package dev.sluice.workload.feed;
 import dev.sluice.api.queueing.StartRules;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.workload.record.CachedWorkload;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -14,11 +15,21 @@ import java.util.function.Function;
  *     all has such a rule, so that nobody has to know what happened to the Workload
  * @param replaced the Workload that a slice of an elastic job names as the one that it replaces;
  *     empty if there is none
+ * @param run how long it runs at the most; empty if nothing says so, or no budget asks
  */
 public record WorkloadRules(
     Function<CachedWorkload, StartRules> starts,
     Function<CachedWorkload, Optional<PreemptionRules>> preemption,
-    Function<CachedWorkload, Optional<CachedWorkload>> replaced) {
+    Function<CachedWorkload, Optional<CachedWorkload>> replaced,
+    Function<CachedWorkload, Optional<Duration>> run) {
+
+  /** Rules of a Workload that no budget asks about. */
+  public WorkloadRules(
+      Function<CachedWorkload, StartRules> starts,
+      Function<CachedWorkload, Optional<PreemptionRules>> preemption,
+      Function<CachedWorkload, Optional<CachedWorkload>> replaced) {
+    this(starts, preemption, replaced, workload -> Optional.empty());
+  }
 
   /** Nobody says anything. */
   public static final WorkloadRules NONE =

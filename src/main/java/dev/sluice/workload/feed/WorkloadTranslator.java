@@ -251,7 +251,7 @@ public final class WorkloadTranslator {
         workload.id(),
         workload.version(),
         workload.spec().queueName(),
-        resolvedShape.shape().withSlice(slice(workload)),
+        running(resolvedShape.shape().withSlice(slice(workload)), workload),
         priority(workload),
         workload.createdAt(),
         queuedAt(workload),
@@ -262,6 +262,11 @@ public final class WorkloadTranslator {
         options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
         attended.test(workload),
         waited(workload));
+  }
+
+  private RequestShape running(RequestShape shape, CachedWorkload workload) {
+    Optional<Duration> run = rules.run().apply(workload);
+    return run.isEmpty() ? shape : shapes.of(shape.running(run));
   }
 
   private PreemptionRules ofClass(CachedWorkload workload) {

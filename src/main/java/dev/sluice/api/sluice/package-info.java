@@ -1,0 +1,5 @@
+/** The kinds of the group {@code sluice.dev}, as people write and read them. */
+@NullMarked
+package dev.sluice.api.sluice;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,101 @@
+package dev.sluice.app.module;
+
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.events.RecordedEventNotifier;
+import dev.sluice.queues.BudgetAccounts;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.StatusPatch;
+import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Budgets, as far as the cluster has that kind (docs/budgets.md). */
+final class BudgetModule implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(BudgetModule.class);
+
+  private static final String API =
+      "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION;
+
+  private static final int WRITES_AT_A_TIME = 4;
+
+  private final OperatorContext context;
+  private final WorkloadModule workloads;
+  private final BudgetAccounts accounts;
+
+  /** Connected to this engine; nothing is read yet. */
+  BudgetModule(OperatorContext context, SchedulerThread schedulerThread, WorkloadModule workloads) {
+    this.context = context;
+    this.workloads = workloads;
+    accounts =
+        new BudgetAccounts(
+            new BudgetAccounts.Connections(
+                context.reflectors(),
+                schedulerThread,
+                schedulerThread::budgets,
+                context.requests(WRITES_AT_A_TIME),
+                new RecordedEventNotifier(context.events()),
+                context.leadership(),
+                this::drain),
+            context.clock(),
+            context.process().identity());
+  }
+
+  boolean isEmpty() {
+    return accounts.isEmpty();
+  }
+
+  void onPresence(Runnable listener) {
+    accounts.onPresence(listener);
+  }
+
+  CompletableFuture<Boolean> named(WorkloadId id) {
+    return accounts.named(id);
+  }
+
+  /** How long a Workload runs at the most, if a budget may ask. */
+  Optional<Duration> run(CachedWorkload workload) {
+    if (accounts.isEmpty()) {
+      return Optional.empty();
+    }
+    int limit = workload.spec().maximumExecutionTimeSeconds();
+    return RunTimeAnnotations.expected(workload.annotations())
+        .or(() -> limit > 0 ? Optional.of(Duration.ofSeconds(limit)) : Optional.empty());
+  }
+
+  void start(CacheSyncWaiter cacheSync) throws IOException {
+    if (context.client().raw(API, "GET", null) == null) {
+      LOG.warn("budgets=uncounted reason=\"{} is not served\"", API);
+    } else {
+      cacheSync.await("budgets", accounts.start());
+    }
+  }
+
+  private void drain(String uid, String why) {
+    for (CachedWorkload workload : workloads.cache().all()) {
+      if (workload.id().uid().equals(uid) && workload.quotaReserved() && !workload.evicted()) {
+        Instant now = context.clock().instant();
+        StatusPatch patch = StatusPatch.of(workload, now);
+        Evictions.evict(patch, workload, now, "BudgetExhausted", "", why);
+        var unused =
+            workloads
+                .writer()
+                .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION);
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    accounts.close();
+  }
+}

@@ -1,0 +1,398 @@
+package dev.sluice.queues;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.sluice.BudgetReader;
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
+import dev.sluice.queues.status.BudgetStatus;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the engine of Budgets, and keeps what was spent in their statuses: before any admission is
+ * written, and from time to time (docs/budgets.md#where-it-is-kept). Does nothing while there is no
+ * Budget.
+ */
+public final class BudgetAccounts implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(BudgetAccounts.class);
+
+  private static final String PATH =
+      "apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION + "/budgets";
+
+  private static final Duration TICK = Duration.ofMillis(500);
+  private static final Duration FIGURES = Duration.ofSeconds(20);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int ATTEMPTS = 5;
+
+  /**
+   * What this reads and writes with.
+   *
+   * @param reflectors watch the Budgets
+   * @param eventSink is told of Budgets
+   * @param budgets asks the engine for what was spent
+   * @param apiClient writes the statuses
+   * @param notifier leaves events beside a Budget
+   * @param leadership only the leader writes
+   * @param drain stops a Workload, given its UID and why, because a budget is spent
+   */
+  public record Connections(
+      Reflectors reflectors,
+      SchedulerEventSink eventSink,
+      Supplier<CompletableFuture<List<BudgetAccount.OfBudget>>> budgets,
+      ApiClient apiClient,
+      EventNotifier notifier,
+      Leadership leadership,
+      BiConsumer<String, String> drain) {}
+
+  /** A Budget as it was seen last. */
+  private record SeenBudget(
+      String name, String uid, String version, JsonNode spec, JsonNode status) {
+
+    static SeenBudget of(JsonNode object) {
+      JsonNode metadata = object.path("metadata");
+      return new SeenBudget(
+          metadata.path("name").asText(),
+          metadata.path("uid").asText(),
+          metadata.path("resourceVersion").asText(),
+          object.path("spec"),
+          object.path("status"));
+    }
+
+    HasMetadata reference() {
+      GenericKubernetesResource object = new GenericKubernetesResource();
+      object.setApiVersion(ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION);
+      object.setKind("Budget");
+      object.setMetadata(
+          new ObjectMetaBuilder().withName(name).withUid(uid).withResourceVersion(version).build());
+      return object;
+    }
+  }
+
+  /** An admission that waits until it is named. */
+  private record Wait(WorkloadId id, CompletableFuture<Boolean> named) {}
+
+  /** What was written of a budget last. */
+  private record LastWrite(BudgetAccount.OfBudget budget, Instant at) {}
+
+  private final Connections connections;
+  private final InstantSource clock;
+  private final String self;
+  private final Store<SeenBudget> store = new Store<>(SeenBudget::of);
+  private final Reflector<Store.Item<SeenBudget>> reflector;
+  private final LinkedBlockingQueue<Wait> waits = new LinkedBlockingQueue<>();
+  private final Map<String, LastWrite> written = new ConcurrentHashMap<>();
+
+  /** The versions that the engine knows the accounts of, or newer ones by this process. */
+  private final Map<String, String> versions = new ConcurrentHashMap<>();
+
+  private final Map<String, Boolean> told = new ConcurrentHashMap<>();
+  private final Thread thread = Thread.ofVirtual().name("budgets").unstarted(this::run);
+  private volatile Runnable presence = () -> {};
+  private volatile boolean closed;
+
+  /**
+   * Creates the accounts of an operator; nothing is read yet.
+   *
+   * @param identity names this process among its replicas
+   */
+  public BudgetAccounts(Connections connections, InstantSource clock, String identity) {
+    this.connections = connections;
+    this.clock = clock;
+    this.self = identity + "/" + UUID.randomUUID();
+    this.reflector = connections.reflectors().of("budgets", PATH, store);
+    store.observe(this::changed);
+  }
+
+  /** Begins to read; completes when all Budgets are known to the engine. */
+  public CompletableFuture<Void> start() {
+    thread.start();
+    return reflector.start();
+  }
+
+  /** Calls the listener when there is a first Budget, and when there is none any more. */
+  public void onPresence(Runnable listener) {
+    presence = listener;
+  }
+
+  /** Whether there is no Budget. */
+  public boolean isEmpty() {
+    return versions.isEmpty();
+  }
+
+  private void changed(@Nullable SeenBudget before, @Nullable SeenBudget after) {
+    SeenBudget either = after == null ? before : after;
+    if (either == null) {
+      return;
+    }
+    String name = either.name();
+    boolean none = versions.isEmpty();
+    boolean other = before != null && after != null && !before.uid().equals(after.uid());
+    if (after == null || other) {
+      versions.remove(name);
+      written.remove(name);
+      connections.eventSink().submit(new SchedulerEvent.BudgetRemoved(name));
+    }
+    if (after != null) {
+      BudgetReader.read(name, after.spec())
+          .budget()
+          .ifPresent(
+              spec ->
+                  connections
+                      .eventSink()
+                      .submit(new SchedulerEvent.BudgetChanged(spec, account(after))));
+      versions.put(name, after.version());
+    }
+    if (none != versions.isEmpty()) {
+      presence.run();
+    }
+  }
+
+  /** What somebody else wrote. */
+  private Optional<BudgetAccount> account(SeenBudget budget) {
+    String writer = BudgetStatus.writer(budget.status());
+    if (writer.isEmpty() || writer.equals(self)) {
+      return Optional.empty();
+    }
+    Optional<BudgetAccount> account = BudgetStatus.read(budget.status());
+    if (account.isEmpty()) {
+      LOG.error("budget={} account=unreadable: it is counted from now on", budget.name());
+    }
+    return account;
+  }
+
+  /**
+   * Completes with true when every budget that counts a Workload names it in its status, with false
+   * if that fails: then its admission must not be written. At once where there is no budget.
+   */
+  public CompletableFuture<Boolean> named(WorkloadId id) {
+    if (versions.isEmpty()) {
+      return CompletableFuture.completedFuture(true);
+    }
+    Wait wait = new Wait(id, new CompletableFuture<>());
+    waits.add(wait);
+    return wait.named();
+  }
+
+  private void run() {
+    while (!closed) {
+      List<Wait> together = new ArrayList<>();
+      try {
+        Wait first = waits.poll(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        if (first != null) {
+          together.add(first);
+          waits.drainTo(together);
+        }
+        if (!together.isEmpty() || (!versions.isEmpty() && connections.leadership().leading())) {
+          write(together);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      } catch (RuntimeException e) {
+        LOG.error("budgets=unwritten", e);
+      } finally {
+        together.forEach(wait -> wait.named().complete(false));
+      }
+    }
+  }
+
+  /** Writes all accounts that changed; names the Workloads that wait. */
+  private void write(List<Wait> together) throws InterruptedException {
+    Map<String, Boolean> failed = new HashMap<>();
+    List<BudgetAccount.OfBudget> budgets = List.of();
+    for (int attempt = 0; attempt == 0 || (!failed.isEmpty() && attempt < ATTEMPTS); attempt++) {
+      if (attempt > 0) {
+        Thread.sleep(TICK.toMillis() / 5 * attempt);
+      }
+      failed.clear();
+      Map<String, String> bases = Map.copyOf(versions);
+      budgets = ask();
+      for (BudgetAccount.OfBudget each : budgets) {
+        if (!write(each, bases.get(each.spec().name()))) {
+          failed.put(each.spec().name(), true);
+        }
+      }
+    }
+    tellFaults(budgets);
+    for (Wait wait : together) {
+      boolean unnamed =
+          budgets.stream()
+              .filter(each -> failed.containsKey(each.spec().name()))
+              .flatMap(each -> each.account().charges().stream())
+              .anyMatch(charge -> charge.uid().equals(wait.id().uid()));
+      wait.named().complete(!unnamed);
+    }
+  }
+
+  private List<BudgetAccount.OfBudget> ask() throws InterruptedException {
+    try {
+      return connections.budgets().get().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException("the engine doesn't say what was spent", e);
+    }
+  }
+
+  /** Writes an account if need be; returns whether the status has it. */
+  private boolean write(BudgetAccount.OfBudget budget, @Nullable String base) {
+    String name = budget.spec().name();
+    Optional<SeenBudget> seen = store.find(name);
+    Instant now = clock.instant();
+    if (seen.isEmpty() || base == null) {
+      return true; // It is deleted: the engine will be told.
+    }
+    if (budget.found()) {
+      return false; // Somebody else's account, which wasn't compared yet.
+    }
+    LastWrite last = written.get(name);
+    if (last != null && last.budget().equals(budget) && now.isBefore(last.at().plus(FIGURES))) {
+      tell(seen.get(), budget, now);
+      return true;
+    }
+    ObjectNode status = BudgetStatus.of(budget, seen.get().status(), faults(seen.get()), self, now);
+    ApiOutcome outcome = patch(seen.get(), base, status);
+    return switch (outcome) {
+      case ApiOutcome.Written answer -> {
+        String version = JsonFields.text(answer.object(), "metadata", "resourceVersion");
+        versions.computeIfPresent(name, (any, known) -> known.equals(base) ? version : known);
+        written.put(name, new LastWrite(budget, now));
+        tell(seen.get(), budget, now);
+        yield true;
+      }
+      case ApiOutcome.Gone gone -> true;
+      case ApiOutcome.Conflict conflict -> false;
+      case ApiOutcome.Refused refused -> {
+        LOG.warn(
+            "budget={} status=refused code={} reason=\"{}\"",
+            name,
+            refused.code(),
+            refused.message());
+        yield false;
+      }
+      case ApiOutcome.Unreachable unreachable -> false;
+    };
+  }
+
+  private ApiOutcome patch(SeenBudget seen, String base, ObjectNode status) {
+    ObjectNode patch = JsonMappers.JSON.createObjectNode();
+    patch.putObject("metadata").put("resourceVersion", base).put("uid", seen.uid());
+    patch.set("status", status);
+    return connections
+        .apiClient()
+        .send(ApiRequest.patch("/" + PATH + "/" + seen.name() + "/status", patch))
+        .join();
+  }
+
+  private static String faults(SeenBudget budget) {
+    return String.join(
+        "; ",
+        BudgetReader.read(budget.name(), budget.spec()).faults().stream()
+            .map(BudgetReader.Fault::toString)
+            .toList());
+  }
+
+  /** Says of budgets that the engine doesn't know what is wrong with them, once for each spec. */
+  private void tellFaults(List<BudgetAccount.OfBudget> budgets) {
+    for (SeenBudget each : store.all().toList()) {
+      String faults = faults(each);
+      if (!faults.isEmpty()
+          && budgets.stream().noneMatch(known -> known.spec().name().equals(each.name()))
+          && told.putIfAbsent(each.uid() + "/" + faults, true) == null) {
+        patch(each, each.version(), BudgetStatus.inactive(each.status(), faults, clock.instant()));
+      }
+    }
+  }
+
+  /** Leaves the events of a budget, each once in a period, and stops what must not go on. */
+  private void tell(SeenBudget seen, BudgetAccount.OfBudget budget, Instant now) {
+    BudgetReader.Reading reading = BudgetReader.read(seen.name(), seen.spec());
+    for (BudgetStatus.LimitBalance balance : BudgetStatus.balances(budget, now)) {
+      String limit = balance.limit().key();
+      for (BigDecimal fraction : reading.notifyAt()) {
+        if (balance.fraction().compareTo(fraction) >= 0) {
+          once(
+              seen,
+              "BudgetNearlySpent",
+              balance.fraction().movePointRight(2).toBigInteger()
+                  + "% of "
+                  + limit
+                  + " is spent, more than "
+                  + fraction.movePointRight(2).toBigInteger()
+                  + "%",
+              limit + "/" + fraction + "/" + budget.account().end());
+        }
+      }
+      if (balance.isExhausted()) {
+        once(
+            seen,
+            "BudgetExhausted",
+            "Nothing is left of " + limit + " before " + budget.account().end(),
+            limit + "/exhausted/" + budget.account().end());
+      }
+      if (reading.drains() && balance.isSpent()) {
+        budget
+            .account()
+            .charges()
+            .forEach(
+                charge ->
+                    connections
+                        .drain()
+                        .accept(
+                            charge.uid(),
+                            "Budget " + seen.name() + " is spent: nothing is left of " + limit));
+      }
+    }
+  }
+
+  private void once(SeenBudget seen, String reason, String note, String key) {
+    if (told.size() > 100_000) {
+      told.clear();
+    }
+    if (told.putIfAbsent(seen.uid() + "/" + key, true) == null) {
+      connections.notifier().warn(seen.reference(), reason, note);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    reflector.close();
+  }
+}

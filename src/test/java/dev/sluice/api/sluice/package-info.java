@@ -1,0 +1,5 @@
+/** Tests of the readers of own kinds. */
+@NullMarked
+package dev.sluice.api.sluice;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,296 @@
+package dev.sluice.core.budget;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.BudgetSpec.Limit;
+import dev.sluice.core.model.BudgetSpec.Period;
+import dev.sluice.core.model.BudgetSpec.Scope;
+import dev.sluice.core.model.BudgetSpec.Unit;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** What the page says of budgets, one thing after the other (docs/budgets.md). */
+class BudgetsTest {
+
+  private static final Instant START = Instant.parse("2026-11-27T00:00:00Z");
+  private static final Optional<Duration> HOUR = Optional.of(Duration.ofHours(1));
+
+  private final Budgets budgets = empty();
+
+  private static Budgets empty() {
+    Budgets budgets =
+        new Budgets(
+            new Budgets.ScopeLookup() {
+              @Override
+              public List<String> cohortsAbove(String clusterQueue) {
+                return List.of();
+              }
+
+              @Override
+              public Map<String, String> labels(String namespace) {
+                return Map.of();
+              }
+            });
+    budgets.timePassed(START);
+    return budgets;
+  }
+
+  private static BudgetSpec spec(int hours, String carryOver, boolean reserves) {
+    return new BudgetSpec(
+        "team",
+        new Scope.OfClusterQueue("queue"),
+        List.of(new Limit("cpu", Set.of(), Hours.of("cpu", BigDecimal.valueOf(hours)))),
+        new Period(Unit.DAILY, "UTC", Optional.empty()),
+        new BigDecimal(carryOver),
+        true,
+        reserves);
+  }
+
+  private static Budgets.Use cores(long cores) {
+    return new Budgets.Use(
+        "queue",
+        new LocalQueueId("ns", "lq"),
+        Map.of(new FlavorResource("f", "cpu"), cores * 1_000));
+  }
+
+  private void at(Duration later) {
+    budgets.timePassed(START.plus(later));
+  }
+
+  private void start(String uid, long cores, Optional<Duration> run) {
+    budgets.changed(uid, cores(cores));
+    budgets.starts(uid, run);
+  }
+
+  private String refusal(long cores, Optional<Duration> run) {
+    return budgets.refusal(cores(cores), run).map(Explanation::detail).orElse("");
+  }
+
+  @Test
+  void aWholeRunIsPromisedAndWhatItDoesNotNeedIsRefunded() {
+    budgets.declare(spec(10, "0", true), Optional.empty());
+    assertThat(refusal(10, HOUR)).isEmpty();
+    assertThat(refusal(11, HOUR))
+        .isEqualTo(
+            "BudgetExhausted: Budget team has 0 spent and 0 reserved of 10 cpu-hours, and this"
+                + " workload needs 11; the next period begins at 2026-11-28T00:00:00Z");
+    start("a", 8, HOUR);
+    assertThat(refusal(3, HOUR)).contains("8 reserved of 10");
+    at(Duration.ofMinutes(30));
+    assertThat(refusal(3, HOUR)).contains("4 spent and 4 reserved");
+    budgets.changed("a", null);
+    assertThat(refusal(6, HOUR)).isEmpty();
+    assertThat(refusal(7, HOUR)).contains("4 spent and 0 reserved");
+  }
+
+  @Test
+  void oneCycleDoesNotPromiseTheSameTwice() {
+    budgets.declare(spec(10, "0", true), Optional.empty());
+    budgets.plan(cores(6), HOUR);
+    assertThat(refusal(6, HOUR)).isNotEmpty();
+    budgets.endCycle();
+    assertThat(refusal(6, HOUR)).isEmpty();
+  }
+
+  @Test
+  void whoDoesNotSayHowLongItRunsIsHeldWhereRunsAreReserved() {
+    budgets.declare(spec(10, "0", true), Optional.empty());
+    assertThat(refusal(1, Optional.empty())).contains("sluice.dev/expected-run-time");
+    budgets.declare(spec(10, "0", false), Optional.empty());
+    assertThat(refusal(1, Optional.empty())).isEmpty();
+  }
+
+  @Test
+  void aRunIsSharedByItsPeriods() {
+    budgets.declare(spec(10, "0", false), Optional.empty());
+    at(Duration.ofHours(23));
+    start("a", 10, Optional.empty());
+    at(Duration.ofHours(24));
+    assertThat(refusal(1, HOUR)).isEmpty();
+    at(Duration.ofHours(25));
+    assertThat(refusal(1, HOUR)).contains("10 spent of 10");
+  }
+
+  @Test
+  void whatIsLeftIsCarriedOverUpToItsPart() {
+    budgets.declare(spec(10, "0.5", true), Optional.empty());
+    start("a", 2, HOUR);
+    at(Duration.ofHours(1));
+    budgets.changed("a", null);
+    at(Duration.ofHours(24));
+    assertThat(refusal(15, HOUR)).isEmpty();
+    assertThat(refusal(16, HOUR)).contains("of 15 cpu-hours");
+  }
+
+  /** What is carried over is of this period: runs that reach into the next one don't get it. */
+  @Test
+  void aRunIntoTheNextPeriodFitsThereToo() {
+    budgets.declare(spec(10, "1", true), Optional.empty());
+    at(Duration.ofHours(47).plusMinutes(30));
+    assertThat(refusal(18, HOUR)).isEmpty();
+    start("a", 18, HOUR);
+    assertThat(refusal(2, HOUR)).isEmpty();
+    start("b", 2, HOUR);
+    assertThat(refusal(1, HOUR)).isNotEmpty();
+    at(Duration.ofHours(48));
+    assertThat(refusal(11, HOUR)).contains("10 reserved of 20");
+  }
+
+  @Test
+  void useLeavesARollingWindow() {
+    BudgetSpec daily = spec(10, "0", false);
+    budgets.declare(
+        new BudgetSpec(
+            "team",
+            daily.scope(),
+            daily.limits(),
+            new Period(Unit.DAILY, "UTC", Optional.of(Duration.ofHours(24))),
+            BigDecimal.ZERO,
+            true,
+            false),
+        Optional.empty());
+    start("a", 10, Optional.empty());
+    at(Duration.ofHours(1));
+    budgets.changed("a", null);
+    assertThat(refusal(1, HOUR)).isNotEmpty();
+    at(Duration.ofHours(24));
+    assertThat(refusal(1, HOUR)).isNotEmpty();
+    at(Duration.ofHours(24).plusMinutes(15));
+    assertThat(refusal(1, HOUR)).isEmpty();
+  }
+
+  @Test
+  void aClockThatGoesBackRefundsNothing() {
+    budgets.declare(spec(1, "0", false), Optional.empty());
+    start("a", 1, Optional.empty());
+    at(Duration.ofHours(1));
+    budgets.timePassed(START.minus(Duration.ofDays(3)));
+    assertThat(refusal(1, HOUR)).contains("1 spent of 1");
+  }
+
+  @Test
+  void aClockThatLeapsAheadEndsSoon() {
+    budgets.declare(spec(1, "0.5", false), Optional.empty());
+    budgets.timePassed(Instant.parse("9999-01-01T12:00:00Z"));
+    assertThat(refusal(1, HOUR)).isEmpty();
+  }
+
+  private void restart(Map<String, Budgets.Use> holders, Map<String, Instant> waiting) {
+    BudgetAccount account = budgets.export().getFirst().account();
+    BudgetSpec spec = budgets.export().getFirst().spec();
+    budgets.remove("team");
+    budgets.declare(spec, Optional.of(account));
+    at(Duration.ofHours(2));
+    budgets.compare(holders, uid -> Optional.ofNullable(waiting.get(uid)));
+  }
+
+  @Test
+  void afterARestartRunsGoOnAndEndedOnesAreSettled() {
+    budgets.declare(spec(20, "0", false), Optional.empty());
+    for (String uid : List.of("runs", "deleted", "evicted", "unwritten")) {
+      start(uid, 1, Optional.empty());
+      if (!uid.equals("unwritten")) {
+        budgets.written(uid);
+      }
+    }
+    restart(
+        Map.of("runs", cores(1)),
+        Map.of("evicted", START.plus(Duration.ofHours(1)), "unwritten", START));
+    // 2 hours of the one that runs, 2 of the one that is gone, 1 of the evicted one
+    assertThat(BigDecimal.valueOf(5_000L * 3_600_000)).isEqualByComparingTo(spent());
+  }
+
+  @Test
+  void anAdmissionThatWasNotWrittenCostsNothing() {
+    budgets.declare(spec(20, "0", false), Optional.empty());
+    start("a", 1, Optional.empty());
+    at(Duration.ofHours(1));
+    budgets.refused("a");
+    assertThat(spent()).isEqualByComparingTo(BigDecimal.ZERO);
+  }
+
+  private BigDecimal spent() {
+    budgets.changed("runs", null);
+    return budgets.export().getFirst().account().spent().getOrDefault("cpu", BigDecimal.ZERO);
+  }
+
+  /**
+   * No order of starts, ends, periods and exports spends more than a limit, as long as runs keep to
+   * their times; what was exported goes on in the same way.
+   */
+  @Test
+  void noLimitIsOverspentByWorkloadsThatKeepTheirTimes() {
+    Random random = new Random(7);
+    for (int world = 0; world < 60; world++) {
+      Budgets mine = empty();
+      BudgetSpec spec = spec(20, random.nextBoolean() ? "0.5" : "0", true);
+      mine.declare(spec, Optional.empty());
+      Map<String, Instant> ends = new HashMap<>();
+      Instant now = START;
+      int started = 0;
+      for (int step = 0; step < 400; step++) {
+        Optional<Duration> run = Optional.of(Duration.ofMinutes(1 + random.nextInt(600)));
+        long cores = 1 + random.nextInt(4);
+        if (mine.refusal(cores(cores), run).isEmpty()) {
+          started++;
+          String uid = "w" + step;
+          mine.changed(uid, cores(cores));
+          mine.starts(uid, run);
+          ends.put(uid, now.plus(run.get()));
+        }
+        now = now.plus(Duration.ofMinutes(random.nextInt(90)));
+        Budgets played = mine;
+        Instant until = now;
+        ends.entrySet().stream()
+            .filter(each -> !each.getValue().isAfter(until))
+            .sorted(Map.Entry.comparingByValue())
+            .forEach(
+                each -> {
+                  played.timePassed(each.getValue());
+                  assertWithin(played, each.getValue());
+                  played.changed(each.getKey(), null);
+                });
+        ends.values().removeIf(end -> !end.isAfter(until));
+        mine.timePassed(now);
+        assertWithin(mine, now);
+        if (random.nextInt(20) == 0) {
+          Budgets copy = empty();
+          copy.restore(mine.export(), now, mine.isReleased());
+          assertThat(copy.export()).isEqualTo(mine.export());
+          mine = copy;
+        }
+      }
+      assertThat(started).isGreaterThan(10);
+    }
+  }
+
+  private static void assertWithin(Budgets mine, Instant now) {
+    BudgetAccount.OfBudget budget = mine.export().getFirst();
+    Limit limit = budget.spec().limits().getFirst();
+    BigDecimal used = budget.account().spent().getOrDefault("cpu", BigDecimal.ZERO);
+    for (BudgetAccount.Charge charge : budget.account().charges()) {
+      used =
+          used.add(
+              charge
+                  .rates()
+                  .getOrDefault("cpu", BigDecimal.ZERO)
+                  .multiply(BigDecimal.valueOf(Duration.between(charge.since(), now).toMillis())));
+    }
+    assertThat(used)
+        .isLessThanOrEqualTo(
+            limit.amount().add(budget.account().carried().getOrDefault("cpu", BigDecimal.ZERO)));
+  }
+}
