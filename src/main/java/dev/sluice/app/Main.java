@@ -5,6 +5,7 @@ import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.Main.PreflightCommand;
 import dev.sluice.app.module.OptionsMapper;
+import dev.sluice.app.whatif.WhatIfCommand;
 import dev.sluice.install.Preflight;
 import dev.sluice.journal.JournalCommand;
 import dev.sluice.journal.ReplayCommand;
@@ -59,6 +60,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
       UsageCommand.class,
       JournalCommand.class,
       ReplayCommand.class,
+      WhatIfCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class
     })

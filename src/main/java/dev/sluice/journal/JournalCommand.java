@@ -74,7 +74,7 @@ public final class JournalCommand implements Runnable {
   }
 
   /** The part of a journal between two times. */
-  static final class RangeOptions {
+  public static final class RangeOptions {
 
     @Option(
         names = "--from",
@@ -90,11 +90,13 @@ public final class JournalCommand implements Runnable {
         description = "The last time.")
     private Instant to = Instant.MAX;
 
-    Instant from() {
+    /** The first time. */
+    public Instant from() {
       return from;
     }
 
-    Instant to() {
+    /** The last time. */
+    public Instant to() {
       return to;
     }
   }

@@ -97,7 +97,8 @@ class ArchitectureTest {
               "workload",
               rows("workload", "record", "devices status reading", "feed", "writing", "lifecycle")),
           Map.entry(
-              "forecast", rows("forecast", "runtimes", "play trace", "starts", "simulate", "feed")),
+              "forecast",
+              rows("forecast", "runtimes", "play trace", "starts", "simulate whatif", "feed")),
           Map.entry("queues", rows("queues", "mapping", "cache status", "")),
           Map.entry(
               "jobs",
@@ -123,7 +124,7 @@ class ArchitectureTest {
                   "")),
           Map.entry("webhooks", rows("webhooks", "review", "rules", "kinds", "registration")),
           Map.entry("server", rows("server", "http", "certificates", "auth", "endpoints")),
-          Map.entry("app", rows("app", "log module", "")),
+          Map.entry("app", rows("app", "log module whatif", "")),
           Map.entry(
               "lab",
               rows(

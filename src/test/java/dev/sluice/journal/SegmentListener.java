@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 
 /** Writes a session of a journal on the thread of the engine, so that none of it is lost. */
-final class SegmentListener implements EngineListener, AutoCloseable {
+public final class SegmentListener implements EngineListener, AutoCloseable {
 
   private final OpenSession session;
   private final Session id;
@@ -30,7 +30,8 @@ final class SegmentListener implements EngineListener, AutoCloseable {
   long cycles;
   long decisions;
 
-  SegmentListener(Path root, Instant start, EngineOptions options, long segmentBytes)
+  /** Begins a session with the state of an engine that knows nothing. */
+  public SegmentListener(Path root, Instant start, EngineOptions options, long segmentBytes)
       throws IOException {
     this.segmentBytes = segmentBytes;
     session = new JournalDirectory(root, JournalRecord.types()).open(start, "pod-0");

@@ -20,6 +20,7 @@ public final class InlineScheduler {
   private final Engine engine;
   private final ViewPublisher viewPublisher = new ViewPublisher();
   private final long[] decided = {0};
+  private EngineListener listener = EngineListener.NONE;
 
   /**
    * An engine that doesn't decide yet.
@@ -32,7 +33,7 @@ public final class InlineScheduler {
         new Engine(
             options,
             decision -> {
-              decided[0]++;
+              told(decision);
               decisions.accept(decision);
             });
   }
@@ -51,10 +52,15 @@ public final class InlineScheduler {
             state.options(),
             state,
             decision -> {
-              decided[0]++;
+              told(decision);
               decisions.accept(decision);
             });
     apply(new SchedulerEvent.DecidingEnabled(true));
+  }
+
+  private void told(Decision decision) {
+    decided[0]++;
+    listener.decided(decision);
   }
 
   /** The whole state as a value. */
@@ -62,8 +68,14 @@ public final class InlineScheduler {
     return engine.export();
   }
 
+  /** Sets the listener for events, cycles and decisions from now on. */
+  public void listen(EngineListener engineListener) {
+    listener = engineListener;
+  }
+
   /** Applies an event. */
   public void apply(SchedulerEvent schedulerEvent) {
+    listener.applies(schedulerEvent);
     engine.apply(schedulerEvent);
   }
 
@@ -78,6 +90,7 @@ public final class InlineScheduler {
     int withoutDecision = 0;
     while (withoutDecision < MAX_CYCLES_WITHOUT_DECISION) {
       long before = decided[0];
+      listener.cycles();
       if (!engine.cycle()) {
         break;
       }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +53,10 @@ public final class Play {
     private @Nullable PendingWorkload pending;
 
     private boolean running;
+
+    /** Whether it was preempted, and its pods haven't stopped. */
+    private boolean stopping;
+
     private int runs;
 
     /** Counts starts and stops: an action of an earlier run has no effect. */
@@ -60,6 +65,10 @@ public final class Play {
     private Played(WorkloadId id, @Nullable PendingWorkload pending) {
       this.id = id;
       this.pending = pending;
+    }
+
+    private boolean waits() {
+      return !running && !stopping;
     }
   }
 
@@ -137,11 +146,100 @@ public final class Play {
     rest.ifPresent(left -> endAfter(played, left));
   }
 
-  /** A Workload arrives at a time that is not past: it is told to the engine then. */
-  public void arrives(Instant at, PendingWorkload workload) {
+  /**
+   * Tells of a Workload that has quota in the engine and is being evicted.
+   *
+   * @param again what is queued when its pods have stopped; if that is unknown, it isn't queued
+   *     again
+   * @param rest how long that takes; empty if they never stop
+   */
+  public void knownStopping(
+      WorkloadId id, Optional<PendingWorkload> again, Optional<Duration> rest) {
+    Played played = new Played(id, again.orElse(null));
+    played.stopping = true;
+    live.put(id, played);
+    rest.ifPresent(left -> act(now.plus(left), () -> stopped(played)));
+  }
+
+  /**
+   * An event beside those of Workloads happens at a time that is not past.
+   *
+   * @param told called with the time, when the engine has been told
+   */
+  public void happens(Instant at, SchedulerEvent schedulerEvent, Consumer<Instant> told) {
     act(
         at,
         () -> {
+          scheduler.apply(schedulerEvent);
+          told.accept(now);
+        });
+  }
+
+  /** A Workload changes at a time: it is queued so, if it waits then or waits again later. */
+  public void changes(Instant at, PendingWorkload workload) {
+    act(
+        at,
+        () -> {
+          Played played = live.get(workload.id());
+          if (played == null) {
+            return;
+          }
+          if (played.waits()) {
+            PendingWorkload changedWorkload = workload.requeued(version++, since(played, workload));
+            played.pending = changedWorkload;
+            scheduler.apply(new SchedulerEvent.WorkloadPending(changedWorkload));
+            wakeAfterBackoff(changedWorkload);
+          } else {
+            played.pending = workload;
+          }
+        });
+  }
+
+  private static Instant since(Played played, PendingWorkload workload) {
+    return played.pending == null ? workload.queuedAt() : played.pending.queuedAt();
+  }
+
+  /**
+   * A Workload leaves at a time, if it waits then.
+   *
+   * @param always whether it leaves also if it runs
+   */
+  public void leaves(Instant at, WorkloadId id, boolean always) {
+    act(
+        at,
+        () -> {
+          Played played = live.get(id);
+          if (played != null && (always || played.waits())) {
+            played.turn++;
+            release(played);
+            listener.left(id, now);
+          }
+        });
+  }
+
+  private void release(Played played) {
+    live.remove(played.id);
+    scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
+    listener.released(played.id, now);
+  }
+
+  /** A Workload arrives at a time that is not past: it is told to the engine then. */
+  public void arrives(Instant at, PendingWorkload workload) {
+    arrives(at, workload, () -> true);
+  }
+
+  /**
+   * A Workload arrives at a time that is not past, unless it is there.
+   *
+   * @param still asked then: whether it arrives at all
+   */
+  public void arrives(Instant at, PendingWorkload workload, BooleanSupplier still) {
+    act(
+        at,
+        () -> {
+          if (live.containsKey(workload.id()) || !still.getAsBoolean()) {
+            return;
+          }
           PendingWorkload arrived = workload.requeued(version++, workload.queuedAt());
           live.put(arrived.id(), new Played(arrived.id(), arrived));
           scheduler.apply(new SchedulerEvent.WorkloadPending(arrived));
@@ -157,6 +255,7 @@ public final class Play {
    * @param enough asked after each instant at which something happened
    */
   public void run(Instant horizon, BooleanSupplier enough) {
+    scheduler.apply(new SchedulerEvent.TimePassed(now));
     decide();
     while (!enough.getAsBoolean()) {
       TimedAction next = actions.peek();
@@ -164,6 +263,7 @@ public final class Play {
         return;
       }
       now = next.at;
+      scheduler.apply(new SchedulerEvent.TimePassed(now));
       while (next != null && next.at.equals(now)) {
         actions.remove();
         next.action.run();
@@ -182,7 +282,6 @@ public final class Play {
   }
 
   private void decide() {
-    scheduler.apply(new SchedulerEvent.TimePassed(now));
     boolean decided = true;
     while (decided) {
       scheduler.decide();
@@ -221,8 +320,7 @@ public final class Play {
         () -> {
           if (played.turn == turn) {
             played.turn++;
-            live.remove(played.id);
-            scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
+            release(played);
             listener.ended(played.id, now);
           }
         });
@@ -234,6 +332,7 @@ public final class Play {
       return;
     }
     played.running = false;
+    played.stopping = true;
     int turn = ++played.turn;
     listener.preempted(target.id(), target.reason(), now);
     act(
@@ -249,12 +348,13 @@ public final class Play {
   private void stopped(Played played) {
     PendingWorkload known = played.pending;
     if (known == null) {
-      live.remove(played.id);
-      scheduler.apply(new SchedulerEvent.WorkloadReleased(played.id, version++));
+      release(played);
       return;
     }
     PendingWorkload again = known.requeued(version++, now);
     played.pending = again;
+    played.stopping = false;
     scheduler.apply(new SchedulerEvent.WorkloadPending(again));
+    listener.released(played.id, now);
   }
 }

@@ -22,4 +22,10 @@ public interface PlayListener {
 
   /** A Workload that runs was preempted; it is pending again when its pods have stopped. */
   default void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {}
+
+  /** A Workload was taken away while it waited, or whatever it did. */
+  default void left(WorkloadId id, Instant at) {}
+
+  /** The quota of a Workload is free, if it had any: it has ended, or its pods have stopped. */
+  default void released(WorkloadId id, Instant at) {}
 }

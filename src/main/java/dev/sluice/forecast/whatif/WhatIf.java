@@ -1,0 +1,202 @@
+package dev.sluice.forecast.whatif;
+
+import dev.sluice.core.engine.EngineListener;
+import dev.sluice.core.engine.EngineState;
+import dev.sluice.core.engine.InlineScheduler;
+import dev.sluice.core.engine.WorkloadExport;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.PendingQueueExport.ClassExport;
+import dev.sluice.forecast.play.Play;
+import dev.sluice.forecast.play.PlayListener;
+import dev.sluice.forecast.whatif.PlayInput.Happening;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Plays the same work under one set of rules or another (docs/what-if.md). */
+public final class WhatIf {
+
+  /**
+   * A play.
+   *
+   * @param outcome the figures
+   * @param starts when each Workload was admitted, in order
+   */
+  public record Played(PlayOutcome outcome, Map<WorkloadId, List<Instant>> starts) {}
+
+  private final PlayInput playInput;
+  private final List<SchedulerEvent> changes;
+  private final EngineListener engineListener;
+
+  private WhatIf(PlayInput playInput, List<SchedulerEvent> changes, EngineListener engineListener) {
+    this.playInput = playInput;
+    this.changes = changes;
+    this.engineListener = engineListener;
+  }
+
+  /**
+   * Plays the work.
+   *
+   * @param changes what is declared otherwise, or not at all, from the begin to the end; nothing
+   *     that is declared in the meantime changes the same object
+   */
+  public static Played play(PlayInput playInput, List<SchedulerEvent> changes) {
+    return play(playInput, changes, EngineListener.NONE);
+  }
+
+  /** The same with a listener for what the engine is told and decides. */
+  public static Played play(
+      PlayInput playInput, List<SchedulerEvent> changes, EngineListener engineListener) {
+    return new WhatIf(playInput, changes, engineListener).play();
+  }
+
+  private Played play() {
+    EngineState state = playInput.state();
+    Instant begin = playInput.begin();
+    List<Decision> decisions = new ArrayList<>();
+    InlineScheduler scheduler = new InlineScheduler(state, decisions::add);
+    scheduler.listen(engineListener);
+    OutcomeRecorder recorder = new OutcomeRecorder(state, begin, playInput.end());
+    Map<WorkloadId, PendingWorkload> arriving = new HashMap<>();
+    Set<WorkloadId> ended = new LinkedHashSet<>();
+    Play play =
+        new Play(
+            new Play.Source(scheduler, decisions),
+            begin,
+            firstVersion(),
+            (id, run) -> Optional.ofNullable(playInput.runTimes().get(id)),
+            playInput.stopping(),
+            new PlayListener() {
+              @Override
+              public void arrived(WorkloadId id, Instant at) {
+                PendingWorkload workload = arriving.get(id);
+                if (workload != null) {
+                  recorder.waits(workload, at);
+                }
+              }
+
+              @Override
+              public void started(Decision.Admit admit, int run) {
+                recorder.started(admit, run);
+              }
+
+              @Override
+              public void ended(WorkloadId id, Instant at) {
+                ended.add(id);
+              }
+
+              @Override
+              public void preempted(WorkloadId id, Decision.PreemptionReason reason, Instant at) {
+                recorder.preempted(id, reason, at);
+              }
+
+              @Override
+              public void left(WorkloadId id, Instant at) {
+                recorder.left(id, at);
+              }
+
+              @Override
+              public void released(WorkloadId id, Instant at) {
+                recorder.released(id, at);
+              }
+            });
+    Set<Object> changed = new LinkedHashSet<>();
+    scheduler.apply(new SchedulerEvent.TimePassed(begin));
+    for (SchedulerEvent change : changes) {
+      changed.add(subject(change));
+      scheduler.apply(change);
+      recorder.declared(change, begin);
+    }
+    playInput
+        .running()
+        .forEach(
+            each -> {
+              if (each.evicted()) {
+                play.knownStopping(each.id(), each.again(), each.rest());
+              } else {
+                play.knownRunning(each.id(), each.again(), each.rest());
+              }
+            });
+    pending(state)
+        .values()
+        .forEach(
+            workload -> {
+              play.knownPending(workload);
+              recorder.waits(workload, begin);
+            });
+    for (Happening happening : playInput.happenings()) {
+      switch (happening) {
+        case Happening.Arrival(var at, var workload) -> {
+          arriving.put(workload.id(), workload);
+          play.arrives(at, workload, () -> !ended.contains(workload.id()));
+        }
+        case Happening.Change(var at, var workload) -> play.changes(at, workload);
+        case Happening.Departure(var at, var id, var always) -> play.leaves(at, id, always);
+        case Happening.DeclarationEvent(var at, var event) -> {
+          if (!changed.contains(subject(event))) {
+            play.happens(at, event, then -> recorder.declared(event, then));
+          }
+        }
+      }
+    }
+    play.run(playInput.end(), () -> false);
+    return new Played(recorder.outcome(), recorder.starts());
+  }
+
+  private long firstVersion() {
+    long version = 0;
+    for (WorkloadExport workload : playInput.state().workloads().workloads()) {
+      version = Math.max(version, workload.version());
+    }
+    for (PendingWorkload workload : pending(playInput.state()).values()) {
+      version = Math.max(version, workload.version());
+    }
+    return version + 1;
+  }
+
+  private static Map<WorkloadId, PendingWorkload> pending(EngineState state) {
+    Map<WorkloadId, PendingWorkload> pending = new LinkedHashMap<>();
+    state
+        .clusterQueues()
+        .forEach(
+            queue -> {
+              for (ClassExport each : queue.pending().classes()) {
+                each.workloads().forEach(workload -> pending.put(workload.id(), workload));
+              }
+            });
+    for (WorkloadExport workload : state.workloads().workloads()) {
+      if (workload.reservation().isEmpty()) {
+        workload.retained().ifPresent(retained -> pending.putIfAbsent(retained.id(), retained));
+      }
+    }
+    return pending;
+  }
+
+  /** What an event declares: its kind and name. */
+  private static Object subject(SchedulerEvent event) {
+    return switch (event) {
+      case SchedulerEvent.FlavorChanged(var flavor) -> List.of("flavor", flavor.name());
+      case SchedulerEvent.FlavorRemoved(var name) -> List.of("flavor", name);
+      case SchedulerEvent.ClusterQueueChanged(var queue) -> List.of("clusterQueue", queue.name());
+      case SchedulerEvent.ClusterQueueRemoved(var name) -> List.of("clusterQueue", name);
+      case SchedulerEvent.CohortChanged(var cohort) -> List.of("cohort", cohort.name());
+      case SchedulerEvent.CohortRemoved(var name) -> List.of("cohort", name);
+      case SchedulerEvent.LocalQueueChanged(var queue) -> List.of("localQueue", queue.id());
+      case SchedulerEvent.LocalQueueRemoved(var id) -> List.of("localQueue", id);
+      case SchedulerEvent.TopologyChanged(var topology) -> List.of("topology", topology.name());
+      case SchedulerEvent.TopologyRemoved(var name) -> List.of("topology", name);
+      case SchedulerEvent.NodeChanged(var node) -> List.of("node", node.name());
+      case SchedulerEvent.NodeRemoved(var name) -> List.of("node", name);
+      default -> event;
+    };
+  }
+}

@@ -1,0 +1,221 @@
+package dev.sluice.app.whatif;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.app.Main;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.forecast.whatif.RandomPast;
+import dev.sluice.journal.SegmentListener;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xml.sax.InputSource;
+import picocli.CommandLine;
+
+/** The example of docs/what-if.md does what the page says, and the command refuses the rest. */
+class WhatIfCommandTest {
+
+  @TempDir private Path directory = Path.of("");
+
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+  private String page = "";
+
+  @BeforeEach
+  void files() throws IOException {
+    page = Files.readString(Path.of("docs/what-if.md"));
+    List<String> yaml = blocks("yaml");
+    Files.writeString(directory.resolve("cluster.yaml"), yaml.get(0));
+    Files.writeString(directory.resolve("changed.yaml"), yaml.get(1));
+    Files.writeString(directory.resolve("jobs.swf"), blocks("swf").getFirst());
+  }
+
+  private List<String> blocks(String language) {
+    List<String> blocks = new ArrayList<>();
+    Matcher matcher =
+        Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL).matcher(page);
+    while (matcher.find()) {
+      blocks.add(matcher.group(1));
+    }
+    return blocks;
+  }
+
+  private int run(String... arguments) {
+    out.getBuffer().setLength(0);
+    err.getBuffer().setLength(0);
+    CommandLine line = Main.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(err));
+    return line.execute(arguments);
+  }
+
+  private String file(String name) {
+    return directory.resolve(name).toString();
+  }
+
+  private String[] example(String... more) {
+    List<String> arguments = new ArrayList<>(List.of("what-if", "-f", file("changed.yaml")));
+    arguments.addAll(List.of("--trace", file("jobs.swf"), "--cluster", file("cluster.yaml")));
+    arguments.addAll(List.of(more));
+    return arguments.toArray(String[]::new);
+  }
+
+  @Test
+  void theExampleOfThePagePrintsWhatThePageShows() {
+    assertThat(run(example())).as(err.toString()).isZero();
+
+    assertThat(out).hasToString(blocks("text").getFirst());
+  }
+
+  @Test
+  void theDocumentHasTheFigures() throws Exception {
+    assertThat(run(example("-o", "json"))).isZero();
+
+    JsonNode document = JsonMappers.JSON.readTree(out.toString());
+    assertThat(document.at("/changes/0").asText()).isEqualTo("ClusterQueue research");
+    assertThat(document.at("/before/waits/0/clusterQueue").asText()).isEqualTo("*");
+    assertThat(document.at("/before/preemptions").size()).isZero();
+    assertThat(document.at("/after/preemptions/batch/InCohortReclamation").asInt()).isPositive();
+    assertThat(document.at("/after/waits/0/percentileSeconds").size()).isEqualTo(101);
+  }
+
+  @Test
+  void thePageIsWholeAndAsksNobody() throws Exception {
+    assertThat(run(example("--html", file("report.html")))).isZero();
+
+    String html = Files.readString(directory.resolve("report.html"));
+    assertThat(html).doesNotContain("<script", "http://", "https://", "@import", "url(", " src=");
+    assertThat(html).contains("prefers-color-scheme: dark", "<td>research</td>");
+    Matcher plots = Pattern.compile("<svg.*?</svg>", Pattern.DOTALL).matcher(html);
+    int count = 0;
+    while (plots.find()) {
+      var unused =
+          DocumentBuilderFactory.newDefaultInstance()
+              .newDocumentBuilder()
+              .parse(new InputSource(new StringReader(plots.group())));
+      assertThat(plots.group()).doesNotContain("NaN", "Infinity");
+      count++;
+    }
+    assertThat(count).isEqualTo(5);
+  }
+
+  @Test
+  void aJournalWithNothingChangedIsThePast() throws Exception {
+    Files.writeString(directory.resolve("nothing.yaml"), "");
+    try (SegmentListener listener =
+        new SegmentListener(
+            directory.resolve("journal"), RandomPast.BEGIN, EngineOptions.DEFAULT, 100_000)) {
+      var unused = new RandomPast(4, true, 50, listener);
+    }
+
+    assertThat(run("what-if", "-f", file("nothing.yaml"), "--journal", file("journal"))).isZero();
+
+    assertThat(out.toString()).contains("changed: nothing").doesNotContain("→");
+    Matcher said =
+        Pattern.compile("(\\d+) of (\\d+) Workloads that started").matcher(out.toString());
+    assertThat(said.find()).isTrue();
+    assertThat(said.group(1)).isEqualTo(said.group(2));
+    assertThat(Integer.parseInt(said.group(1))).isGreaterThan(30);
+  }
+
+  @Test
+  void withoutAClusterThereIsOneQueueAsLargeAsTheTrace() throws Exception {
+    Files.writeString(directory.resolve("nothing.yaml"), "");
+
+    assertThat(
+            run("what-if", "-f", file("nothing.yaml"), "--trace", file("jobs.swf"), "-o", "json"))
+        .isZero();
+    JsonNode one = JsonMappers.JSON.readTree(out.toString());
+    // jobs 1 to 4 ran at the same time, if none of them waited
+    assertThat(one.at("/before/uses/0/nominalMean").asDouble()).isEqualTo(18);
+    assertThat(one.at("/before/waits/0/maxSeconds").asDouble()).isZero();
+
+    Files.writeString(directory.resolve("jobs.swf"), loaded());
+    assertThat(
+            run(
+                "what-if",
+                "-f",
+                file("nothing.yaml"),
+                "--trace",
+                file("jobs.swf"),
+                "--load",
+                "4",
+                "-o",
+                "json"))
+        .isZero();
+    JsonNode pressed = JsonMappers.JSON.readTree(out.toString());
+    assertThat(pressed.at("/before/waits/0/maxSeconds").asDouble()).isPositive();
+  }
+
+  /** Jobs of ten minutes, one after the other. */
+  private static String loaded() {
+    StringBuilder lines = new StringBuilder();
+    for (int i = 1; i <= 10; i++) {
+      lines.append("%d %d -1 600 4 -1 -1 4 -1 -1 1 1 1 1 1 -1 -1 -1\n".formatted(i, i * 600));
+    }
+    return lines.toString();
+  }
+
+  @Test
+  void anObjectIsTakenAway() throws Exception {
+    Files.writeString(
+        directory.resolve("changed.yaml"),
+        """
+        apiVersion: kueue.x-k8s.io/v1beta1
+        kind: ClusterQueue
+        metadata: {name: research, annotations: {sluice.dev/what-if: removed}}
+        """);
+
+    assertThat(run(example("-o", "json"))).as(err.toString()).isZero();
+
+    JsonNode document = JsonMappers.JSON.readTree(out.toString());
+    assertThat(document.at("/changes/0").asText()).isEqualTo("ClusterQueue research removed");
+    assertThat(document.at("/before/waits/0/waiting").asInt()).isZero();
+    // the three of research, and the two jobs of eight CPUs: no more than six are left
+    assertThat(document.at("/after/waits/0/waiting").asInt()).isEqualTo(5);
+  }
+
+  @Test
+  void whatIsNotUnderstoodIsRefusedWithTheReason() throws Exception {
+    refused("kind: Job\napiVersion: batch/v1\nmetadata: {name: a}\n", "Job a: apiVersion");
+    refused(
+        "kind: Budget\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n",
+        "kind \"Budget\" of a is none of");
+    refused("kind: ClusterQueue\n", "has no metadata.name");
+    refused("- a\n", "is no object");
+    refused("{", "changed.yaml: ");
+    refused(
+        "kind: ClusterQueue\napiVersion: kueue.x-k8s.io/v1beta2\n"
+            + "metadata: {name: a, annotations: {sluice.dev/what-if: gone}}\n",
+        "\"gone\" must be \"removed\"");
+    refused(
+        "kind: ClusterQueue\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n"
+            + "spec: {resourceGroups: 7}\n",
+        "resourceGroups");
+    refused(
+        "kind: LocalQueue\napiVersion: kueue.x-k8s.io/v1beta2\nmetadata: {name: a}\n",
+        "has no metadata.namespace");
+    assertThat(run("what-if", "-f", file("cluster.yaml"))).isEqualTo(2);
+    assertThat(run("what-if", "-f", file("none.yaml"), "--trace", file("jobs.swf"))).isEqualTo(3);
+    assertThat(run(example("--load", "0"))).isEqualTo(2);
+    assertThat(run(example("--format", "csv"))).isEqualTo(2);
+  }
+
+  private void refused(String yaml, String message) throws IOException {
+    Files.writeString(directory.resolve("changed.yaml"), yaml);
+    assertThat(run(example())).as(yaml).isEqualTo(1);
+    assertThat(err.toString()).contains(message);
+    assertThat(err.toString().lines()).hasSize(1);
+  }
+}
