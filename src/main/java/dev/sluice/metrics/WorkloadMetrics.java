@@ -4,6 +4,8 @@ import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.workload.record.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Counter;
@@ -55,6 +57,9 @@ public final class WorkloadMetrics {
   private final Counter preempted;
   private final Counter recomputed;
   private final Counter cohortAdmitted;
+  private final Counter backfilled;
+  private final Counter plannedStarts;
+  private final Counter plannedStartMoves;
 
   /**
    * A family by ClusterQueue and the same family by LocalQueue.
@@ -159,6 +164,26 @@ public final class WorkloadMetrics {
                 "Heads evaluated anew because others preempt the same workloads",
                 QUEUE,
                 "result"));
+    backfilled =
+        ofQueue(
+            metricFamilies.counter(
+                "sluice_backfilled_workloads_total",
+                "Workloads that started before a head that didn't fit",
+                QUEUE));
+    plannedStarts =
+        ofQueue(
+            metricFamilies.counter(
+                "sluice_planned_starts_total",
+                "Workloads that started after their start was planned, on time or late",
+                QUEUE,
+                "result"));
+    plannedStartMoves =
+        ofQueue(
+            metricFamilies.counter(
+                "sluice_planned_start_moves_total",
+                "Planned starts that moved to a later time",
+                QUEUE,
+                CAUSE));
     replacedSlices =
         ofQueue(
             metricFamilies.counter(
@@ -280,6 +305,25 @@ public final class WorkloadMetrics {
         .labelValues(
             values(QUEUE, role.get(), recomputation.clusterQueue(), recomputation.result().text()))
         .inc();
+  }
+
+  /** Something happened to a Workload of a queue with back-fill. */
+  public void backfill(BackfillEvent event) {
+    String queue = event.clusterQueue();
+    switch (event.kind()) {
+      case BACKFILLED -> backfilled.labelValues(values(QUEUE, role.get(), queue)).inc();
+      case KEPT -> plannedStarts.labelValues(values(QUEUE, role.get(), queue, "on_time")).inc();
+      case LATE -> plannedStarts.labelValues(values(QUEUE, role.get(), queue, "late")).inc();
+      case MOVED ->
+          plannedStartMoves
+              .labelValues(
+                  values(
+                      QUEUE,
+                      role.get(),
+                      queue,
+                      event.cause().map(PlannedStart.LateCause::text).orElse("")))
+              .inc();
+    }
   }
 
   /** A slice of an elastic job was replaced by another one. */

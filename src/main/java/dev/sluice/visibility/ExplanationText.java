@@ -208,6 +208,7 @@ public final class ExplanationText {
         .earlierLocalQueues()
         .ifPresent(earlier -> lines.add(earlierLocalQueues(earlier, waiting)));
     waiting.holders().forEach(holder -> lines.add(holder(holder)));
+    waiting.backfill().ifPresent(backfill -> lines.add(BackfillText.line(backfill)));
     return List.copyOf(lines);
   }
 

@@ -79,7 +79,7 @@ class ArchitectureTest {
                   "queue",
                   "waiting",
                   "scheduling.flavor scheduling.preemption",
-                  "scheduling",
+                  "backfill scheduling",
                   "engine")),
           Map.entry(
               "api",

@@ -228,6 +228,9 @@ final class ReferenceEngine {
           world.queuesWithTopologies().forEach(world::changed);
         }
       }
+      case SchedulerEvent.RunBounded bounded -> {
+        // Nobody starts before a head here; NaiveBackfill knows who may.
+      }
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);
       case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);

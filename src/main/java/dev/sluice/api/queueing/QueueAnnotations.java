@@ -2,6 +2,8 @@ package dev.sluice.api.queueing;
 
 import dev.sluice.api.config.GoDuration;
 import dev.sluice.core.model.AttemptBackoff;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
@@ -16,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -83,6 +86,14 @@ public final class QueueAnnotations {
   /** How long a target of a preemption may take to save its work. */
   public static final String CHECKPOINT_GRACE = "sluice.dev/checkpoint-grace";
 
+  /**
+   * How many blocked Workloads of a StrictFIFO queue get a planned start, before which others run.
+   */
+  public static final String BACKFILL = "sluice.dev/backfill";
+
+  /** Which bound of its run time a Workload has for {@link #BACKFILL} that has no limit. */
+  public static final String BACKFILL_UNKNOWN_RUN_TIME = "sluice.dev/backfill-unknown-run-time";
+
   /** The highest number of preemptions that {@link #MAX_PREEMPTIONS} can allow. */
   public static final int MOST_PREEMPTIONS = 100;
 
@@ -92,6 +103,7 @@ public final class QueueAnnotations {
   private static final int LONGEST_NAME = 253;
   private static final Pattern NAME =
       Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*");
+  private static final Pattern DEPTH = Pattern.compile("Depth\\(([1-9]\\d{0,2})\\)");
   private static final String POSITIVE_INT = "a whole number from 1 to 2147483647";
 
   private final Map<String, String> annotations;
@@ -154,7 +166,8 @@ public final class QueueAnnotations {
             priority,
             reader.queueQuotaRules(),
             reader.read(PREEMPTIBLE_LABELS, QueueAnnotations::flag).orElse(false),
-            reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false));
+            reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false),
+            reader.backfillRules());
     return new OfClusterQueue(
         strategy,
         rules,
@@ -235,6 +248,14 @@ public final class QueueAnnotations {
         exempt);
   }
 
+  private Optional<BackfillRules> backfillRules() {
+    int depth = read(BACKFILL, QueueAnnotations::depth).orElse(0);
+    UnknownRunTime unknown =
+        read(BACKFILL_UNKNOWN_RUN_TIME, QueueAnnotations::unknownRunTime)
+            .orElse(UnknownRunTime.REFUSE);
+    return depth == 0 ? Optional.empty() : Optional.of(new BackfillRules(depth, unknown));
+  }
+
   private OptionalInt maxWorkloads() {
     Optional<Integer> most = read(MAX_WORKLOADS, QueueAnnotations::positiveInt);
     return most.isPresent() ? OptionalInt.of(most.get()) : OptionalInt.empty();
@@ -272,6 +293,30 @@ public final class QueueAnnotations {
       case "StrictPriority" -> QueueingStrategy.STRICT_PRIORITY;
       case "RoundRobin" -> QueueingStrategy.ROUND_ROBIN;
       default -> throw new NotAllowedException("StrictPriority or RoundRobin");
+    };
+  }
+
+  private static int depth(String value) {
+    if (value.equals("None")) {
+      return 0;
+    } else if (value.equals("HeadOnly")) {
+      return 1;
+    }
+    Matcher matcher = DEPTH.matcher(value);
+    int depth = matcher.matches() ? Integer.parseInt(matcher.group(1)) : 0;
+    if (depth < 1 || depth > BackfillRules.DEEPEST) {
+      throw new NotAllowedException(
+          "None, HeadOnly or Depth(n) with n from 1 to %d".formatted(BackfillRules.DEEPEST));
+    }
+    return depth;
+  }
+
+  private static UnknownRunTime unknownRunTime(String value) {
+    return switch (value) {
+      case "Refuse" -> UnknownRunTime.REFUSE;
+      case "UseLimit" -> UnknownRunTime.USE_LIMIT;
+      case "UseLearned" -> UnknownRunTime.USE_LEARNED;
+      default -> throw new NotAllowedException("Refuse, UseLimit or UseLearned");
     };
   }
 

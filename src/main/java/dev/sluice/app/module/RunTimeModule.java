@@ -3,6 +3,7 @@ package dev.sluice.app.module;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.QueueStartEstimates;
+import dev.sluice.forecast.feed.RunBoundFeed;
 import dev.sluice.forecast.feed.RunTimeEstimator;
 import dev.sluice.forecast.feed.RunTimeRecorder;
 import dev.sluice.forecast.feed.RunTimeStore;
@@ -12,6 +13,7 @@ import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.metrics.RunTimeMetrics;
 import dev.sluice.metrics.StartMetrics;
+import dev.sluice.queues.cache.CachedBackfillQueues;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.workload.record.CachedWorkload;
@@ -82,6 +84,14 @@ public final class RunTimeModule implements OperatorModule {
             recorder::learned,
             workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
+    CachedBackfillQueues backfillQueues = new CachedBackfillQueues(informers.caches());
+    RunBoundFeed bounds =
+        new RunBoundFeed(
+            scheduler.engine(),
+            estimator::of,
+            workload -> rules.maxRunTime(workload.id().namespace(), workload.spec().queueName()),
+            backfillQueues);
+    backfillQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =
         new StartEstimator(
@@ -101,6 +111,7 @@ public final class RunTimeModule implements OperatorModule {
                 context.clock(),
                 forecasts,
                 ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime));
+    workloads.reflector().listen(bounds);
     workloads.reflector().listen(recorder);
     workloads.reflector().listen(starts);
   }

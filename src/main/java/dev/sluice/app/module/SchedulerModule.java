@@ -257,6 +257,8 @@ public final class SchedulerModule implements OperatorModule {
     public void measured(CycleStatistics statistics) {
       pendingGauges.preemptionSkips(statistics.preemptionSkips());
       statistics.recomputations().forEach(counts::recomputed);
+      statistics.backfill().forEach(counts::backfill);
+      statistics.backfill().forEach(events::backfill);
     }
   }
 

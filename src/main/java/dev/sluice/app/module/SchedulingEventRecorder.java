@@ -5,6 +5,8 @@ import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.PlacementDecision;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
@@ -59,6 +61,32 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
           Type.NORMAL,
           "Admitted",
           ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+    }
+  }
+
+  /**
+   * What happened to a planned start. The note of a move names no time: all moves for one cause are
+   * one series.
+   */
+  void backfill(BackfillEvent event) {
+    String cause = event.cause().map(PlannedStart.LateCause::text).orElse("");
+    switch (event.kind()) {
+      case BACKFILLED ->
+          record(
+              event.id(),
+              Type.NORMAL,
+              "Backfilled",
+              "Starts before workloads that come before it: none of their planned starts gets later");
+      case MOVED ->
+          record(
+              event.id(), Type.NORMAL, "PlannedStartMoved", "Planned start moved back: " + cause);
+      case LATE ->
+          record(
+              event.id(),
+              Type.WARNING,
+              "PlannedStartMissed",
+              "Started later than planned: " + cause);
+      case KEPT -> {}
     }
   }
 

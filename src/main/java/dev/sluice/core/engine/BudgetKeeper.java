@@ -49,7 +49,10 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
 
   void restore(EngineState state) {
     counting = state.deciding();
-    budgets.restore(state.workloads().budgets(), state.now(), state.workloads().budgetsReleased());
+    budgets.restore(
+        state.workloads().budgets().accounts(),
+        state.now(),
+        state.workloads().budgets().released());
   }
 
   /** Returns whether holders have to be compared. */

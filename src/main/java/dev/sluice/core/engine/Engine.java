@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.PlannedStarts;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
@@ -59,6 +60,8 @@ public final class Engine {
   private final BudgetKeeper budgets;
   private final TopologyCache topologyCache;
   private final SecondPassQueue secondPasses;
+  private final PlannedStarts plannedStarts = new PlannedStarts();
+  private final BackfillPass backfillPass;
   private final boolean skipsPlainly;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
@@ -124,7 +127,8 @@ public final class Engine {
             usageLedger,
             slices,
             secondPasses);
-    this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, waiting);
+    this.queryHandler =
+        new QueryHandler(specRegistry, workloads, explanations, waiting, plannedStarts);
     this.outcomeApplier =
         new OutcomeApplier(
             specRegistry,
@@ -135,6 +139,8 @@ public final class Engine {
             eligibilityCheck,
             options.fairSharing().isPresent(),
             decisions);
+    this.backfillPass =
+        new BackfillPass(specRegistry, waiting, plannedStarts, new BackfillCycles());
   }
 
   /**
@@ -163,6 +169,7 @@ public final class Engine {
     usageLedger.restore(state);
     workloads.restoreQueues(state);
     waiting.restore(state.waiting(), now, new Names());
+    plannedStarts.restore(state.workloads().backfill());
     workloads.specsChanged(true);
     dirtySet.everything = state.specs().rebuildDue();
     dirtySet.all = true;
@@ -180,7 +187,7 @@ public final class Engine {
         specRegistry.export(dirtySet.everything),
         specRegistry.clusterQueues.values().stream().map(ClusterQueueState::export).toList(),
         specRegistry.localQueues.values().stream().map(LocalQueueState::export).toList(),
-        workloads.export(budgets),
+        workloads.export(budgets, plannedStarts.export()),
         waiting.export(new Names(), dirtySet.everything));
   }
 
@@ -222,6 +229,7 @@ public final class Engine {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
           && budgets.isEmpty()
+          && !specRegistry.backfillTrees.contains(root)
           && !specRegistry.topologyTrees.contains(root);
     }
 
@@ -241,10 +249,19 @@ public final class Engine {
     if (mayChangeEligibility(schedulerEvent)) {
       waiting.eligibilityMayChange();
     }
+    if (!specRegistry.backfillTrees.isEmpty()
+        && !(schedulerEvent instanceof SchedulerEvent.TimePassed)) {
+      plannedStarts.changed();
+    }
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> workloads.reserving(workload);
-      case SchedulerEvent.WorkloadReleased(var id, var version) -> workloads.released(id, version);
+      case SchedulerEvent.WorkloadReleased(var id, var version) -> {
+        workloads.released(id, version);
+        if (workloads.find(id.uid()) == null) {
+          plannedStarts.forget(id.uid());
+        }
+      }
       case SchedulerEvent.AdmissionWritten(var id, var version, var admitted) ->
           workloads.written(id, version, admitted);
       case SchedulerEvent.AdmissionRefused(var id, var decided, var superseded) ->
@@ -253,6 +270,7 @@ public final class Engine {
           workloads.evictionRefused(id, decided);
       case SchedulerEvent.PlacementRefused(var id) ->
           secondPasses.refused(id, now, workloads::requeueReplacement);
+      case SchedulerEvent.RunBounded(var id, var bound) -> plannedStarts.bound(id.uid(), bound);
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
@@ -332,6 +350,7 @@ public final class Engine {
           SchedulerEvent.AdmissionRefused _,
           SchedulerEvent.EvictionRefused _,
           SchedulerEvent.PlacementRefused _,
+          SchedulerEvent.RunBounded _,
           SchedulerEvent.TimePassed _,
           SchedulerEvent.DecidingEnabled _ ->
           false;
@@ -491,18 +510,45 @@ public final class Engine {
    * @return whether there was a head to evaluate
    */
   public boolean cycle() {
+    statistics = CycleStatistics.NONE;
     evaluated = heads();
     if (evaluated.isEmpty()) {
-      return false;
+      return mayBackfill() && backfill();
     }
     SchedulingCycle run = begin();
     List<NominatedWorkload> nominated = run.nominate(evaluated);
     Iterator<NominatedWorkload> ordered = run.order(nominated);
     List<CycleOutcome> outcomes = run.process(evaluated, ordered);
-    statistics = run.statistics();
     Set<QuotaNode> changedTrees = apply(outcomes);
+    statistics = run.statistics().with(plannedStarts.takeEvents());
     requeue(changedTrees);
     return true;
+  }
+
+  private boolean mayBackfill() {
+    return deciding && !specRegistry.backfillTrees.isEmpty() && plannedStarts.isDue(now);
+  }
+
+  /** Plans blocked Workloads, and admits those that may start before them; whether it did. */
+  private boolean backfill() {
+    boolean admits = backfillPass.run(now) > 0;
+    statistics = CycleStatistics.NONE.with(plannedStarts.takeEvents());
+    return admits;
+  }
+
+  /** How Workloads start before others. */
+  private final class BackfillCycles implements BackfillPass.Cycles {
+
+    @Override
+    public SchedulingCycle begin() {
+      return newCycle();
+    }
+
+    @Override
+    public void apply(CycleOutcome.Admitted outcome) {
+      plannedStarts.backfilled(outcome.queue().name(), outcome.item().id());
+      requeue(Engine.this.apply(List.of(outcome)));
+    }
   }
 
   /** The heads that the next cycle evaluates; none while nothing may be decided. */
@@ -524,6 +570,10 @@ public final class Engine {
 
   private SchedulingCycle begin() {
     cycle = waiting.beginCycle();
+    return newCycle();
+  }
+
+  private SchedulingCycle newCycle() {
     return new SchedulingCycle(
         policy,
         specRegistry.flavors,
@@ -541,6 +591,11 @@ public final class Engine {
     waiting.endCycle(evaluated);
     budgets.endCycle();
     for (CycleOutcome outcome : outcomes) {
+      if (!specRegistry.backfillTrees.isEmpty()
+          && outcome instanceof CycleOutcome.Admitted admitted) {
+        plannedStarts.started(
+            admitted.queue().name(), admitted.item().id(), !evaluated.isEmpty(), now);
+      }
       if (outcomeApplier.apply(outcome, cycle, now)) {
         changedTrees.add(outcome.queue().node().root());
       }
@@ -575,6 +630,7 @@ public final class Engine {
     workloads.specsChanged(hadPreemptionRules || hasPreemptionRules);
     hadPreemptionRules = hasPreemptionRules;
     specRegistry.topologyTrees.clear();
+    specRegistry.backfillTrees.clear();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
       ClusterQueueCache cache = queue.cache;
@@ -585,6 +641,9 @@ public final class Engine {
       queue.problems = specRegistry.problemsOf(spec);
       cache.active(queue.active());
       cache.topology(topologyCache::isTopologyFlavor);
+      if (BackfillPass.rulesOf(cache) != null) {
+        specRegistry.backfillTrees.add(cache.node().root());
+      }
       if (cache.topologyAware()) {
         specRegistry.topologyTrees.add(cache.node().root());
       }
@@ -598,6 +657,9 @@ public final class Engine {
             .forEach(item -> unreportedExplanations.add(workloads.entryOf(item)));
       }
     }
+    if (!specRegistry.backfillTrees.isEmpty()) {
+      plannedStarts.changed();
+    }
     dirtySet.everything = false;
     dirtySet.all = true;
     reconsiderIneligible();
@@ -609,7 +671,8 @@ public final class Engine {
         && specRegistry.freed.isEmpty()
         && !budgets.isReleased()
         && !secondPasses.isDue(now)
-        && waiting.isIdle();
+        && waiting.isIdle()
+        && !mayBackfill();
   }
 
   /** Answers queries on the current state. */

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.BackfillExport;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
@@ -172,8 +173,8 @@ public record EngineState(
    * @param secondPasses the Workloads with quota that lack places, in the order of their search
    * @param unreported UIDs of Workloads whose explanation may have changed since it was reported,
    *     in the order of these changes
-   * @param budgets the budgets and what was spent of each
-   * @param budgetsReleased whether Workloads that budgets held may fit
+   * @param budgets the budgets
+   * @param backfill bounds of their run times, and when blocked ones are planned to start
    */
   public record WorkloadsExport(
       List<WorkloadExport> workloads,
@@ -182,8 +183,8 @@ public record EngineState(
       List<SliceExport> replacements,
       List<SecondPassExport> secondPasses,
       List<String> unreported,
-      List<BudgetAccount.OfBudget> budgets,
-      boolean budgetsReleased) {
+      BudgetsExport budgets,
+      BackfillExport backfill) {
 
     public WorkloadsExport {
       workloads = List.copyOf(workloads);
@@ -192,7 +193,19 @@ public record EngineState(
       replacements = List.copyOf(replacements);
       secondPasses = List.copyOf(secondPasses);
       unreported = List.copyOf(unreported);
-      budgets = List.copyOf(budgets);
+    }
+  }
+
+  /**
+   * The budgets.
+   *
+   * @param accounts the budgets and what was spent of each
+   * @param released whether Workloads that budgets held may fit
+   */
+  public record BudgetsExport(List<BudgetAccount.OfBudget> accounts, boolean released) {
+
+    public BudgetsExport {
+      accounts = List.copyOf(accounts);
     }
   }
 

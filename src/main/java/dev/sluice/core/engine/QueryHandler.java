@@ -1,11 +1,16 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.PlannedStarts;
+import dev.sluice.core.backfill.QuotaProfile;
+import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
+import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
@@ -14,7 +19,9 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.topology.TopologyUsage;
 import dev.sluice.core.topology.TopologyView;
 import dev.sluice.core.waiting.WaitingWorkloads;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -40,12 +47,15 @@ public final class QueryHandler {
   private final WorkloadTable workloads;
   private final Explanations explanations;
   private final WaitingWorkloads waiting;
+  private final PlannedStarts plannedStarts;
 
   QueryHandler(
       SpecRegistry specRegistry,
       WorkloadTable workloads,
       Explanations explanations,
-      WaitingWorkloads waiting) {
+      WaitingWorkloads waiting,
+      PlannedStarts plannedStarts) {
+    this.plannedStarts = plannedStarts;
     this.specRegistry = specRegistry;
     this.workloads = workloads;
     this.explanations = explanations;
@@ -140,7 +150,25 @@ public final class QueryHandler {
             clusterQueue,
             explanation,
             item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue),
-            item == null ? Optional.empty() : usageOrder(item, clusterQueue)));
+            item == null ? Optional.empty() : usageOrder(item, clusterQueue),
+            backfill(id, clusterQueue)));
+  }
+
+  private Optional<BackfillReport> backfill(WorkloadId id, String clusterQueue) {
+    BackfillRules rules = BackfillPass.rulesOf(specRegistry.cacheOf(clusterQueue));
+    if (rules == null) {
+      return Optional.empty();
+    }
+    List<PlannedStart> starts = plannedStarts.of(clusterQueue);
+    long longest = plannedStarts.longest(id.uid(), rules);
+    return Optional.of(
+        new BackfillReport(
+            starts.stream().filter(each -> each.id().equals(id)).findFirst(),
+            starts.stream().findFirst().filter(first -> !first.id().equals(id)),
+            longest == QuotaProfile.NEVER
+                ? Optional.empty()
+                : Optional.of(Duration.of(longest, ChronoUnit.MICROS)),
+            rules.unknown() == BackfillRules.UnknownRunTime.REFUSE));
   }
 
   /** The LocalQueues whose Workloads come first because they have less usage. */

@@ -4,8 +4,11 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.topology.TopologyView;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -54,15 +57,27 @@ public interface SchedulerQueries {
    *     yet
    * @param holders Workloads that have the missing quota reserved, largest amount first
    * @param earlierLocalQueues the LocalQueues that come first, with admission fair sharing
+   * @param backfill what is planned in the queue; empty if nobody may start before its head
    */
   record PendingReport(
       PendingPosition position,
       String clusterQueue,
       Optional<Explanation> explanation,
       List<Holder> holders,
-      Optional<EarlierLocalQueues> earlierLocalQueues) {
+      Optional<EarlierLocalQueues> earlierLocalQueues,
+      Optional<BackfillReport> backfill) {
     public PendingReport {
       holders = List.copyOf(holders);
+    }
+
+    /** A pending Workload of a queue without back-fill. */
+    public PendingReport(
+        PendingPosition position,
+        String clusterQueue,
+        Optional<Explanation> explanation,
+        List<Holder> holders,
+        Optional<EarlierLocalQueues> earlierLocalQueues) {
+      this(position, clusterQueue, explanation, holders, earlierLocalQueues, Optional.empty());
     }
 
     /** A pending Workload whose LocalQueue comes first. */
@@ -71,7 +86,32 @@ public interface SchedulerQueries {
         String clusterQueue,
         Optional<Explanation> explanation,
         List<Holder> holders) {
-      this(position, clusterQueue, explanation, holders, Optional.empty());
+      this(position, clusterQueue, explanation, holders, Optional.empty(), Optional.empty());
+    }
+  }
+
+  /**
+   * What back-fill means to a pending Workload (docs/backfill.md#what-is-shown).
+   *
+   * @param own its planned start; empty if it has none
+   * @param first the planned start of the Workload that comes first, where that is another one
+   *     without which this one would be the first; empty if nothing is planned
+   * @param bound how long the Workload has its quota at most, once it starts; empty if no bound is
+   *     known
+   * @param needsBound whether it never starts before others without a bound
+   */
+  record BackfillReport(
+      Optional<PlannedStart> own,
+      Optional<PlannedStart> first,
+      Optional<Duration> bound,
+      boolean needsBound) {
+
+    /**
+     * Until when the Workload may start before the one that comes first and take what is planned
+     * for that; empty if its bound isn't known.
+     */
+    public Optional<Instant> startsBeforeUntil() {
+      return first.flatMap(planned -> bound.map(planned.at()::minus));
     }
   }
 

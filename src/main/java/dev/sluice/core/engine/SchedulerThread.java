@@ -203,9 +203,12 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     long start = System.nanoTime();
     listener.cycles();
     boolean evaluated = engine.cycle();
+    CycleStatistics statistics = engine.statistics();
     if (evaluated) {
       cycles.cycled(System.nanoTime() - start, decisionCounter.successes > before);
-      cycles.measured(engine.statistics());
+    }
+    if (evaluated || !statistics.backfill().isEmpty()) {
+      cycles.measured(statistics);
     }
     return evaluated;
   }

@@ -17,6 +17,7 @@ import dev.sluice.core.topology.TopologyCache;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -47,6 +48,9 @@ final class SpecRegistry {
 
   /** Number of LocalQueues that limit the number of their Workloads with quota. */
   int limitedLocalQueues;
+
+  /** Roots of the trees of queues in which Workloads may start before a head. */
+  final Set<QuotaNode> backfillTrees = new HashSet<>();
 
   /** LocalQueues whose Workloads may no longer have to wait for that limit. */
   final Set<LocalQueueState> freed = new LinkedHashSet<>();
@@ -111,6 +115,9 @@ final class SpecRegistry {
       ClusterQueueCache cache = queue.cache;
       if (cache != null && cache.topologyAware()) {
         topologyTrees.add(cache.node().root());
+      }
+      if (cache != null && BackfillPass.rulesOf(cache) != null) {
+        backfillTrees.add(cache.node().root());
       }
     }
     Map<LocalQueueId, LocalQueueSpec> specs = new HashMap<>();

@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.BackfillExport;
 import dev.sluice.core.engine.EngineState.ClusterQueueExport;
 import dev.sluice.core.engine.EngineState.LocalQueueExport;
 import dev.sluice.core.engine.EngineState.SliceExport;
@@ -193,7 +194,11 @@ final class StateOfTrees {
         keep(all.secondPasses(), uids, EngineState.SecondPassExport::uid),
         keep(all.unreported(), uids, uid -> uid),
         all.budgets(),
-        all.budgetsReleased());
+        new BackfillExport(
+            keep(all.backfill().bounds(), uids, BackfillExport.BoundExport::uid),
+            keep(all.backfill().plans(), queues, BackfillExport.QueueExport::clusterQueue),
+            all.backfill().changed(),
+            all.backfill().next()));
   }
 
   private WaitingExport waiting() {

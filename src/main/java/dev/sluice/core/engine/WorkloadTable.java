@@ -1,5 +1,6 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.backfill.BackfillExport;
 import dev.sluice.core.engine.WorkloadEntry.Stage;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
@@ -68,8 +69,8 @@ final class WorkloadTable {
     this.budgets = quotaAccounting.budgets;
   }
 
-  /** The Workloads as a value. */
-  EngineState.WorkloadsExport export(BudgetKeeper keeper) {
+  /** The Workloads as a value, with their budgets and with what is planned for them. */
+  EngineState.WorkloadsExport export(BudgetKeeper keeper, BackfillExport backfill) {
     return new EngineState.WorkloadsExport(
         entries.values().stream()
             .filter(entry -> !entry.isKnownByItem())
@@ -81,8 +82,8 @@ final class WorkloadTable {
         slices.exportReplacements(),
         secondPasses.export(),
         unreportedExplanations.export(),
-        keeper.export(),
-        keeper.isReleased());
+        new EngineState.BudgetsExport(keeper.export(), keeper.isReleased()),
+        backfill);
   }
 
   /** Takes over the Workloads and their reservations, except for those in queues. */

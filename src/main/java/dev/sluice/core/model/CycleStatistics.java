@@ -1,26 +1,36 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import java.util.List;
 import java.util.Map;
 
 /**
- * What happened in one scheduling cycle to heads that need preemption.
+ * What happened in one scheduling cycle beside its decisions.
  *
  * @param preemptionSkips by ClusterQueue, the number of heads with preemption targets that were
  *     skipped because heads before them took the quota; queues without are left out
  * @param recomputations heads that were evaluated anew because heads before them preempt the same
  *     Workloads
+ * @param backfill what happened to Workloads of queues with back-fill
  */
 public record CycleStatistics(
-    Map<String, Integer> preemptionSkips, List<Recomputation> recomputations) {
+    Map<String, Integer> preemptionSkips,
+    List<Recomputation> recomputations,
+    List<BackfillEvent> backfill) {
 
-  /** A cycle without heads that need preemption. */
-  public static final CycleStatistics NONE = new CycleStatistics(Map.of(), List.of());
+  /** A cycle in which nothing of that happened. */
+  public static final CycleStatistics NONE = new CycleStatistics(Map.of(), List.of(), List.of());
 
-  /** Copies map and list. */
+  /** Copies map and lists. */
   public CycleStatistics {
     preemptionSkips = Map.copyOf(preemptionSkips);
     recomputations = List.copyOf(recomputations);
+    backfill = List.copyOf(backfill);
+  }
+
+  /** The same, and what happened to Workloads of queues with back-fill. */
+  public CycleStatistics with(List<BackfillEvent> events) {
+    return events.isEmpty() ? this : new CycleStatistics(preemptionSkips, recomputations, events);
   }
 
   /** The second evaluation of a head of a ClusterQueue in one cycle. */

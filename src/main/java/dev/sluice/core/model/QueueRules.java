@@ -1,5 +1,7 @@
 package dev.sluice.core.model;
 
+import java.util.Optional;
+
 /**
  * Rules of a ClusterQueue beyond the fields of its API (docs/queueing-policies.md).
  *
@@ -10,40 +12,50 @@ package dev.sluice.core.model;
  * @param countsPreemptible whether Workloads that are marked as not preemptible are guaranteed
  * @param blocksUntilReady whether a Workload is admitted only when the pods of all admitted ones
  *     are ready
+ * @param backfill whether Workloads may start before a head that doesn't fit; empty: none may
  */
 public record QueueRules(
     AttemptBackoff attemptBackoff,
     int priority,
     QuotaRules quota,
     boolean countsPreemptible,
-    boolean blocksUntilReady) {
+    boolean blocksUntilReady,
+    Optional<BackfillRules> backfill) {
 
   /** No rules beyond the fields. */
   public static final QueueRules DEFAULT =
-      new QueueRules(AttemptBackoff.DEFAULT, 0, QuotaRules.DEFAULT, false, false);
+      new QueueRules(AttemptBackoff.DEFAULT, 0, QuotaRules.DEFAULT, false, false, Optional.empty());
 
   /** The same rules with another back-off. */
   public QueueRules withAttemptBackoff(AttemptBackoff other) {
-    return new QueueRules(other, priority, quota, countsPreemptible, blocksUntilReady);
+    return new QueueRules(other, priority, quota, countsPreemptible, blocksUntilReady, backfill);
   }
 
   /** The same rules with another priority of the queue. */
   public QueueRules withPriority(int other) {
-    return new QueueRules(attemptBackoff, other, quota, countsPreemptible, blocksUntilReady);
+    return new QueueRules(
+        attemptBackoff, other, quota, countsPreemptible, blocksUntilReady, backfill);
   }
 
   /** The same rules with other rules for quota. */
   public QueueRules withQuota(QuotaRules other) {
-    return new QueueRules(attemptBackoff, priority, other, countsPreemptible, blocksUntilReady);
+    return new QueueRules(
+        attemptBackoff, priority, other, countsPreemptible, blocksUntilReady, backfill);
   }
 
   /** The same rules, where Workloads that are marked as not preemptible are guaranteed. */
   public QueueRules countingPreemptible() {
-    return new QueueRules(attemptBackoff, priority, quota, true, blocksUntilReady);
+    return new QueueRules(attemptBackoff, priority, quota, true, blocksUntilReady, backfill);
   }
 
   /** The same rules, where admission waits until pods are ready. */
   public QueueRules blockingUntilReady() {
-    return new QueueRules(attemptBackoff, priority, quota, countsPreemptible, true);
+    return new QueueRules(attemptBackoff, priority, quota, countsPreemptible, true, backfill);
+  }
+
+  /** The same rules, where Workloads may start before a head that doesn't fit. */
+  public QueueRules withBackfill(Optional<BackfillRules> other) {
+    return new QueueRules(
+        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, other);
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
@@ -144,6 +145,12 @@ public sealed interface SchedulerEvent {
 
   /** The places of a second pass were not written and will not be written. */
   record PlacementRefused(WorkloadId id) implements SchedulerEvent {}
+
+  /**
+   * How long a run of a Workload takes at most. Reported before or after the Workload itself, and
+   * forgotten when it is released.
+   */
+  record RunBounded(WorkloadId id, RunBound bound) implements SchedulerEvent {}
 
   /** The current time is {@code now}. */
   record TimePassed(Instant now) implements SchedulerEvent {}

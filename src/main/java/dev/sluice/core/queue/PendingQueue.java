@@ -526,6 +526,14 @@ public final class PendingQueue {
     return all;
   }
 
+  /**
+   * The active Workloads, in queue order without regard to the sticky one. Cost: proportional to
+   * the classes, and to the classes of which more than one Workload is asked for.
+   */
+  public ActiveInOrder activeInOrder() {
+    return new ActiveInOrder(active.all(), order);
+  }
+
   private void insert(QueuedWorkload item) {
     EquivalenceClass equivalenceClass = item.equivalenceClass();
     boolean wasEmpty = equivalenceClass.isEmpty();

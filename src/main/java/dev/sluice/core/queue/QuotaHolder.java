@@ -261,6 +261,11 @@ public final class QuotaHolder {
     return queuedAtMicros;
   }
 
+  /** The time of the reservation, in microseconds since the epoch. */
+  public long reservedAtMicros() {
+    return reservedAtMicros;
+  }
+
   /** Whether the Workload is being evicted, or its eviction is decided. */
   public boolean evicted() {
     return evicted;

@@ -46,6 +46,9 @@ final class Nominator {
   /** Whether the usage is the sum of the reservations, as it is until heads are processed. */
   private boolean asReserved;
 
+  /** Whether nobody is to be preempted for the head. */
+  private boolean withoutTargets;
+
   /** The trees in which a rule protects or delays a Workload; null until somebody asks. */
   private @Nullable Set<QuotaNode> waitingTrees;
 
@@ -81,6 +84,17 @@ final class Nominator {
     }
     // A resumed search without success starts again, so that no flavor is skipped.
     return assign(head, queue, null, search.exhaustive(cycle));
+  }
+
+  /**
+   * Nominates a Workload with the current usage, without preemption; it keeps the progress of its
+   * flavor search.
+   */
+  NominatedWorkload nominateWithoutTargets(QueuedWorkload workload, ClusterQueueCache queue) {
+    withoutTargets = true;
+    NominatedWorkload found = assign(workload, queue, null, fromFirstFlavor);
+    withoutTargets = false;
+    return found;
   }
 
   /** Nominates a head that fits without a choice. */
@@ -235,7 +249,7 @@ final class Nominator {
   /** The targets of a head; none while a rule delays its preemption. */
   private Optional<PreemptionStrategy.Found> find(
       QueuedWorkload head, PreemptionRequest preemptionRequest) {
-    if (preemptsFrom(head, preemptionRequest.queue()) > time.nowMicros()) {
+    if (withoutTargets || preemptsFrom(head, preemptionRequest.queue()) > time.nowMicros()) {
       return Optional.empty();
     }
     return asReserved

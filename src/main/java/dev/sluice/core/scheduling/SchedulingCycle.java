@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,6 +104,86 @@ public final class SchedulingCycle {
       nominated.add(nominator.nominatePlain(head));
     }
     return nominated;
+  }
+
+  /** Whether a head waits for quota only, and doesn't fit even after preemption. */
+  public boolean waitsForQuota(QueueHead head) {
+    return withoutNomination(head.item(), head.queue()) == null && !nominated(head).succeeds();
+  }
+
+  /**
+   * Reserves quota for heads that hold claims, in place of {@link #process}, until {@link
+   * #endBackfill}.
+   */
+  public void beginBackfill(List<QueueHead> claims) {
+    List<NominatedWorkload> claimants = new ArrayList<>(claims.size());
+    for (QueueHead claim : claims) {
+      if (withoutNomination(claim.item(), claim.queue()) == null) {
+        claimants.add(nominated(claim));
+      }
+    }
+    for (NominatedWorkload claimant : claimants) {
+      QuotaNode node = claimant.queue().node();
+      Assignment assignment = claimant.assignment();
+      if (claimant.succeeds()) {
+        cycleReservations.addTargets(node, claimant.preemptionTargets());
+        cycleReservations.reserve(node, assignment.usage(), claimant.guaranteed());
+        cycleReservations.reserve(node, assignment.places());
+      } else if (reserves(claimant)) {
+        cycleReservations.reserve(node, reservation(assignment, node), claimant.guaranteed());
+      }
+    }
+  }
+
+  /** Nominates a head whose flavor search goes on where it was. */
+  private NominatedWorkload nominated(QueueHead head) {
+    FlavorProgress progress = head.item().flavorProgress();
+    NominatedWorkload found = nominator.nominate(head.item(), head.queue());
+    head.item().flavorProgress(progress);
+    return found;
+  }
+
+  /**
+   * Admits a Workload that isn't the head of its queue, if it fits now beside what heads have
+   * reserved, without preemption.
+   *
+   * @param mayStart whether it may start with its usage
+   * @return whether it fits; the outcome is there if it may start, too
+   */
+  public Fit backfill(
+      QueuedWorkload workload, ClusterQueueCache queue, Predicate<List<PairAmount>> mayStart) {
+    if (withoutNomination(workload, queue) != null) {
+      return Fit.NOT_NOW;
+    }
+    NominatedWorkload entry = nominator.nominateWithoutTargets(workload, queue);
+    if (!entry.assignment().fits()
+        || !cycleReservations.quotaFitsWithoutTargets(entry)
+        || !cycleReservations.placesFitWithoutTargets(entry)
+        || !cycleReservations.fitsWithTargets(entry)) {
+      return Fit.NOT_NOW;
+    }
+    List<PairAmount> usage = entry.assignment().usage();
+    return budgets.of(workload, queue, usage).isEmpty() && mayStart.test(usage)
+        ? new Fit(true, Optional.of(admit(entry)))
+        : Fit.NOT_THIS_ONE;
+  }
+
+  /**
+   * What became of a Workload that was to start before others.
+   *
+   * @param fits whether all that have the same request fit, too
+   */
+  public record Fit(boolean fits, Optional<CycleOutcome.Admitted> admitted) {
+
+    /** It may not start, whatever others with the same request may. */
+    public static final Fit NOT_THIS_ONE = new Fit(true, Optional.empty());
+
+    private static final Fit NOT_NOW = new Fit(false, Optional.empty());
+  }
+
+  /** Drops what {@link #beginBackfill} reserved. */
+  public void endBackfill() {
+    cycleReservations.undo();
   }
 
   /** The outcome of a head that can't be nominated; null if it can be. */
@@ -186,7 +267,7 @@ public final class SchedulingCycle {
 
   /** What happened to heads that need preemption; to be called after {@link #process}. */
   public CycleStatistics statistics() {
-    return new CycleStatistics(preemptionSkips, recomputations);
+    return new CycleStatistics(preemptionSkips, recomputations, List.of());
   }
 
   private CycleOutcome admitOrReserve(NominatedWorkload entry) {
@@ -210,7 +291,6 @@ public final class SchedulingCycle {
       return gated(entry);
     }
     QuotaNode node = entry.queue().node();
-    List<PairAmount> usage = entry.assignment().usage();
     if (cycleReservations.overlaps(node, entry.preemptionTargets())
         || !cycleReservations.quotaFitsWithoutTargets(entry)
         || !cycleReservations.placesFitWithoutTargets(entry)) {
@@ -228,14 +308,19 @@ public final class SchedulingCycle {
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;
     }
-    for (PairAmount request : usage) {
+    return admit(entry);
+  }
+
+  private CycleOutcome.Admitted admit(NominatedWorkload entry) {
+    QuotaNode node = entry.queue().node();
+    for (PairAmount request : entry.assignment().usage()) {
       node.add(request.pair(), request.amount());
       if (entry.guaranteed()) {
         node.addGuaranteed(request.pair(), request.amount());
       }
     }
     node.countWorkloads(1);
-    budgets.admitted(entry.item(), entry.queue(), usage);
+    budgets.admitted(entry.item(), entry.queue(), entry.assignment().usage());
     TopologyUsage places = entry.assignment().places().usage();
     if (places != null) {
       places.add();
@@ -303,9 +388,7 @@ public final class SchedulingCycle {
   private CycleOutcome noFit(NominatedWorkload entry) {
     Assignment assignment = entry.assignment();
     ClusterQueueCache queue = entry.queue();
-    boolean reserves =
-        assignment.needsPreemption()
-            && queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
+    boolean reserves = reserves(entry);
     if (reserves) {
       cycleReservations.reserve(
           queue.node(), reservation(assignment, queue.node()), entry.guaranteed());
@@ -324,6 +407,12 @@ public final class SchedulingCycle {
         mayFindTargets(queue, minimum.noFit()),
         reserves,
         entry.search().searchCycles() > 0);
+  }
+
+  /** Whether a head that finds no targets keeps what it could use from others. */
+  private static boolean reserves(NominatedWorkload entry) {
+    return entry.assignment().needsPreemption()
+        && entry.queue().spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
   }
 
   private PreemptionObstacles obstacles(

@@ -395,6 +395,18 @@ final class ActiveQueues {
     return ready.isEmpty() && !skippedClasses.anyChanged();
   }
 
+  /** The heads that hold a claim in a tree, in the order of their claims. */
+  List<QueueHead> claimsIn(QuotaNode root) {
+    List<QueueHead> heads = new ArrayList<>();
+    for (ClusterQueueCache queue : claims.getOrDefault(root, Map.of()).values()) {
+      QueuedWorkload head = blockingHead(queue.name());
+      if (head != null && queue.active()) {
+        heads.add(new QueueHead(queue, head));
+      }
+    }
+    return heads;
+  }
+
   /** Returns the queues with a claim in a tree, which don't hold it any more. */
   List<ClusterQueueCache> takeClaims(QuotaNode root) {
     Map<String, ClusterQueueCache> claimants = claims.remove(root);

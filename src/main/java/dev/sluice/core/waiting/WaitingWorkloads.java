@@ -434,6 +434,16 @@ public final class WaitingWorkloads {
     return activeQueues.blockingHead(clusterQueue);
   }
 
+  /** The heads that hold a claim in the tree with this root. */
+  public List<QueueHead> claimsIn(QuotaNode root) {
+    return activeQueues.claimsIn(root);
+  }
+
+  /** How many Workloads may be admitted while pods have to become ready. */
+  public CycleHeads.Admissions admissions() {
+    return podsReadyGate.isClosed() ? CycleHeads.Admissions.NONE : podsReadyGate.admissions();
+  }
+
   /** Whether a held Workload is held for its pause. */
   public boolean isPaused(QueuedWorkload item) {
     return attemptPauses.isPaused(item);

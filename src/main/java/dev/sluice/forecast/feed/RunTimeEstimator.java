@@ -59,7 +59,7 @@ public final class RunTimeEstimator {
   }
 
   /** The limit is one of all runs of a Workload together. */
-  private static Optional<Duration> limit(CachedWorkload workload) {
+  static Optional<Duration> limit(CachedWorkload workload) {
     long seconds = workload.spec().maximumExecutionTimeSeconds();
     long passed = workload.status().history().executionSeconds();
     return seconds > 0

@@ -140,7 +140,8 @@ public final class Simulation {
             now.clusterQueue(),
             now.explanation(),
             now.holders(),
-            now.earlierLocalQueues());
+            now.earlierLocalQueues(),
+            now.backfill());
     if (!targets.isEmpty()) {
       return Optional.of(result(Feasibility.AFTER_PREEMPTION, pendingReport, Optional.empty()));
     }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.PendingReport;
 import dev.sluice.core.model.Explanation;
@@ -240,7 +241,15 @@ public final class ExplainEndpoint implements HttpHandler {
         all.clusterQueue(),
         all.explanation().map(explanation -> shown(explanation, visible)),
         all.holders().stream().filter(holder -> visible.test(holder.id().namespace())).toList(),
-        all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())));
+        all.earlierLocalQueues().filter(earlier -> visible.test(earlier.first().namespace())),
+        all.backfill()
+            .map(
+                backfill ->
+                    new BackfillReport(
+                        backfill.own(),
+                        backfill.first().filter(first -> visible.test(first.id().namespace())),
+                        backfill.bound(),
+                        backfill.needsBound())));
   }
 
   /** A Workload that others wait behind is named in the detail alone. */
@@ -348,6 +357,28 @@ public final class ExplainEndpoint implements HttpHandler {
     return body;
   }
 
+  private static void describe(ObjectNode body, BackfillReport backfill) {
+    backfill
+        .own()
+        .ifPresent(
+            own -> {
+              body.put("plannedStart", own.at().toString())
+                  .put("promised", own.promised().toString());
+              own.lateBy().forEach(cause -> body.withArray("lateBy").add(cause.text()));
+            });
+    backfill
+        .first()
+        .ifPresent(
+            first ->
+                body.putObject("behind")
+                    .put("namespace", first.id().namespace())
+                    .put("name", first.id().name())
+                    .put("plannedStart", first.at().toString()));
+    backfill
+        .startsBeforeUntil()
+        .ifPresent(until -> body.put("startsBeforeUntil", until.toString()));
+  }
+
   static void describe(ObjectNode body, PendingReport waiting) {
     body.put("clusterQueue", waiting.clusterQueue())
         .put("localQueue", waiting.position().queueName())
@@ -370,6 +401,7 @@ public final class ExplainEndpoint implements HttpHandler {
                     .put("first", earlier.first().namespace() + "/" + earlier.first().name())
                     .put("usedByFirst", earlier.usedByFirst())
                     .put("others", earlier.others()));
+    waiting.backfill().ifPresent(backfill -> describe(body.putObject("backfill"), backfill));
     for (Holder holder : waiting.holders()) {
       body.withArray("holders")
           .addObject()

@@ -18,6 +18,7 @@ import dev.sluice.webhooks.rules.ResourceGroupValidation;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Webhook for ClusterQueues. */
@@ -63,6 +64,7 @@ final class ClusterQueueWebhook {
     checksOnFlavors(spec, oldSpec, errors);
     QueueAnnotationValidation.validate(
         request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), errors);
+    backfill(request, spec, errors);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, errors);
       if (request.isUpdate()) {
@@ -70,6 +72,22 @@ final class ClusterQueueWebhook {
       }
     }
     return AdmissionResult.of(errors.errors(), warnings(spec));
+  }
+
+  /** Only a queue whose head blocks has somebody who may start before the head. */
+  private static void backfill(AdmissionRequest request, JsonNode spec, FieldErrors errors) {
+    Map<String, String> annotations = JsonFields.annotations(request.object());
+    String value = annotations.getOrDefault(QueueAnnotations.BACKFILL, "None");
+    boolean strict =
+        JsonFields.text(spec, "queueingStrategy").equals("StrictFIFO")
+            && !annotations.containsKey(QueueAnnotations.STRATEGY);
+    if (!value.equals("None") && !strict) {
+      errors.invalid(
+          FieldPath.of("metadata", "annotations").key(QueueAnnotations.BACKFILL),
+          value,
+          "must be None unless spec.queueingStrategy is StrictFIFO, without "
+              + QueueAnnotations.STRATEGY);
+    }
   }
 
   private static List<String> warnings(JsonNode spec) {

@@ -63,6 +63,12 @@ class QueueAnnotationsTest {
       delimiter = '|',
       value = {
         "sluice.dev/queueing-strategy | round-robin | StrictPriority or RoundRobin",
+        "sluice.dev/backfill | Depth(0) | None, HeadOnly or Depth(n) with n from 1 to 100",
+        "sluice.dev/backfill | Depth(101) | None, HeadOnly or Depth(n) with n from 1 to 100",
+        "sluice.dev/backfill | Depth(99999999999) | None, HeadOnly or Depth(n) with n from 1 to"
+            + " 100",
+        "sluice.dev/backfill | headOnly | None, HeadOnly or Depth(n) with n from 1 to 100",
+        "sluice.dev/backfill-unknown-run-time | Guess | Refuse, UseLimit or UseLearned",
         "sluice.dev/attempt-backoff | 1s | two durations, the shorter one first and both above 0,"
             + " such as 1s,20s",
         "sluice.dev/attempt-backoff | 20s,1s | two durations, the shorter one first and both above"

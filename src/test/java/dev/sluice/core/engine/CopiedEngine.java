@@ -43,6 +43,11 @@ public final class CopiedEngine {
     this.copy = new Engine(options, copied::add);
   }
 
+  /** The engine that was never exported, to be asked only. */
+  Engine original() {
+    return engine;
+  }
+
   /** How often the copy was made. */
   public int copies() {
     return copies;

@@ -55,6 +55,10 @@ class MetricsPageIT {
           "kueue_replaced_workload_slices_total",
           // one Workload preempts at a time; CycleMetricsTest
           "kueue_preemption_target_recomputations_total",
+          // no queue has back-fill; BackfillIT
+          "sluice_backfilled_workloads_total",
+          "sluice_planned_starts_total",
+          "sluice_planned_start_moves_total",
           // no worker cluster is there; MultiClusterIT
           "multikueue_workloads_dispatched_total",
           "multikueue_workloads_admitted_total",

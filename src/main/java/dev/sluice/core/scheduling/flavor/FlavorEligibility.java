@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
  * Checks whether pods may run on the nodes of a flavor
  * (docs/scheduling-semantics.md#flavor-assignment).
  */
-final class FlavorEligibility {
+public final class FlavorEligibility {
 
   private FlavorEligibility() {}
 
   /** Why the pods can't run on the flavor's nodes; empty if they can. */
-  static Optional<FlavorRejection> rejection(
+  public static Optional<FlavorRejection> rejection(
       @Nullable Flavor flavor, NodeConstraints nodeConstraints) {
     if (flavor == null) {
       return Optional.of(new FlavorRejection.FlavorMissing());

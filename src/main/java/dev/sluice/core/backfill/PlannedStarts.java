@@ -1,0 +1,348 @@
+package dev.sluice.core.backfill;
+
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.Instants;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
+import dev.sluice.core.model.PlannedStart.LateCause;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * The bounds of run times that are known, and what was planned last: who may say that a planned
+ * start has moved, and why. Confined to the scheduler thread.
+ */
+public final class PlannedStarts {
+
+  /**
+   * How much longer than its bound a run has its quota at most: its pods start after the
+   * reservation, and stop after the end.
+   */
+  public static final Duration OVERHEAD = Duration.ofMinutes(1);
+
+  private static final long LONGEST = Duration.ofDays(36_500).toSeconds();
+
+  private record QueuePlans(List<PlannedStart> starts, List<Long> quota) {}
+
+  private final Map<String, RunBound> bounds = new HashMap<>();
+  private final Set<String> extended = new HashSet<>();
+  private final Map<String, QueuePlans> plans = new TreeMap<>();
+  private final List<BackfillEvent> events = new ArrayList<>();
+
+  /** Queues of which a head started that came before those that were planned. */
+  private final Set<String> overtaken = new TreeSet<>();
+
+  private boolean changed;
+  private long nextMicros = QuotaProfile.NEVER;
+
+  /** The state as a value. */
+  public BackfillExport export() {
+    List<BackfillExport.BoundExport> allBounds = new ArrayList<>();
+    new TreeMap<>(bounds)
+        .forEach(
+            (uid, bound) ->
+                allBounds.add(new BackfillExport.BoundExport(uid, bound, extended.contains(uid))));
+    List<BackfillExport.QueueExport> allPlans = new ArrayList<>();
+    plans.forEach(
+        (queue, each) ->
+            allPlans.add(
+                new BackfillExport.QueueExport(
+                    queue, each.starts(), each.quota(), overtaken.contains(queue))));
+    return new BackfillExport(
+        allBounds,
+        allPlans,
+        changed,
+        nextMicros == QuotaProfile.NEVER
+            ? Optional.empty()
+            : Optional.of(Instants.ofMicros(nextMicros)));
+  }
+
+  /** Takes a state over, into an object without any. */
+  public void restore(BackfillExport backfillExport) {
+    for (BackfillExport.BoundExport each : backfillExport.bounds()) {
+      bounds.put(each.uid(), each.bound());
+      if (each.extended()) {
+        extended.add(each.uid());
+      }
+    }
+    for (BackfillExport.QueueExport each : backfillExport.plans()) {
+      plans.put(each.clusterQueue(), new QueuePlans(each.starts(), each.quota()));
+      if (each.overtaken()) {
+        overtaken.add(each.clusterQueue());
+      }
+    }
+    changed = backfillExport.changed();
+    nextMicros = backfillExport.next().map(Instants::micros).orElse(QuotaProfile.NEVER);
+  }
+
+  /** Records the bound of a Workload. */
+  public void bound(String uid, RunBound bound) {
+    RunBound before = bounds.put(uid, bound);
+    if (before != null
+        && (isLonger(before.limit(), bound.limit())
+            || isLonger(before.queueLimit(), bound.queueLimit())
+            || isLonger(before.estimate(), bound.estimate()))) {
+      extended.add(uid);
+    }
+    changed = true;
+  }
+
+  private static boolean isLonger(Optional<Duration> before, Optional<Duration> after) {
+    return before.isPresent() && (after.isEmpty() || after.get().compareTo(before.get()) > 0);
+  }
+
+  /** Forgets a Workload that was deleted or has finished. */
+  public void forget(String uid) {
+    if (!bounds.isEmpty()) {
+      bounds.remove(uid);
+      extended.remove(uid);
+    }
+  }
+
+  /** Records that anything happened that plans depend on. */
+  public void changed() {
+    changed = true;
+  }
+
+  /** Whether to plan anew: something happened, or the first run has reached its bound. */
+  public boolean isDue(Instant now) {
+    return changed || Instants.micros(now) >= nextMicros;
+  }
+
+  /** Begins to plan all queues anew. */
+  public void begin() {
+    changed = false;
+    nextMicros = QuotaProfile.NEVER;
+  }
+
+  /** Ends it, after all queues were planned. */
+  public void end() {
+    extended.clear();
+  }
+
+  /** Plans anew at this time at the latest, in microseconds since the epoch. */
+  public void planAgainAt(long micros) {
+    nextMicros = Math.min(nextMicros, micros);
+  }
+
+  /** How long a Workload has its quota at most, in microseconds; {@link QuotaProfile#NEVER}. */
+  public long longest(String uid, BackfillRules rules) {
+    RunBound bound = bounds.get(uid);
+    Optional<Duration> limit = bound == null ? Optional.empty() : bound.under(rules.unknown());
+    return limit
+        .map(
+            duration ->
+                ResourceAmounts.multiply(
+                    Math.min(duration.toSeconds() + 1, LONGEST) + OVERHEAD.toSeconds(), 1_000_000))
+        .orElse(QuotaProfile.NEVER);
+  }
+
+  /** Whether a bound of a Workload is known under a rule. */
+  public boolean isBounded(String uid, BackfillRules rules) {
+    RunBound bound = bounds.get(uid);
+    return bound != null && bound.under(rules.unknown()).isPresent();
+  }
+
+  /** Whether the bound of a Workload became another one since it was planned last. */
+  public boolean isExtended(String uid) {
+    return extended.contains(uid);
+  }
+
+  /** What is planned in a queue, in queue order. */
+  public List<PlannedStart> of(String clusterQueue) {
+    QueuePlans known = plans.get(clusterQueue);
+    return known == null ? List.of() : known.starts();
+  }
+
+  /** What happened to planned starts since the last call. */
+  public List<BackfillEvent> takeEvents() {
+    if (events.isEmpty()) {
+      return List.of();
+    }
+    List<BackfillEvent> taken = List.copyOf(events);
+    events.clear();
+    return taken;
+  }
+
+  /** Records that a Workload is to start before one that comes before it. */
+  public void backfilled(String clusterQueue, WorkloadId id) {
+    events.add(
+        new BackfillEvent(
+            clusterQueue,
+            id,
+            BackfillEvent.Kind.BACKFILLED,
+            planned(clusterQueue, id).map(PlannedStart::at),
+            Optional.empty()));
+  }
+
+  private Optional<PlannedStart> planned(String clusterQueue, WorkloadId id) {
+    return of(clusterQueue).stream().filter(each -> each.id().equals(id)).findFirst();
+  }
+
+  /** Records that a Workload got quota. */
+  public void started(String clusterQueue, WorkloadId id, boolean asHead, Instant now) {
+    changed = true;
+    if (asHead && !of(clusterQueue).isEmpty() && planned(clusterQueue, id).isEmpty()) {
+      overtaken.add(clusterQueue);
+    }
+    planned(clusterQueue, id)
+        .ifPresent(
+            start -> {
+              boolean kept = !now.isAfter(start.promised());
+              events.add(
+                  new BackfillEvent(
+                      clusterQueue,
+                      id,
+                      kept ? BackfillEvent.Kind.KEPT : BackfillEvent.Kind.LATE,
+                      Optional.of(start.promised()),
+                      kept
+                          ? Optional.empty()
+                          : start.lateBy().stream()
+                              .findFirst()
+                              .or(() -> Optional.of(LateCause.OTHER))));
+              QueuePlans known = plans.get(clusterQueue);
+              if (known != null) {
+                plans.put(
+                    clusterQueue,
+                    new QueuePlans(
+                        known.starts().stream().filter(each -> !each.equals(start)).toList(),
+                        known.quota()));
+              }
+            });
+  }
+
+  /**
+   * What is known when a queue is planned anew, beside the plans.
+   *
+   * @param waiting those that wait in the queue, at least of those with a planned start
+   * @param without the first Workload for which there is no time, so that those behind it have none
+   *     either; empty if there is none
+   * @param quota what the queue has of each of its pairs
+   * @param beyondBound whether a run went on beyond its bound
+   * @param lent whether other queues hold quota of the queue
+   */
+  public record Evidence(
+      Set<WorkloadId> waiting,
+      Optional<WorkloadId> without,
+      List<Long> quota,
+      boolean beyondBound,
+      boolean lent) {
+
+    public Evidence {
+      waiting = Set.copyOf(waiting);
+      quota = List.copyOf(quota);
+    }
+  }
+
+  /** Forgets what is planned in a queue where nothing is planned any more. */
+  public void forgetQueue(String clusterQueue) {
+    plans.remove(clusterQueue);
+    overtaken.remove(clusterQueue);
+  }
+
+  /** Names of the queues with plans. */
+  public List<String> queues() {
+    return List.copyOf(plans.keySet());
+  }
+
+  /**
+   * Replaces what is planned in a queue.
+   *
+   * @param planned the Workloads and their times, in queue order
+   */
+  public void replace(String clusterQueue, Map<WorkloadId, Instant> planned, Evidence evidence) {
+    QueuePlans before = plans.getOrDefault(clusterQueue, new QueuePlans(List.of(), List.of()));
+    List<PlannedStart> starts = new ArrayList<>();
+    Set<WorkloadId> ahead = new HashSet<>();
+    planned.forEach(
+        (id, at) -> {
+          Optional<PlannedStart> known =
+              before.starts().stream().filter(each -> each.id().equals(id)).findFirst();
+          starts.add(
+              known
+                  .map(
+                      start ->
+                          at.isAfter(start.at())
+                              ? moved(clusterQueue, start, Optional.of(at), before, ahead, evidence)
+                              : new PlannedStart(id, at, start.promised(), start.lateBy()))
+                  .orElseGet(() -> new PlannedStart(id, at, at, List.of())));
+          ahead.add(id);
+        });
+    evidence.without().ifPresent(ahead::add);
+    for (PlannedStart lost : before.starts()) {
+      if (!planned.containsKey(lost.id()) && evidence.waiting().contains(lost.id())) {
+        PlannedStart unused = moved(clusterQueue, lost, Optional.empty(), before, ahead, evidence);
+      }
+    }
+    plans.put(clusterQueue, new QueuePlans(starts, evidence.quota()));
+    overtaken.remove(clusterQueue);
+  }
+
+  private PlannedStart moved(
+      String clusterQueue,
+      PlannedStart start,
+      Optional<Instant> to,
+      QueuePlans before,
+      Set<WorkloadId> ahead,
+      Evidence evidence) {
+    LateCause cause = cause(clusterQueue, start, before, ahead, evidence);
+    events.add(
+        new BackfillEvent(
+            clusterQueue, start.id(), BackfillEvent.Kind.MOVED, to, Optional.of(cause)));
+    List<LateCause> causes = new ArrayList<>(start.lateBy());
+    if (!causes.contains(cause)) {
+      causes.add(cause);
+    }
+    return new PlannedStart(start.id(), to.orElse(start.at()), start.promised(), causes);
+  }
+
+  private LateCause cause(
+      String clusterQueue,
+      PlannedStart start,
+      QueuePlans before,
+      Set<WorkloadId> ahead,
+      Evidence evidence) {
+    Set<WorkloadId> aheadBefore = new HashSet<>();
+    for (PlannedStart each : before.starts()) {
+      if (each.id().equals(start.id())) {
+        break;
+      }
+      aheadBefore.add(each.id());
+    }
+    aheadBefore.add(start.id());
+    if (overtaken.contains(clusterQueue) || !aheadBefore.containsAll(ahead)) {
+      return LateCause.HIGHER_PRIORITY;
+    }
+    if (isLess(evidence.quota(), before.quota())) {
+      return LateCause.QUOTA_REDUCED;
+    }
+    if (evidence.beyondBound()) {
+      return LateCause.RUN_BEYOND_BOUND;
+    }
+    return evidence.lent() ? LateCause.QUOTA_LENT : LateCause.OTHER;
+  }
+
+  private static boolean isLess(List<Long> quota, List<Long> before) {
+    if (quota.size() != before.size()) {
+      return true;
+    }
+    for (int i = 0; i < quota.size(); i++) {
+      if (quota.get(i) < before.get(i)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,323 @@
+package dev.sluice.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.PlannedStart;
+import dev.sluice.core.model.PlannedStart.BackfillEvent;
+import dev.sluice.core.model.PlannedStart.LateCause;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** Planned starts, and who may start before them (docs/backfill.md), in one small world each. */
+class BackfillTest {
+
+  private final SchedulerFixture scheduler = new SchedulerFixture();
+  private final List<BackfillEvent> events = new ArrayList<>();
+
+  private void strict(int depth, UnknownRunTime unknown, FlavorQuotas... quotas) {
+    strict("q", "", depth, unknown, quotas);
+  }
+
+  private void strict(
+      String name, String cohort, int depth, UnknownRunTime unknown, FlavorQuotas... quotas) {
+    scheduler.flavor("f");
+    scheduler.queue(
+        name,
+        cohort,
+        QueueingStrategy.STRICT_FIFO,
+        QueueRules.DEFAULT.withBackfill(Optional.of(new BackfillRules(depth, unknown))),
+        quotas);
+  }
+
+  private void submit(String name, long cpu, int second, Duration limit) {
+    submit("q", name, cpu, second, RunBound.of(limit));
+  }
+
+  private void submit(String queue, String name, long cpu, int second, RunBound bound) {
+    bound(name, bound);
+    scheduler.submit(name, queue, cpu, 0, second);
+  }
+
+  private void bound(String name, RunBound bound) {
+    scheduler.engine.apply(new SchedulerEvent.RunBounded(id(name), bound));
+  }
+
+  private static WorkloadId id(String name) {
+    return new WorkloadId("uid-" + name, "ns", name);
+  }
+
+  private List<String> admitted() {
+    int before = scheduler.decisions.size();
+    while (scheduler.engine.cycle()) {
+      events.addAll(scheduler.engine.statistics().backfill());
+    }
+    events.addAll(scheduler.engine.statistics().backfill());
+    List<String> names = new ArrayList<>();
+    scheduler
+        .decisions
+        .subList(before, scheduler.decisions.size())
+        .forEach(decision -> names.add(decision.id().name()));
+    return names;
+  }
+
+  private Optional<PlannedStart> planned(String name) {
+    return report(name).own();
+  }
+
+  private BackfillReport report(String name) {
+    return scheduler
+        .engine
+        .queries()
+        .pendingReason(id(name))
+        .orElseThrow()
+        .backfill()
+        .orElseThrow();
+  }
+
+  /** A run's bound, one second for what is rounded, and a minute for its pods to start and stop. */
+  private static Instant after(Duration limit) {
+    return SchedulerFixture.START.plus(limit).plusSeconds(61);
+  }
+
+  @Test
+  void whoEndsBeforeThePlannedStartOfTheHeadRunsBeforeIt() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    submit("long", 4, 2, Duration.ofHours(1).plusSeconds(1));
+    submit("short", 4, 3, Duration.ofMinutes(59));
+    assertThat(admitted()).containsExactly("runs", "short");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    assertThat(planned("long")).isEmpty();
+    assertThat(report("long").first().orElseThrow().id()).isEqualTo(id("large"));
+    assertThat(events)
+        .extracting(BackfillEvent::kind, event -> event.id().name())
+        .containsExactly(tuple(BackfillEvent.Kind.BACKFILLED, "short"));
+  }
+
+  @Test
+  void withoutTheRuleNobodyPassesTheHead() {
+    scheduler.flavor("f");
+    scheduler.queue("q", "", QueueingStrategy.STRICT_FIFO, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    submit("short", 4, 3, Duration.ofMinutes(5));
+    assertThat(admitted()).containsExactly("runs");
+  }
+
+  @Test
+  void whoLeavesWhatIsPlannedAloneRunsHoweverLong() {
+    strict(1, UnknownRunTime.USE_LIMIT, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 8, 1, Duration.ofHours(2));
+    submit("q", "small", 2, 2, RunBound.UNKNOWN);
+    submit("q", "other", 1, 3, RunBound.UNKNOWN);
+    assertThat(admitted()).containsExactly("runs", "small");
+  }
+
+  @Test
+  void whoseRunTimeIsUnknownIsRefusedUnlessTheQueueSaysOtherwise() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 8, 1, Duration.ofHours(2));
+    RunBound others =
+        new RunBound(
+            Optional.empty(),
+            Optional.of(Duration.ofMinutes(30)),
+            Optional.of(Duration.ofMinutes(10)));
+    submit("q", "small", 2, 2, others);
+    assertThat(admitted()).containsExactly("runs");
+    strict(1, UnknownRunTime.USE_LIMIT, SchedulerFixture.quota("f", 10));
+    assertThat(report("small").bound()).contains(Duration.ofSeconds(30 * 60 + 61));
+    assertThat(admitted()).containsExactly("small");
+  }
+
+  @Test
+  void learnedRunTimesCountWhereTheQueueSaysSo() {
+    strict(1, UnknownRunTime.USE_LEARNED, SchedulerFixture.quota("f", 10));
+    RunBound learned =
+        new RunBound(Optional.empty(), Optional.empty(), Optional.of(Duration.ofMinutes(10)));
+    submit("q", "runs", 6, 0, learned);
+    submit("q", "large", 8, 1, RunBound.UNKNOWN);
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofMinutes(10)));
+  }
+
+  @Test
+  void behindARunWithoutABoundNothingIsPlannedAndNobodyPasses() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("q", "runs", 6, 0, RunBound.UNKNOWN);
+    submit("large", 8, 1, Duration.ofHours(2));
+    submit("short", 1, 2, Duration.ofMinutes(1));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("large")).isEmpty();
+    assertThat(report("large").first()).isEmpty();
+  }
+
+  @Test
+  void moreThanNominalQuotaIsNeverPlanned() {
+    scheduler.flavor("f");
+    scheduler.queue("lender", "c", SchedulerFixture.quota("f", 10));
+    strict("q", "c", 1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("q", "runs", 6, 0, RunBound.of(Duration.ofHours(1)));
+    submit("q", "large", 18, 1, RunBound.of(Duration.ofHours(2)));
+    submit("q", "short", 1, 2, RunBound.of(Duration.ofMinutes(1)));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("large")).isEmpty();
+  }
+
+  @Test
+  void thePlanWaitsForTheBoundsOfThoseWhoBorrowFromTheQueue() {
+    scheduler.flavor("f");
+    scheduler.queue("borrower", "c", SchedulerFixture.quota("f", 0));
+    strict("q", "c", 1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("borrower", "guest", 4, 0, RunBound.of(Duration.ofHours(3)));
+    assertThat(admitted()).containsExactly("guest");
+    submit("q", "large", 10, 1, RunBound.of(Duration.ofHours(2)));
+    submit("q", "short", 4, 2, RunBound.of(Duration.ofHours(2)));
+    submit("borrower", "late", 1, 3, RunBound.of(Duration.ofHours(9)));
+    assertThat(admitted()).as("the head keeps its quota from others").containsExactly("short");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(3)));
+  }
+
+  @Test
+  void severalPlannedStartsAreInQueueOrderAndBindThoseBehindThem() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("first", 10, 1, Duration.ofHours(1));
+    submit("second", 5, 2, Duration.ofHours(2));
+    submit("third", 4, 3, Duration.ofHours(3));
+    assertThat(admitted()).containsExactly("runs");
+    assertThat(planned("first").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    assertThat(planned("second").orElseThrow().at())
+        .isEqualTo(after(Duration.ofHours(2)).plusSeconds(61));
+    assertThat(planned("third")).isEmpty();
+  }
+
+  @Test
+  void anEarlierEndMakesThePlanEarlierAndTheHeadStarts() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("more", 4, 1, Duration.ofHours(2));
+    submit("large", 10, 2, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs", "more");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(2)));
+    scheduler.passed(Duration.ofMinutes(30));
+    scheduler.finish("more");
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow())
+        .isEqualTo(
+            new PlannedStart(
+                id("large"), after(Duration.ofHours(1)), after(Duration.ofHours(2)), List.of()));
+    scheduler.finish("runs");
+    assertThat(admitted()).containsExactly("large");
+    assertThat(events).extracting(BackfillEvent::kind).containsExactly(BackfillEvent.Kind.KEPT);
+  }
+
+  @Test
+  void aRunBeyondItsBoundMakesThePlanLateAndIsNamed() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    scheduler.passed(Duration.ofMinutes(61));
+    assertThat(admitted()).isEmpty();
+    assertThat(events).isEmpty();
+    scheduler.passed(Duration.ofMinutes(62));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.RUN_BEYOND_BOUND);
+    assertThat(planned("large").orElseThrow().at())
+        .isEqualTo(SchedulerFixture.START.plus(Duration.ofMinutes(63)));
+    scheduler.finish("runs");
+    assertThat(admitted()).containsExactly("large");
+    assertThat(events)
+        .extracting(BackfillEvent::kind)
+        .containsExactly(BackfillEvent.Kind.MOVED, BackfillEvent.Kind.LATE);
+    assertThat(events.getLast().cause()).contains(LateCause.RUN_BEYOND_BOUND);
+  }
+
+  @Test
+  void aHigherPriorityMakesThePlanLateAndIsNamed() {
+    strict(2, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("large", 10, 1, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs");
+    bound("urgent", RunBound.of(Duration.ofHours(5)));
+    scheduler.submit("urgent", "q", 9, 100, 2);
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("urgent").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.HIGHER_PRIORITY);
+  }
+
+  @Test
+  void lessQuotaMakesThePlanLateAndIsNamed() {
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    submit("more", 3, 1, Duration.ofHours(2));
+    submit("large", 7, 2, Duration.ofHours(2));
+    assertThat(admitted()).containsExactly("runs", "more");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    strict(1, UnknownRunTime.REFUSE, SchedulerFixture.quota("f", 9));
+    assertThat(admitted()).isEmpty();
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(2)));
+    assertThat(planned("large").orElseThrow().lateBy()).containsExactly(LateCause.QUOTA_REDUCED);
+  }
+
+  @Test
+  void eachFlavorHasItsOwnPlan() {
+    scheduler.flavor("g");
+    strict(
+        1,
+        UnknownRunTime.USE_LIMIT,
+        SchedulerFixture.quota("f", 4),
+        SchedulerFixture.quota("g", 9));
+    submit("runs", 4, 0, Duration.ofHours(1));
+    submit("fills", 9, 1, Duration.ofHours(2));
+    submit("large", 4, 2, Duration.ofHours(2));
+    submit("q", "waits", 5, 3, RunBound.UNKNOWN);
+    assertThat(admitted()).containsExactly("runs", "fills");
+    assertThat(planned("large").orElseThrow().at()).isEqualTo(after(Duration.ofHours(1)));
+    scheduler.passed(Duration.ofMinutes(1));
+    scheduler.finish("fills");
+    assertThat(admitted()).as("both fit flavor g").containsExactly("large", "waits");
+  }
+
+  @Test
+  void aHeadThatWaitsForItsTargetsKeepsItsQuotaFromOthers() {
+    scheduler.flavor("f");
+    scheduler.queue(
+        "q",
+        "",
+        QueueingStrategy.STRICT_FIFO,
+        QueueRules.DEFAULT.withBackfill(Optional.of(new BackfillRules(1, UnknownRunTime.REFUSE))),
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.LOWER_PRIORITY,
+            PreemptionPolicies.ReclaimWithinCohort.NEVER,
+            false,
+            OptionalInt.empty()),
+        SchedulerFixture.quota("f", 10));
+    submit("runs", 6, 0, Duration.ofHours(1));
+    assertThat(admitted()).containsExactly("runs");
+    bound("urgent", RunBound.of(Duration.ofHours(1)));
+    scheduler.submit("urgent", "q", 10, 100, 2);
+    submit("short", 4, 3, Duration.ofMinutes(1));
+    assertThat(admitted()).containsExactly("urgent"); // the decision to preempt for it
+    assertThat(scheduler.preempted()).hasSize(1);
+  }
+}

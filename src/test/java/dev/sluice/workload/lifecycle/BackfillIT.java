@@ -1,0 +1,188 @@
+package dev.sluice.workload.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.TestCluster;
+import dev.sluice.visibility.explain.ExplainCommand;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/**
+ * A large job among small ones starts on time: small ones that end before its planned start run
+ * before it, others don't, also after the operator was restarted.
+ */
+@ControlPlaneTest(exclusive = true, fresh = false)
+class BackfillIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+
+  private final OperatorSettings settings = OperatorSettings.onFreePorts(new Random());
+
+  @TempDir
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private Path directory;
+
+  @SuppressWarnings("NullAway.Init") // set by the test
+  private Api api;
+
+  @Test
+  void aLargeJobAmongSmallOnesStartsOnTime(TestCluster cluster) throws Exception {
+    api = new Api(cluster);
+    try (LocalOperator operator = start(cluster, "operator-that-plans")) {
+      createQueues(cluster);
+      submit("runs", 3, 60, "20s");
+      api.awaitRunning("runs", 1);
+      submit("large", 4, 600, "1s");
+      awaitExplained(cluster, "large", "planned to start by ");
+      submit("long", 1, 3600, "1s");
+      submit("short", 1, 10, "1s");
+      api.awaitCondition("Workload", api.workloadOf("short"), "Finished", "True Succeeded");
+      awaitExplained(
+          cluster,
+          "long",
+          "no start is planned, behind %s/%s, which is planned to start by "
+              .formatted(cluster.namespace(), api.workloadOf("large")),
+          "; may run before it if it starts by ");
+      assertThat(operator.isHealthy()).isTrue();
+    }
+    try (LocalOperator operator = start(cluster, "operator-that-plans-anew")) {
+      awaitExplained(cluster, "large", "planned to start by ");
+      submit("short-2", 1, 5, "1s");
+      api.awaitCondition("Workload", api.workloadOf("short-2"), "Finished", "True Succeeded");
+      assertThat(api.condition("Workload", api.workloadOf("long"), "Admitted"))
+          .doesNotStartWith("True");
+      api.awaitCondition("Workload", api.workloadOf("large"), "Finished", "True Succeeded");
+      api.awaitCondition("Workload", api.workloadOf("long"), "Finished", "True Succeeded");
+      assertThat(startOf(cluster, "large"))
+          .as("the bound of the run before it, and what is allowed for")
+          .isBefore(startOf(cluster, "runs").plusSeconds(60 + 61))
+          .isBefore(startOf(cluster, "long"))
+          .isAfter(startOf(cluster, "short-2"));
+      assertThat(operator.isHealthy()).isTrue();
+    }
+  }
+
+  private Instant startOf(TestCluster cluster, String job) {
+    Job found =
+        cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).withName(job).get();
+    return Instant.parse(found.getStatus().getStartTime());
+  }
+
+  private LocalOperator start(TestCluster cluster, String name) {
+    return LocalOperator.start(name, cluster.kubeconfig(), settings);
+  }
+
+  private void createQueues(TestCluster cluster) {
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
+    String queue =
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "cq-${suffix}", annotations: {sluice.dev/backfill: HeadOnly}}
+        spec:
+          namespaceSelector: {}
+          queueingStrategy: %s
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "f-${suffix}", resources: [{name: cpu, nominalQuota: "4"}]}]
+        """;
+    assertThatThrownBy(() -> cluster.applyText(queue.formatted("BestEffortFIFO")))
+        .hasMessageContaining("metadata.annotations[sluice.dev/backfill]: Invalid value")
+        .hasMessageContaining("must be None unless spec.queueingStrategy is StrictFIFO");
+    cluster.applyText(queue.formatted("StrictFIFO"));
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "f-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: lq, namespace: "${namespace}"}
+        spec: {clusterQueue: "cq-${suffix}"}
+        """);
+    api.awaitCondition("LocalQueue", "lq", "Active", "True Ready");
+  }
+
+  private void submit(String job, int cpu, int limit, String runFor) {
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels:
+            kueue.x-k8s.io/queue-name: lq
+            kueue.x-k8s.io/max-exec-time-seconds: "%d"
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "%s"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: i, resources: {requests: {cpu: "%d"}}}]
+        """
+            .formatted(job, limit, runFor, cpu));
+  }
+
+  private void awaitExplained(TestCluster cluster, String job, String... parts) {
+    await("explanation of " + job)
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(explained(cluster, job)).contains(parts));
+  }
+
+  private String explained(TestCluster cluster, String job) {
+    StringWriter out = new StringWriter();
+    try {
+      int code =
+          new CommandLine(new ExplainCommand())
+              .setOut(new PrintWriter(out))
+              .setErr(new PrintWriter(out))
+              .execute(
+                  "job",
+                  job,
+                  "-n",
+                  cluster.namespace(),
+                  "--kubeconfig",
+                  cluster.kubeconfig().toString(),
+                  "--operator",
+                  "https://127.0.0.1:" + settings.visibilityPort(),
+                  "--operator-ca",
+                  authority(cluster).toString());
+      assertThat(code).as(out::toString).isZero();
+      return out.toString();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Path authority(TestCluster cluster) throws IOException {
+    String authority =
+        cluster
+            .client()
+            .secrets()
+            .inNamespace("kueue-system")
+            .withName("kueue-webhook-server-cert")
+            .require()
+            .getData()
+            .getOrDefault("ca.crt", "");
+    return Files.write(directory.resolve("ca.crt"), Base64.getDecoder().decode(authority));
+  }
+}
