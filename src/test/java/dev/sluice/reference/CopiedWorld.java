@@ -1,6 +1,8 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.engine.CopiedEngine;
+import dev.sluice.core.model.BackfillRules;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
@@ -15,6 +17,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyRequest.PodSetTopology;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -150,7 +153,7 @@ final class CopiedWorld {
                   spec.problems(),
                   spec.ignoresUndeclared(),
                   dice.chance(60),
-                  spec.rules(),
+                  spec.rules().withBackfill(backfill()),
                   dice.chance(30) ? Set.of("f-0", "f-1") : spec.delaysTopologyOf()));
       case SchedulerEvent.LocalQueueChanged(var spec) ->
           new SchedulerEvent.LocalQueueChanged(
@@ -162,6 +165,14 @@ final class CopiedWorld {
                   spec.maxWorkloads()));
       default -> schedulerEvent;
     };
+  }
+
+  /** Half of the queues have back-fill, which matters where they are StrictFIFO. */
+  private Optional<BackfillRules> backfill() {
+    return dice.chanceOfHalf()
+        ? Optional.of(
+            new BackfillRules(1 + dice.below(3), dice.pick(BackfillRules.UnknownRunTime.values())))
+        : Optional.empty();
   }
 
   private void usageReported(int number) {
@@ -350,6 +361,11 @@ final class CopiedWorld {
   private void pending(PendingWorkload workload) {
     version++;
     known.put(workload.id().uid(), workload);
+    if (dice.chance(80)) {
+      engine.fold(
+          new SchedulerEvent.RunBounded(
+              workload.id(), RunBound.of(Duration.ofSeconds(1 + dice.below(600)))));
+    }
     engine.fold(new SchedulerEvent.WorkloadPending(workload));
   }
 

@@ -103,12 +103,15 @@ public final class PlannedStarts {
     return before.isPresent() && (after.isEmpty() || after.get().compareTo(before.get()) > 0);
   }
 
+  /** Whether a bound of any Workload is known. */
+  public boolean knowsBounds() {
+    return !bounds.isEmpty();
+  }
+
   /** Forgets a Workload that was deleted or has finished. */
   public void forget(String uid) {
-    if (!bounds.isEmpty()) {
-      bounds.remove(uid);
-      extended.remove(uid);
-    }
+    bounds.remove(uid);
+    extended.remove(uid);
   }
 
   /** Records that anything happened that plans depend on. */

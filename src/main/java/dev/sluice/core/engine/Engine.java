@@ -258,7 +258,7 @@ public final class Engine {
       case SchedulerEvent.WorkloadReserving(var workload) -> workloads.reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         workloads.released(id, version);
-        if (workloads.find(id.uid()) == null) {
+        if (plannedStarts.knowsBounds() && workloads.find(id.uid()) == null) {
           plannedStarts.forget(id.uid());
         }
       }

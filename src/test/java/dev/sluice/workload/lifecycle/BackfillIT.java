@@ -48,7 +48,7 @@ class BackfillIT {
     api = new Api(cluster);
     try (LocalOperator operator = start(cluster, "operator-that-plans")) {
       createQueues(cluster);
-      submit("runs", 3, 60, "20s");
+      submit("runs", 3, 600, "10m");
       api.awaitRunning("runs", 1);
       submit("large", 4, 600, "1s");
       awaitExplained(cluster, "large", "planned to start by ");
@@ -69,11 +69,13 @@ class BackfillIT {
       api.awaitCondition("Workload", api.workloadOf("short-2"), "Finished", "True Succeeded");
       assertThat(api.condition("Workload", api.workloadOf("long"), "Admitted"))
           .doesNotStartWith("True");
+      Instant planned = startOf(cluster, "runs").plusSeconds(600 + 61);
+      api.delete("Job", "runs");
       api.awaitCondition("Workload", api.workloadOf("large"), "Finished", "True Succeeded");
       api.awaitCondition("Workload", api.workloadOf("long"), "Finished", "True Succeeded");
       assertThat(startOf(cluster, "large"))
           .as("the bound of the run before it, and what is allowed for")
-          .isBefore(startOf(cluster, "runs").plusSeconds(60 + 61))
+          .isBefore(planned)
           .isBefore(startOf(cluster, "long"))
           .isAfter(startOf(cluster, "short-2"));
       assertThat(operator.isHealthy()).isTrue();
