@@ -204,7 +204,8 @@ final class WhatIfPage {
 
   private static String escaped(String text) {
     StringBuilder escaped = new StringBuilder();
-    for (char each : text.toCharArray()) {
+    for (int i = 0; i < text.length(); i++) {
+      char each = text.charAt(i);
       switch (each) {
         case '&' -> escaped.append("&amp;");
         case '<' -> escaped.append("&lt;");

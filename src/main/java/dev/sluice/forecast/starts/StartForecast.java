@@ -13,6 +13,7 @@ import dev.sluice.core.queue.PendingQueueExport.ClassExport;
 import dev.sluice.core.waiting.WaitingExport.TreeRoot;
 import dev.sluice.forecast.play.Play;
 import dev.sluice.forecast.play.PlayListener;
+import dev.sluice.forecast.play.RequeuedWorkload;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.forecast.starts.StartEstimate.Basis;
 import dev.sluice.forecast.starts.StartEstimate.StartRange;
@@ -55,11 +56,6 @@ public final class StartForecast {
     default Instant startedAt(WorkloadId id, Instant reservedAt) {
       return reservedAt;
     }
-
-    /** What is queued when a Workload that runs is preempted; empty if that is unknown. */
-    default Optional<PendingWorkload> again(WorkloadId id) {
-      return Optional.empty();
-    }
   }
 
   /**
@@ -101,8 +97,15 @@ public final class StartForecast {
     public static final Wanted ALL = new Wanted(_ -> true, () -> true);
   }
 
-  /** A Workload that has quota, and for how long it has run. */
-  private record Running(WorkloadId id, Duration age) {}
+  /**
+   * A Workload that has quota.
+   *
+   * @param again what is queued when it is preempted
+   * @param age for how long it has run
+   * @param evicted whether it is being evicted
+   */
+  private record Running(
+      WorkloadId id, Optional<PendingWorkload> again, Duration age, boolean evicted) {}
 
   /** What the plays said of one Workload. */
   private static final class Starts {
@@ -174,7 +177,7 @@ public final class StartForecast {
     }
     for (WorkloadExport workload : state.workloads().workloads()) {
       version = Math.max(version, workload.version());
-      workload.reservation().ifPresent(reservation -> runs(workload.id(), reservation, rootOf));
+      workload.reservation().ifPresent(reservation -> runs(workload, reservation, rootOf));
       if (workload.reservation().isEmpty() && !starts.containsKey(workload.id())) {
         // it waits outside of a queue, as for the end of a backoff
         workload
@@ -186,10 +189,18 @@ public final class StartForecast {
   }
 
   private void runs(
-      WorkloadId id, WorkloadExport.ReservationExport reservation, Map<String, TreeRoot> rootOf) {
+      WorkloadExport workload,
+      WorkloadExport.ReservationExport reservation,
+      Map<String, TreeRoot> rootOf) {
+    WorkloadId id = workload.id();
     Instant began = knowledge.startedAt(id, reservation.holder().reservedAt());
     Duration age = Duration.between(began, state.now());
-    running.add(new Running(id, age.isNegative() ? Duration.ZERO : age));
+    running.add(
+        new Running(
+            id,
+            RequeuedWorkload.of(workload, state),
+            age.isNegative() ? Duration.ZERO : age,
+            reservation.holder().evicted() || workload.residue().evictionDecided() >= 0));
     rooted(id, rootOf.get(reservation.clusterQueue()));
   }
 
@@ -247,11 +258,15 @@ public final class StartForecast {
               }
             });
     for (Running each : running) {
-      holding.add(each.id());
-      play.knownRunning(
-          each.id(),
-          knowledge.again(each.id()),
-          runTime(each.id()).remaining(each.age(), quantile(each.id(), 0, number)));
+      if (each.evicted()) {
+        play.knownStopping(each.id(), each.again(), Optional.of(options.stopping()));
+      } else {
+        holding.add(each.id());
+        play.knownRunning(
+            each.id(),
+            each.again(),
+            runTime(each.id()).remaining(each.age(), quantile(each.id(), 0, number)));
+      }
     }
     waiting.forEach(play::knownPending);
     play.run(

@@ -46,7 +46,6 @@ final class OutcomeRecorder implements PlayListener {
     private final String clusterQueue;
     private final Instant since;
     private @Nullable Instant started;
-    private boolean gone;
 
     private Tracked(PendingWorkload workload, String clusterQueue, Instant since) {
       this.workload = workload;
@@ -220,7 +219,6 @@ final class OutcomeRecorder implements PlayListener {
     Tracked known = tracked.get(id);
     if (known != null && known.started == null) {
       // it gave up: how long it would have waited isn't known
-      known.gone = true;
       tracked.remove(id);
     }
   }

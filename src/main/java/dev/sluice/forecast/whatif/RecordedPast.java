@@ -12,6 +12,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingQueueExport.ClassExport;
+import dev.sluice.forecast.play.RequeuedWorkload;
 import dev.sluice.forecast.whatif.PlayInput.Happening;
 import dev.sluice.forecast.whatif.PlayInput.Happening.Arrival;
 import dev.sluice.forecast.whatif.PlayInput.Happening.Change;
@@ -181,6 +182,7 @@ public final class RecordedPast {
           .reservation()
           .ifPresent(
               reservation -> {
+                RequeuedWorkload.of(workload, state).ifPresent(again -> life.pending = again);
                 life.since = reservation.holder().reservedAt();
                 life.sinceBegin = life.since;
                 life.evictedAtBegin =

@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineState;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -25,26 +28,34 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
 class StartForecastTest {
 
   private static final Instant BEGIN = OneQueue.BEGIN;
   private static final Optional<Duration> NONE = Optional.empty();
+  private static final PreemptionPolicies LOWER_PRIORITY =
+      new PreemptionPolicies(
+          WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
 
   private final Map<String, RunTimeEstimate> runTimes = new HashMap<>();
-  private final Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
+  private Play.Source source = OneQueue.source(PreemptionPolicies.NEVER);
   private Instant now = BEGIN;
 
   private void arrives(String name, int cpus, RunTimeEstimate runTime) {
+    arrives(name, cpus, 0, runTime);
+  }
+
+  private void arrives(String name, int cpus, long priority, RunTimeEstimate runTime) {
     now = now.plusSeconds(60);
     runTimes.put(name, runTime);
-    PendingWorkload workload = OneQueue.workload(name, cpus, 0, now);
+    PendingWorkload workload = OneQueue.workload(name, cpus, priority, now);
     source.scheduler().apply(new SchedulerEvent.TimePassed(now));
     source.scheduler().apply(new SchedulerEvent.WorkloadPending(workload));
     source.scheduler().decide();
-    source
-        .decisions()
+    source.decisions().stream()
+        .filter(Decision.Admit.class::isInstance)
         .forEach(
             admitted ->
                 source.scheduler().apply(new SchedulerEvent.AdmissionWritten(admitted.id(), 1)));
@@ -105,6 +116,39 @@ class StartForecastTest {
     assertThat(of(estimates, "third").computedAt()).isEqualTo(now);
     assertThat(of(estimates, "third").assumptions())
         .containsExactly("no job arrives before it starts");
+  }
+
+  /**
+   * After an hour "first" ends, "second" is preempted for "high" and has stopped 30 seconds later;
+   * after another hour it runs anew, before "last" of lower priority.
+   */
+  @Test
+  void preemptedWorkloadsRunAgainBeforeOthers() {
+    source = OneQueue.source(LOWER_PRIORITY);
+    arrives("first", 2, 5, declared(60));
+    arrives("second", 2, 0, declared(600));
+    arrives("high", 4, 3, declared(60));
+    arrives("last", 4, -1, declared(60));
+
+    Map<String, StartEstimate> estimates = forecast();
+
+    Instant high = minute(61).plusSeconds(30);
+    assertThat(of(estimates, "high").range().orElseThrow().expected()).isEqualTo(high);
+    assertThat(of(estimates, "last").range().orElseThrow().expected())
+        .isEqualTo(high.plus(Duration.ofMinutes(60 + 600)));
+  }
+
+  /** "low" is being evicted when the state is exported: its quota is free when it has stopped. */
+  @Test
+  void evictedWorkloadsStopAndRunAgain() {
+    source = OneQueue.source(LOWER_PRIORITY);
+    arrives("low", 4, 0, declared(600));
+    arrives("high", 4, 3, declared(60));
+
+    Map<String, StartEstimate> estimates = forecast();
+
+    assertThat(of(estimates, "high").range().orElseThrow().expected())
+        .isEqualTo(now.plusSeconds(30));
   }
 
   @Test
