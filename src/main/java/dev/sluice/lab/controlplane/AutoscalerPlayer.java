@@ -22,9 +22,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plays an autoscaler with pools of nodes: makes a node of a pool for each pod that the scheduler
- * found no place for and that selects the pool, and the nodes of a ProvisioningRequest all at once.
- * A pool has a limit: pods beyond it get nothing, requests beyond it fail. Nodes are never taken
- * back.
+ * found no place for and that selects the pool, beyond those that are free, and the nodes of a
+ * ProvisioningRequest all at once. A pool has a limit: pods beyond it get nothing, requests beyond
+ * it fail. Nodes are never taken back.
  */
 public final class AutoscalerPlayer implements AutoCloseable {
 
@@ -56,9 +56,8 @@ public final class AutoscalerPlayer implements AutoCloseable {
 
   private void look() {
     try {
-      client.pods().inAnyNamespace().list().getItems().stream()
-          .filter(AutoscalerPlayer::isUnschedulable)
-          .forEach(this::serve);
+      List<Pod> pods = client.pods().inAnyNamespace().list().getItems();
+      pools.forEach(pool -> serve(pool, pods));
       client
           .genericKubernetesResources(API, REQUEST)
           .inAnyNamespace()
@@ -80,15 +79,25 @@ public final class AutoscalerPlayer implements AutoCloseable {
                         && "Unschedulable".equals(it.getReason()));
   }
 
-  private void serve(Pod pod) {
-    Map<String, String> selector = pod.getSpec().getNodeSelector();
-    for (Pool pool : pools) {
-      if (selects(selector, pool)
-          && made.getOrDefault(pool.group().name(), 0) < pool.limit()
-          && served.add(pod.getMetadata().getUid())) {
-        add(pool, 1);
-      }
-    }
+  /**
+   * Whoever comes first takes a node: what counts is how many wait, and how many nodes are free.
+   */
+  private void serve(Pool pool, List<Pod> pods) {
+    long waiting =
+        pods.stream()
+            .filter(AutoscalerPlayer::isUnschedulable)
+            .filter(pod -> selects(pod.getSpec().getNodeSelector(), pool))
+            .count();
+    int present = made.getOrDefault(pool.group().name(), 0);
+    long taken =
+        pods.stream()
+            .map(pod -> pod.getSpec().getNodeName())
+            .filter(node -> node != null && node.startsWith(pool.group().name() + "-"))
+            .distinct()
+            .count();
+    add(
+        pool,
+        (int) Math.clamp(waiting - (present - taken), 0, Math.max(0, pool.limit() - present)));
   }
 
   private static boolean selects(Map<String, String> selector, Pool pool) {
