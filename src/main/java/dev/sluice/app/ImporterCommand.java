@@ -4,12 +4,10 @@ import dev.sluice.jobs.importer.ClusterImport;
 import dev.sluice.jobs.importer.ImportDecision;
 import dev.sluice.jobs.importer.ImportRule;
 import dev.sluice.jobs.importer.ImportRules;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.client.RequestLimiter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -137,6 +135,10 @@ public final class ImporterCommand implements Runnable {
 
     /** Returns the exit code. */
     private int run(CommandSpec spec, boolean writes) {
+      return kubeconfig.exitCode(spec, () -> imported(spec, writes));
+    }
+
+    private int imported(CommandSpec spec, boolean writes) throws IOException {
       PrintWriter out = spec.commandLine().getOut();
       PrintWriter err = spec.commandLine().getErr();
       try (KubernetesClient client =
@@ -160,12 +162,6 @@ public final class ImporterCommand implements Runnable {
         failed.forEach(line -> err.println("fault  " + line));
         out.printf("%d imported%n", count(items, ImportDecision.Take.class) - failed.size());
         return failed.isEmpty() ? 0 : 1;
-      } catch (KubernetesClientException e) {
-        err.println("sluice: " + ApiErrorText.of(e));
-        return ApiErrorText.unreachable(e) ? 3 : 1;
-      } catch (IOException e) {
-        err.println("sluice: " + ApiErrorText.of(e));
-        return 3;
       }
     }
 

@@ -9,7 +9,6 @@ import dev.sluice.app.whatif.WhatIfCommand;
 import dev.sluice.install.Preflight;
 import dev.sluice.journal.JournalCommand;
 import dev.sluice.journal.ReplayCommand;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
@@ -17,7 +16,6 @@ import dev.sluice.visibility.explain.SimulateCommand;
 import dev.sluice.visibility.explain.UsageCommand;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.InstantSource;
@@ -177,7 +175,10 @@ public final class Main implements Runnable {
 
     @Override
     public Integer call() {
-      PrintWriter errors = spec.commandLine().getErr();
+      return kubeconfig.exitCode(spec, this::look);
+    }
+
+    private int look() throws IOException {
       try {
         Configuration configuration =
             ConfigurationLoader.load(config.file(), Optional.empty(), OperatorRunner::ownNamespace);
@@ -193,12 +194,6 @@ public final class Main implements Runnable {
         }
       } catch (ConfigurationException e) {
         throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-      } catch (KubernetesClientException e) {
-        errors.println("sluice: " + ApiErrorText.of(e));
-        return ApiErrorText.unreachable(e) ? 3 : 1;
-      } catch (IOException e) {
-        errors.println("sluice: " + ApiErrorText.of(e));
-        return 3;
       }
     }
 

@@ -131,9 +131,11 @@ public final class OperatorCommand implements Callable<Integer> {
   }
 
   private int ended(Exception reason, int code) {
-    spec.commandLine()
-        .getErr()
-        .println("sluice: the operator could not start: " + ApiErrorText.of((Throwable) reason));
+    String text =
+        reason instanceof KubernetesClientException refused
+            ? ApiErrorText.of(refused, kubeconfig.server())
+            : ApiErrorText.of((Throwable) reason);
+    spec.commandLine().getErr().println("sluice: the operator could not start: " + text);
     return code;
   }
 }

@@ -6,13 +6,11 @@ import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.module.LeaderElectorFactory;
 import dev.sluice.install.Installer;
 import dev.sluice.install.RegisteredWebhooks;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.kube.leader.SharedObjectsGuard;
 import io.fabric8.kubernetes.api.model.discovery.v1.Endpoint;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -78,6 +76,10 @@ public final class UninstallCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--timeout is " + timeoutSeconds + ", must be 1 or more");
     }
+    return kubeconfig.exitCode(spec, this::uninstall);
+  }
+
+  private int uninstall() throws IOException {
     try (KubernetesClient client =
         new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
       Configuration configuration =
@@ -96,12 +98,6 @@ public final class UninstallCommand implements Callable<Integer> {
       return 0;
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    } catch (KubernetesClientException e) {
-      tell(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    } catch (IOException e) {
-      tell(ApiErrorText.of(e));
-      return 3;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       tell("interrupted; start it again to go on");

@@ -19,6 +19,8 @@ import dev.sluice.workload.feed.AdmittedRequests;
 import dev.sluice.workload.record.PodTemplateParser;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.KubernetesResourceList;
+import io.fabric8.kubernetes.api.model.ListOptions;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.Service;
@@ -27,6 +29,7 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.Listable;
 import java.net.HttpURLConnection;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -39,6 +42,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +63,7 @@ public final class Preflight {
 
   private static final Set<String> READ_VERSIONS = Set.of("v1beta2", "v1beta1", "v1alpha2");
 
+  private static final long PAGE = 500;
   private static final String DEPLOYMENT = "kueue-controller-manager";
   private static final String CERTIFICATES = "cert-manager.io/v1";
   private static final String[] CONTAINERS = {"containers", "initContainers"};
@@ -128,6 +133,26 @@ public final class Preflight {
     look("containers", this::containers);
     look("releases", this::releases);
     return List.copyOf(rows);
+  }
+
+  /**
+   * Lists what a cluster may have much of, a page at a time. The API server holds a page, and so
+   * does this process, and not the whole collection.
+   */
+  private static <T extends HasMetadata, L extends KubernetesResourceList<T>> void inPages(
+      Listable<L> listed, Consumer<? super T> each) {
+    String next = "";
+    while (next != null) {
+      ListOptions page = new ListOptions();
+      page.setLimit(PAGE);
+      page.setContinue(next.isEmpty() ? null : next);
+      L found = listed.list(page);
+      found.getItems().forEach(each);
+      next = found.getMetadata().getContinue();
+      if (next != null && next.isEmpty()) {
+        next = null;
+      }
+    }
   }
 
   private void look(String subject, Runnable reading) {
@@ -495,12 +520,7 @@ public final class Preflight {
       read = new Workloads();
       String version = ApiVersions.GROUP + "/" + ApiVersions.V1BETA2;
       if (client.supports(version, "Workload")) {
-        client
-            .genericKubernetesResources(version, "Workload")
-            .inAnyNamespace()
-            .list()
-            .getItems()
-            .forEach(read::add);
+        inPages(client.genericKubernetesResources(version, "Workload").inAnyNamespace(), read::add);
       }
       workloads = read;
     }
@@ -528,19 +548,18 @@ public final class Preflight {
       return;
     }
     Map<String, List<String>> pods = new TreeMap<>();
-    for (Pod pod :
+    inPages(
         client
             .pods()
             .inAnyNamespace()
             .withLabel(KueueConstants.PODSET)
-            .withField("status.phase", "Running")
-            .list()
-            .getItems()) {
-      for (String name : charged(pod)) {
-        pods.computeIfAbsent(name, any -> new ArrayList<>())
-            .add(pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName());
-      }
-    }
+            .withField("status.phase", "Running"),
+        pod -> {
+          for (String name : charged(pod)) {
+            pods.computeIfAbsent(name, any -> new ArrayList<>())
+                .add(pod.getMetadata().getNamespace() + "/" + pod.getMetadata().getName());
+          }
+        });
     pods.forEach(
         (name, having) ->
             row(
@@ -598,22 +617,22 @@ public final class Preflight {
   }
 
   private void releases() {
-    client.secrets().inNamespace(namespace).withLabel("owner", "helm").list().getItems().stream()
-        .map(secret -> String.valueOf(secret.getMetadata().getLabels().get("name")))
-        .distinct()
-        .sorted()
-        .forEach(
-            release ->
-                row(
-                    Severity.NOTE,
-                    "releases",
-                    "Helm keeps release "
-                        + release
-                        + " in this namespace;"
-                        + " if it is the other operator's, let Helm forget it, never uninstall it:"
-                        + " kubectl -n "
-                        + namespace
-                        + " delete secret -l owner=helm,name="
-                        + release));
+    Set<String> names = new TreeSet<>();
+    inPages(
+        client.secrets().inNamespace(namespace).withLabel("owner", "helm"),
+        secret -> names.add(String.valueOf(secret.getMetadata().getLabels().get("name"))));
+    names.forEach(
+        release ->
+            row(
+                Severity.NOTE,
+                "releases",
+                "Helm keeps release "
+                    + release
+                    + " in this namespace;"
+                    + " if it is the other operator's, let Helm forget it, never uninstall it:"
+                    + " kubectl -n "
+                    + namespace
+                    + " delete secret -l owner=helm,name="
+                    + release));
   }
 }

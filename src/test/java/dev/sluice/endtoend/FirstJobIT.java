@@ -130,6 +130,9 @@ class FirstJobIT {
     }
 
     @Override
+    public void waits(String what) {}
+
+    @Override
     public void judged(ExpectationResult expectationResult) {
       // returned as well
     }

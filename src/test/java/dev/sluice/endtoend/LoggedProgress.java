@@ -16,6 +16,13 @@ final class LoggedProgress implements ProgressListener {
   }
 
   @Override
+  public void waits(String what) {
+    if (!what.isEmpty()) {
+      LOG.info("waits for {}", what);
+    }
+  }
+
+  @Override
   public void judged(ExpectationResult expectationResult) {
     LOG.info("{}", expectationResult);
   }

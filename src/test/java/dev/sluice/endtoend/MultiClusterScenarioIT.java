@@ -70,6 +70,9 @@ class MultiClusterScenarioIT {
     }
 
     @Override
+    public void waits(String what) {}
+
+    @Override
     public void judged(ExpectationResult expectationResult) {
       LOG.info("expectation: {}", expectationResult);
     }

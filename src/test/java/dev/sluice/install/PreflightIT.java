@@ -213,12 +213,13 @@ class PreflightIT {
                   Optional.empty()),
               ends::add)) {
         assertThat(operator).as("lacking rules are no reason to end").isNotNull();
-        await("a second look at certificate and registrations")
+        await("a look at the registrations after the start, a second one at the certificate")
             .atMost(LIMIT)
             .until(
                 () ->
                     count(asked, "secrets") >= 2
-                        && count(asked, WebhookConfigurations.MUTATING) >= 4);
+                        && count(asked, WebhookConfigurations.MUTATING) >= 3
+                        && count(asked, "leases") >= 6);
         assertThat(renewed.isDone()).as("the other's lease isn't renewed any more").isFalse();
         assertThat(
                 requests().stream()

@@ -60,6 +60,30 @@ class WrongCallsTest {
         "bench nothing | 2 | scenario \"nothing\": neither a file nor one of baseline,",
         "control-plane down --name=nope | 1 | there is no control plane named \"nope\"",
         "control-plane up --x | 2 | Unknown option: '--x'",
+        "explain workload x --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "explain job x --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "explain job x --kubeconfig=none | 3 | none does not exist",
+        "usage --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "usage --kubeconfig=none | 3 | none does not exist",
+        "usage --since=yesterday --kubeconfig=gone.yaml | 2 | --since",
+        "usage --delete --kubeconfig=gone.yaml | 2 | --delete needs a namespace",
+        "usage --output=xml | 2 | --output",
+        "simulate | 2 | Missing required option: '--filename=FILE'",
+        "simulate -f none | 3 | none does not exist",
+        "simulate -f src/main --kubeconfig=gone.yaml | 3 | src/main: it is a directory",
+        "preflight --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "uninstall --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "uninstall --timeout=0 | 2 | --timeout is 0, must be 1 or more",
+        "operator --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1 can't",
+        "demo --kubeconfig=gone.yaml | 3 | the API server at https://127.0.0.1:1",
+        "demo --without-operator | 2 | allowed together with --kubeconfig only",
+        "demo --real | 2 | Unknown option: '--real'",
+        "try --for=long | 2 | --for",
+        "explain pods x | 2 | 'pods'",
+        "explain workloda x | 2 | did you mean workload?",
+        "control-plane up --nodes=-1 | 2 | --nodes is -1, must be 0 or more",
+        "journal dmp | 2 | 'dmp'",
+        "replay | 2 | Missing required",
       })
   void isToldInAFewLines(String call, int code, String told) throws IOException {
     Files.write(directory.resolve("binary"), new byte[] {(byte) 0xca, (byte) 0xfe, (byte) 0xba});
@@ -70,6 +94,14 @@ class WrongCallsTest {
         apiVersion: config.kueue.x-k8s.io/v1beta2
         kind: Configuration
         manageJobsWithoutQueueNames: true
+        """);
+    Files.writeString(
+        directory.resolve("gone.yaml"),
+        """
+        current-context: a
+        contexts: [{name: a, context: {cluster: a, user: a}}]
+        clusters: [{name: a, cluster: {server: "https://127.0.0.1:1"}}]
+        users: [{name: a, user: {token: a}}]
         """);
     StringWriter said = new StringWriter();
     PrintWriter writer = new PrintWriter(said, true);

@@ -53,6 +53,7 @@ public final class InstallationModule implements OperatorModule {
   private final InstallationWatch watch;
   private final Map<String, String> faults = new ConcurrentHashMap<>();
   private final AtomicBoolean asked = new AtomicBoolean();
+  private final AtomicBoolean held = new AtomicBoolean();
   private final ReentrantLock looking = new ReentrantLock();
   private final RegistrationReadiness registrations = new RegistrationReadiness();
   private final ServedDefinitions definitions;
@@ -236,11 +237,33 @@ public final class InstallationModule implements OperatorModule {
         if (!(e instanceof KubernetesClientException k && ApiErrorText.unreachable(k))) {
           tell(REGISTRATIONS, Optional.of("they can't be put back: " + ApiErrorText.of(e)));
         }
-        context.schedule(AGAIN, () -> lookSoon(repair));
+        if (!(e instanceof SharedObjectsGuard.HeldByOtherException)) {
+          context.schedule(AGAIN, () -> lookSoon(repair));
+        } else if (!held.getAndSet(true)) {
+          context.schedule(LEASE_LOOKS, () -> lookOnceFree(repair));
+        }
       }
     } finally {
       looking.unlock();
     }
+  }
+
+  /** While another leads only the lease is read; once it has gone, the registrations are. */
+  private void lookOnceFree(RegistrationRepair repair) {
+    if (closed) {
+      return;
+    }
+    try {
+      context.shared().check();
+    } catch (SharedObjectsGuard.HeldByOtherException e) {
+      context.schedule(LEASE_LOOKS, () -> lookOnceFree(repair));
+      return;
+    } catch (RuntimeException e) {
+      context.schedule(AGAIN, () -> lookOnceFree(repair));
+      return;
+    }
+    held.set(false);
+    lookSoon(repair);
   }
 
   /** Before it was there for the first time, it is about to be made. */

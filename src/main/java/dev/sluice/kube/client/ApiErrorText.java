@@ -13,6 +13,7 @@ import java.security.cert.CertPathValidatorException;
 import java.util.Optional;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
 import javax.net.ssl.SSLException;
 
 /** Failed requests and unreadable files in one sentence, for people. */
@@ -27,6 +28,22 @@ public final class ApiErrorText {
   /** Whether the API server gave no answer: the code is none of HTTP. */
   public static boolean unreachable(KubernetesClientException failure) {
     return failure.getCode() < LOWEST_HTTP_CODE;
+  }
+
+  /**
+   * The same, with the address of the API server where it was not reached.
+   *
+   * @param server the address, if it is known
+   */
+  public static String of(KubernetesClientException failure, Optional<String> server) {
+    String text = of(failure);
+    return server
+        .filter(any -> unreachable(failure))
+        .map(
+            address ->
+                text.replaceFirst(
+                    "^the API server", Matcher.quoteReplacement("the API server at " + address)))
+        .orElse(text);
   }
 
   /** What went wrong with a request: what the API server said, or why it was not reached. */

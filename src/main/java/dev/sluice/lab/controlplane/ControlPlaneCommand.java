@@ -106,6 +106,7 @@ public final class ControlPlaneCommand implements Runnable {
       if (!controlPlanes.stop(name)) {
         String others =
             controlPlanes.list().stream()
+                .filter(status -> status.condition() == ControlPlaneStatus.Condition.RUNNING)
                 .map(ControlPlaneStatus::name)
                 .collect(Collectors.joining(", "));
         spec.commandLine()

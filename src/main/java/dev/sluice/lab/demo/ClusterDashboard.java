@@ -14,6 +14,8 @@ final class ClusterDashboard implements Dashboard {
 
   private static final List<String> SHOWN = List.of("cpu", "nvidia.com/gpu");
 
+  private static final String FINISHED = "finished";
+
   private final ScenarioClusters clusters;
   private final EventLog events;
 
@@ -25,7 +27,8 @@ final class ClusterDashboard implements Dashboard {
   @Override
   public List<Section> sections() {
     return List.of(
-        new Section("CLUSTERS", "cluster", members()), new Section("JOBS", "job", jobs()));
+        new Section("CLUSTERS", "cluster", members().stream().map(Row::of).toList()),
+        new Section("JOBS", "job", jobs()));
   }
 
   @Override
@@ -70,7 +73,7 @@ final class ClusterDashboard implements Dashboard {
     return sum.stripTrailingZeros().toPlainString();
   }
 
-  private List<String> jobs() {
+  private List<Row> jobs() {
     return clusters.manager().recorder().current(AuditedKind.JOB).stream()
         .sorted(
             Comparator.comparing((JsonNode job) -> job.at("/metadata/creationTimestamp").asText())
@@ -79,7 +82,7 @@ final class ClusterDashboard implements Dashboard {
         .toList();
   }
 
-  private String job(JsonNode job) {
+  private Row job(JsonNode job) {
     String name = job.at("/metadata/name").asText();
     ClusterJob both = new ClusterJob(clusters, name);
     String standing =
@@ -91,18 +94,20 @@ final class ClusterDashboard implements Dashboard {
         pods.add(running + " on " + worker);
       }
     }
-    return "%-17s %-28s active %-2d succeeded %-2d pods: %s"
-        .formatted(
-            name,
-            standing,
-            both.activeHere(),
-            job.at("/status/succeeded").asInt(),
-            pods.isEmpty() ? "none" : String.join(", ", pods));
+    String text =
+        "%-17s %-28s active %-2d succeeded %-2d pods: %s"
+            .formatted(
+                name,
+                standing,
+                both.activeHere(),
+                job.at("/status/succeeded").asInt(),
+                pods.isEmpty() ? "none" : String.join(", ", pods));
+    return new Row(text, text, standing.equals(FINISHED));
   }
 
   private static String standing(ClusterJob job, JsonNode workload) {
     if (ScenarioClusters.isTrue(workload, "Finished")) {
-      return "finished";
+      return FINISHED;
     }
     if (ScenarioClusters.isTrue(workload, "Evicted")) {
       return "is sent back";

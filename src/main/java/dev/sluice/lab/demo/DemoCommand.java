@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -67,21 +68,16 @@ public final class DemoCommand implements Callable<Integer> {
   private boolean keep;
 
   @Option(
-      names = "--real",
-      description = "On a control plane of its own: so it is without --kubeconfig in any case.")
-  private boolean real;
-
-  @Option(
       names = "--api-version",
       paramLabel = "VERSION",
       description = "In which the queues are written: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private ScenarioManifests.Version version = ScenarioManifests.Version.V1ALPHA2;
+  private ScenarioManifests.Version version = ScenarioManifests.Version.V1BETA2;
 
   @Option(
       names = "--queue-name-as",
       paramLabel = "FORM",
       description = "How Jobs name their queue: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private ScenarioManifests.Form form = ScenarioManifests.Form.ANNOTATION;
+  private ScenarioManifests.Form form = ScenarioManifests.Form.LABEL;
 
   @Mixin private BinariesOption binaries = new BinariesOption();
 
@@ -91,19 +87,18 @@ public final class DemoCommand implements Callable<Integer> {
       throw new ParameterException(
           spec.commandLine(), "--without-operator: allowed together with --kubeconfig only");
     }
-    if (real && kubeconfig != null) {
-      throw new ParameterException(
-          spec.commandLine(), "--real: starts a control plane; not together with --kubeconfig");
-    }
-    return DemoOutput.exitCode(spec, this::run);
+    return DemoOutput.exitCode(spec, Optional.ofNullable(kubeconfig), this::run);
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
     DemoRun run =
         new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
-    return kubeconfig == null
-        ? run.onOwnControlPlane(binaries.obtain())
-        : run.inCluster(kubeconfig, !withoutOperator);
+    List<ExpectationResult> results =
+        kubeconfig == null
+            ? run.onOwnControlPlane(binaries.obtain())
+            : run.inCluster(kubeconfig, !withoutOperator);
+    Screens.nowTry(out);
+    return results;
   }
 
   /** {@code sluice demo multi-cluster}: runs the multi-cluster scenario. */
@@ -148,11 +143,15 @@ public final class DemoCommand implements Callable<Integer> {
               LOST_TIMEOUT,
               InstantSource.system(),
               line -> DemoOutput.say(out, line))) {
-        stage.start();
+        Screens.announce(out, List.of(MultiClusterExpectation.values()));
+        try (StepTimer timer = StepTimer.of(out, "starting three clusters")) {
+          stage.start();
+        }
         List<ExpectationResult> results = tell(stage, out);
         if (keep) {
           stage.whatStays().forEach(line -> DemoOutput.say(out, line));
         }
+        Screens.nowTry(out);
         return results;
       }
     }

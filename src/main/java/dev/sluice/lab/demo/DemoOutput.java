@@ -1,11 +1,21 @@
 package dev.sluice.lab.demo;
 
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ClientConfigs;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneException;
+import dev.sluice.lab.controlplane.ControlPlaneSpec;
+import dev.sluice.lab.controlplane.ControlPlanes;
+import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.process.OperatorProcess;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 
 /** What all demos print, and how they end. */
@@ -26,6 +36,11 @@ final class DemoOutput {
    *     had or the cluster can't be reached, otherwise 1
    */
   static int exitCode(CommandSpec command, Demo demo) {
+    return exitCode(command, Optional.empty(), demo);
+  }
+
+  /** The same for a demo in a cluster that somebody has, who is told its address. */
+  static int exitCode(CommandSpec command, Optional<Path> kubeconfig, Demo demo) {
     PrintWriter err = command.commandLine().getErr();
     try {
       List<ExpectationResult> results = demo.run(command.commandLine().getOut());
@@ -37,8 +52,38 @@ final class DemoOutput {
       err.println(e.getMessage());
       return 1;
     } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
+      err.println(ApiErrorText.of(e, kubeconfig.flatMap(DemoOutput::server)));
       return ApiErrorText.unreachable(e) ? 3 : 1;
+    }
+  }
+
+  private static Optional<String> server(Path kubeconfig) {
+    try {
+      return Optional.of(ClientConfigs.of(Optional.of(kubeconfig)).getMasterUrl());
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Starts a control plane, and says how long that has taken.
+   *
+   * @throws ControlPlaneException if it can't be started
+   */
+  static ControlPlane start(PrintWriter out, ControlPlaneSpec spec, Binaries binaries) {
+    try (StepTimer timer =
+        StepTimer.of(
+            out,
+            "starting a control plane: etcd, API server, controllers, scheduler, played nodes")) {
+      return new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
+          .start(spec, binaries);
+    }
+  }
+
+  /** Waits until an operator that was started is ready, and says how long that has taken. */
+  static OperatorProcess awaitReady(PrintWriter out, String what, OperatorProcess operator) {
+    try (StepTimer timer = StepTimer.of(out, what)) {
+      return operator.awaitReady();
     }
   }
 

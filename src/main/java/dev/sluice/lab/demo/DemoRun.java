@@ -4,7 +4,6 @@ import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
-import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
@@ -35,6 +34,8 @@ import java.util.function.Consumer;
 /** One demo run, from the start of the cluster to the summary. */
 final class DemoRun {
 
+  private static final String STARTING = "starting the operator";
+
   private final ScenarioManifests manifests;
   private final boolean keep;
   private final PrintWriter out;
@@ -50,15 +51,12 @@ final class DemoRun {
 
   /** Runs on a control plane started for the demo. */
   List<ExpectationResult> onOwnControlPlane(Binaries binaries) {
-    say("starting a control plane: etcd, API server, controllers, scheduler, played nodes");
-    ControlPlane controlPlane =
-        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
-            .start(spec(), binaries);
+    Screens.announce(out, List.of(FirstJobExpectation.values()));
+    ControlPlane controlPlane = DemoOutput.start(out, spec(), binaries);
     try {
-      say("starting the operator");
       OperatorProcess operator = operator(controlPlane.kubeconfig(), controlPlane.logs());
       try (KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
-        operator.awaitReady();
+        DemoOutput.awaitReady(out, STARTING, operator);
         List<ExpectationResult> expectationResults =
             tell(client, new DemoEnvironment.Own(client, true), recorder -> {});
         if (keep) {
@@ -106,6 +104,7 @@ final class DemoRun {
         throw new ScenarioException(
             "the story makes these itself, but they exist: " + String.join(", ", inTheWay));
       }
+      Screens.announce(out, List.of(FirstJobExpectation.values()));
       ClusterCleanup clusterCleanup = new ClusterCleanup(client);
       if (!startOperator) {
         return tell(
@@ -113,11 +112,10 @@ final class DemoRun {
             new DemoEnvironment.Foreign(),
             recorder -> clearStory(clusterCleanup, recorder));
       }
-      say("starting the operator");
       Path files = temporaryDirectory();
       OperatorProcess operator = operator(kubeconfig, files);
       try {
-        operator.awaitReady();
+        DemoOutput.awaitReady(out, STARTING, operator);
         List<ExpectationResult> expectationResults =
             tell(
                 client,
@@ -175,10 +173,6 @@ final class DemoRun {
       after.accept(recorder);
       return expectationResults;
     }
-  }
-
-  private void say(String line) {
-    DemoOutput.say(out, line);
   }
 
   private static Path temporaryDirectory() {

@@ -53,7 +53,7 @@ public final class FirstJobScenario {
     this.recorder = recorder;
     this.progressListener = progressListener;
     this.expectationResults = new ExpectationResults<>(FirstJobExpectation.class, progressListener);
-    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT);
+    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
   }
 
   /** Runs to the end or to the first failure; returns one result per expectation. */
@@ -223,7 +223,6 @@ public final class FirstJobScenario {
   /** Where pods run, a Job ends by itself; otherwise, or to save time, it is deleted. */
   private void end(ScenarioJob job) {
     if (demoEnvironment instanceof DemoEnvironment.Own own && own.patient()) {
-      progressListener.say("waiting for the end of " + job.name());
       job.awaitCompletion();
     } else {
       cluster.delete(job);

@@ -5,7 +5,6 @@ import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
-import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -56,19 +55,15 @@ public final class KindsCommand implements Callable<Integer> {
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
-    DemoOutput.say(
-        out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    Screens.announce(out, List.of(KindsExpectation.values()));
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("kinds-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
             .withNodes(List.of(NodeGroup.plentiful("node", 1)));
-    try (ControlPlane controlPlane =
-        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
-            .start(wanted, binaries.obtain())) {
-      DemoOutput.say(out, "starting the operator");
+    try (ControlPlane controlPlane = DemoOutput.start(out, wanted, binaries.obtain())) {
       try (OperatorProcess operator = operator(controlPlane);
           KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig());
-          PlayedKinds players = play(operator, client)) {
+          PlayedKinds players = play(out, operator, client)) {
         DemoOutput.say(out, "playing the controllers of %d kinds".formatted(players.count()));
         return tell(client, out);
       }
@@ -85,8 +80,9 @@ public final class KindsCommand implements Callable<Integer> {
         Lifetime.WITH_THIS_PROCESS);
   }
 
-  private static PlayedKinds play(OperatorProcess operator, KubernetesClient client) {
-    operator.awaitReady();
+  private static PlayedKinds play(
+      PrintWriter out, OperatorProcess operator, KubernetesClient client) {
+    DemoOutput.awaitReady(out, "starting the operator", operator);
     return PlayedKinds.play(client);
   }
 
@@ -107,6 +103,7 @@ public final class KindsCommand implements Callable<Integer> {
       }
     }
     Screens.summary(out, results, Duration.between(begin, clock.instant()), "one job of each kind");
+    Screens.nowTry(out);
     return results;
   }
 }

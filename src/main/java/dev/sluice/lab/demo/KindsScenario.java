@@ -59,7 +59,7 @@ public final class KindsScenario {
     this.client = client;
     this.recorder = recorder;
     this.progressListener = progressListener;
-    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT);
+    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
     this.expectationResults = new ExpectationResults<>(KindsExpectation.class, progressListener);
     this.manifests = KindManifest.all();
   }

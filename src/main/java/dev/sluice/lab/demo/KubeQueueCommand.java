@@ -5,7 +5,6 @@ import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
-import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -56,26 +55,22 @@ public final class KubeQueueCommand implements Callable<Integer> {
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
-    DemoOutput.say(
-        out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    Screens.announce(out, List.of(KubeQueueExpectation.values()));
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("kube-queue-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
             .withNodes(List.of(NodeGroup.plentiful("node", 2)));
-    try (ControlPlane controlPlane =
-            new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
-                .start(wanted, binaries.obtain());
+    try (ControlPlane controlPlane = DemoOutput.start(out, wanted, binaries.obtain());
         KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
       // with other ports the definitions would change, and watches of their objects end
       OperatorSettings settings = OperatorSettings.onFreePorts(random);
       return tell(
-          client, out, configuration -> operator(controlPlane, out, settings.with(configuration)));
+          client, out, configuration -> operator(controlPlane, settings.with(configuration)));
     }
   }
 
   private KubeQueueScenario.Operators.Running operator(
-      ControlPlane controlPlane, PrintWriter out, OperatorSettings settings) {
-    DemoOutput.say(out, "starting an operator: " + settings.more().strip());
+      ControlPlane controlPlane, OperatorSettings settings) {
     OperatorProcess operator =
         OperatorProcess.start(
             "operator",
@@ -112,6 +107,7 @@ public final class KubeQueueCommand implements Callable<Integer> {
     }
     Screens.summary(out, results, Duration.between(begin, clock.instant()), "Kube Queue's ways");
     figures.ifPresent(each -> print(each, out));
+    Screens.nowTry(out);
     return results;
   }
 

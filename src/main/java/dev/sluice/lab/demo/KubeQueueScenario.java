@@ -74,7 +74,7 @@ public final class KubeQueueScenario {
     this.trial = trial;
     this.progressListener = progressListener;
     this.operators = operators;
-    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT);
+    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
     this.expectationResults =
         new ExpectationResults<>(KubeQueueExpectation.class, progressListener);
   }
@@ -113,7 +113,11 @@ public final class KubeQueueScenario {
   }
 
   private Operators.Running start(int rate) {
-    return operators.start("kubeQueue: {enabled: true, oversellRate: %d}%n".formatted(rate));
+    progressListener.waits("an operator with over-sell rate %d".formatted(rate));
+    Operators.Running operator =
+        operators.start("kubeQueue: {enabled: true, oversellRate: %d}%n".formatted(rate));
+    progressListener.waits("");
+    return operator;
   }
 
   private static String text(String file) {

@@ -1,6 +1,6 @@
 package dev.sluice.lab.demo;
 
-/** The expectations of the multi-cluster scenario, in order. */
+/** The expectations of the multi-cluster scenario, in the order in which they are judged. */
 public enum MultiClusterExpectation implements Expectation {
   /** The Job runs in the most preferred cluster that has capacity. */
   SMALL_ON_SITE("the small Job runs on site"),
@@ -12,16 +12,16 @@ public enum MultiClusterExpectation implements Expectation {
   GPUS_WHERE_THEY_ARE("the Job that needs GPUs runs where GPUs are"),
   /** The Job in the manager has the status of the remote job. */
   LIVE_STATUS("all of them are seen, with live status, in the control cluster"),
-  /** The manager only schedules. */
-  NO_POD_HERE("no pod of theirs ever exists in the control cluster"),
-  /** Neither Job nor Workload nor pod is left. */
-  NOTHING_LEFT("after each Job's end nothing of it is left on a worker"),
   /** The Job is requeued at the timeout, not earlier. */
   REQUEUED_AFTER_TIMEOUT(
       "the remote cluster is cut off for longer than the worker-lost time-out: its running Job is"
           + " requeued"),
   /** The Job runs as soon as there is capacity. */
   RUNS_ELSEWHERE("once possible, the Job runs elsewhere"),
+  /** Neither Job nor Workload nor pod is left. */
+  NOTHING_LEFT("after each Job's end nothing of it is left on a worker"),
+  /** The manager only schedules. */
+  NO_POD_HERE("no pod of theirs ever exists in the control cluster"),
   /** The objects in the lost cluster are removed. */
   NEVER_TWICE(
       "nothing runs twice at the same time, neither while the link is cut nor once it is back");

@@ -228,12 +228,14 @@ final class MultiClusterScenario {
   }
 
   private void await(String what, BooleanSupplier holds) {
+    progressListener.waits(what);
     boolean came =
         clusters
             .manager()
             .recorder()
             .await(STEP_TIMEOUT, () -> holds.getAsBoolean() ? Optional.of(true) : Optional.empty())
             .isPresent();
+    progressListener.waits("");
     if (!came) {
       throw new ScenarioException(
           "waited %d s in vain for %s".formatted(STEP_TIMEOUT.toSeconds(), what));

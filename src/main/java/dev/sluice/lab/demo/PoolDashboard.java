@@ -1,6 +1,8 @@
 package dev.sluice.lab.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.WatchRecorder;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -8,13 +10,15 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Present state of queues and Workloads, and the events, of one cluster, as lines of text. */
 final class PoolDashboard implements Dashboard {
 
-  private static final int BAR = 30;
+  private static final int BAR = 20;
 
   private final WatchRecorder recorder;
   private final EventLog events;
@@ -36,13 +40,13 @@ final class PoolDashboard implements Dashboard {
   }
 
   /** A line for each flavor and resource of each ClusterQueue, with a bar of the reserved quota. */
-  private List<String> queues() {
-    List<String> lines = new ArrayList<>();
+  private List<Row> queues() {
+    List<Row> lines = new ArrayList<>();
     for (JsonNode queue : recorder.current(AuditedKind.CLUSTER_QUEUE)) {
       for (JsonNode group : queue.at("/spec/resourceGroups")) {
         for (JsonNode flavor : group.path("flavors")) {
           for (JsonNode resource : flavor.path("resources")) {
-            lines.add(bar(queue, flavor.path("name").asText(), resource));
+            lines.add(Row.of(bar(queue, flavor.path("name").asText(), resource)));
           }
         }
       }
@@ -62,15 +66,23 @@ final class PoolDashboard implements Dashboard {
                 .divide(quota, RoundingMode.CEILING)
                 .min(BigDecimal.valueOf(BAR))
                 .intValue();
-    return "%-14s %-9s %-4s [%s%s] %s of %s"
+    return "%-15s %-13s %-9s %-4s [%s%s] %s of %s"
         .formatted(
             queue.at("/metadata/name").asText(),
+            policy(queue),
             flavor,
             name,
             "#".repeat(filled),
             ".".repeat(BAR - filled),
             reserved.stripTrailingZeros().toPlainString(),
             quota.stripTrailingZeros().toPlainString());
+  }
+
+  /** How the queue chooses: by its annotation, else by its strategy. */
+  private static String policy(JsonNode queue) {
+    String extended =
+        queue.path("metadata").path("annotations").path(QueueAnnotations.STRATEGY).asText();
+    return extended.isEmpty() ? queue.at("/spec/queueingStrategy").asText() : extended;
   }
 
   private static BigDecimal reserved(JsonNode queue, String flavor, String resource) {
@@ -92,63 +104,79 @@ final class PoolDashboard implements Dashboard {
         : Quantity.getAmountInBytes(Quantity.parse(quantity.asText()));
   }
 
-  /** A line for each Workload, oldest first: its status and, while it is pending, the reason. */
-  private List<String> workloads() {
-    List<JsonNode> all =
-        recorder.current(AuditedKind.WORKLOAD).stream()
-            .sorted(
-                Comparator.comparing(
-                        (JsonNode workload) -> workload.at("/metadata/creationTimestamp").asText())
-                    .thenComparing(workload -> workload.at("/metadata/name").asText()))
-            .toList();
-    List<String> lines = new ArrayList<>();
-    int position = 0;
-    for (JsonNode workload : all) {
-      String state = state(workload, position);
-      if (state.startsWith("waits")) {
-        position++;
-      }
-      lines.add("%-32s %s".formatted(name(workload), state));
-    }
-    return lines;
+  /**
+   * A row for each Workload, with its queue: first those that run, then those that wait, in the
+   * order of their creation, with the reason.
+   */
+  private List<Row> workloads() {
+    Map<String, Integer> waiting = new HashMap<>();
+    List<Row> running = new ArrayList<>();
+    List<Row> others = new ArrayList<>();
+    recorder.current(AuditedKind.WORKLOAD).stream()
+        .sorted(
+            Comparator.comparing(
+                    (JsonNode workload) -> workload.at("/metadata/creationTimestamp").asText())
+                .thenComparing(workload -> workload.at("/metadata/name").asText()))
+        .forEach(
+            workload -> {
+              String name = name(workload);
+              if (condition(workload, "Finished", "True").isPresent()) {
+                String reason =
+                    condition(workload, "Finished", "True").get().path("reason").asText();
+                others.add(row(name, "finished: " + reason, true));
+              } else if (condition(workload, "Admitted", "True").isPresent()) {
+                running.add(row(name, "runs: " + uses(workload), false));
+              } else {
+                String queue =
+                    workload.at("/metadata/namespace").asText()
+                        + "/"
+                        + workload.at("/spec/queueName").asText();
+                int position = waiting.merge(queue, 1, Integer::sum);
+                others.add(waits(workload, name, position));
+              }
+            });
+    running.addAll(others);
+    return running;
   }
 
-  /** The name of the Workload's Job. */
+  private static Row row(String name, String state, boolean done) {
+    String text = "%-32s %s".formatted(name, state);
+    return new Row(text, text, done);
+  }
+
+  /** Positions and amounts change all the time; the reason is told anew when it is another one. */
+  private static Row waits(JsonNode workload, String name, int position) {
+    JsonNode reserved =
+        condition(workload, "QuotaReserved", "False").orElse(MissingNode.getInstance());
+    String reason = reserved.path("reason").asText();
+    String why = reason.isEmpty() ? "" : ": " + reason + ": " + reserved.path("message").asText();
+    return new Row(
+        name + " waits " + reason, "%-32s waits at %d%s".formatted(name, position, why), false);
+  }
+
+  /** The name of the Workload's Job, behind its queue. */
   private static String name(JsonNode workload) {
-    return workload.at("/metadata/ownerReferences/0/name").asText();
+    return workload.at("/metadata/namespace").asText()
+        + "/"
+        + workload.at("/metadata/ownerReferences/0/name").asText();
   }
 
-  private static String state(JsonNode workload, int position) {
-    Optional<JsonNode> finished = condition(workload, "Finished", "True");
-    if (finished.isPresent()) {
-      return "finished: " + finished.get().path("reason").asText();
+  private static String uses(JsonNode workload) {
+    List<String> flavors = new ArrayList<>();
+    for (JsonNode podSet : workload.at("/status/admission/podSetAssignments")) {
+      podSet
+          .path("flavors")
+          .properties()
+          .forEach(
+              flavor ->
+                  flavors.add(
+                      "%s %s of %s"
+                          .formatted(
+                              podSet.path("resourceUsage").path(flavor.getKey()).asText(),
+                              flavor.getKey(),
+                              flavor.getValue().asText())));
     }
-    if (condition(workload, "Admitted", "True").isPresent()) {
-      List<String> flavors = new ArrayList<>();
-      for (JsonNode podSet : workload.at("/status/admission/podSetAssignments")) {
-        podSet
-            .path("flavors")
-            .properties()
-            .forEach(
-                flavor ->
-                    flavors.add(
-                        "%s %s of %s"
-                            .formatted(
-                                podSet.path("resourceUsage").path(flavor.getKey()).asText(),
-                                flavor.getKey(),
-                                flavor.getValue().asText())));
-      }
-      return "runs: " + String.join(", ", flavors);
-    }
-    return condition(workload, "QuotaReserved", "False")
-        .map(
-            condition ->
-                "waits at %d: %s: %s"
-                    .formatted(
-                        position,
-                        condition.path("reason").asText(),
-                        condition.path("message").asText()))
-        .orElse("waits at %d".formatted(position));
+    return String.join(", ", flavors);
   }
 
   private static Optional<JsonNode> condition(JsonNode workload, String type, String status) {

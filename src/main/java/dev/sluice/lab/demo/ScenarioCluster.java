@@ -19,8 +19,14 @@ final class ScenarioCluster {
   private final KubernetesClient client;
   private final WatchRecorder recorder;
   private final Duration timeout;
+  private final ProgressListener progressListener;
 
-  ScenarioCluster(KubernetesClient client, WatchRecorder recorder, Duration timeout) {
+  ScenarioCluster(
+      KubernetesClient client,
+      WatchRecorder recorder,
+      Duration timeout,
+      ProgressListener progressListener) {
+    this.progressListener = progressListener;
     this.client = client;
     this.recorder = recorder;
     this.timeout = timeout;
@@ -61,12 +67,13 @@ final class ScenarioCluster {
    * @throws ScenarioException when the time limit is exceeded
    */
   <T> T await(String what, Supplier<Optional<T>> supplier) {
-    return recorder
-        .await(timeout, supplier)
-        .orElseThrow(
-            () ->
-                new ScenarioException(
-                    "waited %d s in vain for %s".formatted(timeout.toSeconds(), what)));
+    progressListener.waits(what);
+    Optional<T> found = recorder.await(timeout, supplier);
+    progressListener.waits("");
+    return found.orElseThrow(
+        () ->
+            new ScenarioException(
+                "waited %d s in vain for %s".formatted(timeout.toSeconds(), what)));
   }
 
   WatchRecorder recorder() {

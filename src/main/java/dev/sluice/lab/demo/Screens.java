@@ -1,11 +1,9 @@
 package dev.sluice.lab.demo;
 
-import java.io.Console;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -18,9 +16,6 @@ import java.util.concurrent.TimeUnit;
 /** Selects the screen of a scenario and prints the summary. */
 final class Screens {
 
-  private static final int LEAST_WIDTH = 60;
-  private static final int USUAL_WIDTH = 120;
-
   private Screens() {}
 
   /** A table on a terminal, lines elsewhere. */
@@ -29,20 +24,17 @@ final class Screens {
       Dashboard dashboard,
       List<? extends Expectation> expectations,
       InstantSource clock) {
-    Console console = System.console();
-    return console != null && console.isTerminal()
-        ? new LiveScreen(out, dashboard, expectations, clock, width())
+    return TerminalSize.isTerminal()
+        ? new LiveScreen(out, dashboard, expectations, clock)
         : new PlainScreen(out, dashboard, clock);
   }
 
-  private static int width() {
-    try {
-      return Math.max(
-          LEAST_WIDTH,
-          Integer.parseInt(System.getenv().getOrDefault("COLUMNS", String.valueOf(USUAL_WIDTH))));
-    } catch (NumberFormatException e) {
-      return USUAL_WIDTH;
-    }
+  /** Prints what will be judged, before anything is started. */
+  static void announce(PrintWriter out, List<? extends Expectation> expectations) {
+    out.printf("to be judged: %d expectations%n", expectations.size());
+    expectations.forEach(each -> out.printf("[ ] %d. %s%n", each.number(), each.text()));
+    out.println();
+    out.flush();
   }
 
   /** Prints all results and how many expectations were met. */
@@ -57,40 +49,55 @@ final class Screens {
     out.flush();
   }
 
+  /** Prints, at the very end, what to do next. */
+  static void nowTry(PrintWriter out) {
+    out.print(
+        """
+
+        Now try:
+          ./sluice try                  a dashboard to look at, queues to type into
+          ./sluice demo kube-queue      a quota tree, over-selling, three policies
+          ./sluice demo kinds           a job of each kind through one pool
+          ./sluice demo multi-cluster   a manager, two workers, and an outage
+          docs/tasks/README.md          what to write for queues of your own
+        """);
+    out.flush();
+  }
+
   /** A table that is redrawn in place on a terminal. */
   private static final class LiveScreen implements Screen {
 
     private static final long REFRESH_MILLIS = 200;
-    private static final int EVENTS = 6;
+    private static final int SIZED = 10;
     private static final String UP_AND_CLEAR = "\033[%dA\033[J";
-    private static final String BOLD = "\033[1m";
-    private static final String GREEN = "\033[32m";
-    private static final String RED = "\033[31m";
-    private static final String PLAIN = "\033[0m";
+    private static final ScreenLayout.Styles STYLES =
+        new ScreenLayout.Styles("\033[1m%s\033[0m", "\033[32m%s\033[0m", "\033[31m%s\033[0m");
 
     private final PrintWriter out;
     private final Dashboard dashboard;
     private final List<? extends Expectation> expectations;
     private final InstantSource clock;
-    private final int width;
     private final Instant begin;
     private final Map<Expectation, ExpectationResult> expectationResults = new HashMap<>();
     private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
     private String saying = "";
+    private String awaited = "";
+    private Instant since;
+    private TerminalSize size = TerminalSize.now();
     private int drawn;
+    private int times;
 
     LiveScreen(
         PrintWriter out,
         Dashboard dashboard,
         List<? extends Expectation> expectations,
-        InstantSource clock,
-        int width) {
+        InstantSource clock) {
       this.out = out;
       this.dashboard = dashboard;
       this.expectations = expectations;
       this.clock = clock;
-      this.width = width;
       this.begin = clock.instant();
+      this.since = begin;
       refresh.scheduleWithFixedDelay(this::draw, 0, REFRESH_MILLIS, TimeUnit.MILLISECONDS);
     }
 
@@ -100,56 +107,41 @@ final class Screens {
     }
 
     @Override
+    public synchronized void waits(String what) {
+      awaited = what;
+      since = clock.instant();
+    }
+
+    @Override
     public synchronized void judged(ExpectationResult expectationResult) {
       expectationResults.put(expectationResult.expectation(), expectationResult);
     }
 
     private synchronized void draw() {
-      List<String> lines = lines();
+      times++;
+      if (times % SIZED == 0) {
+        size = TerminalSize.now();
+      }
+      Instant now = clock.instant();
+      List<String> lines =
+          new ScreenLayout(size, STYLES)
+              .lines(
+                  new ScreenLayout.Shown(
+                      "%3d s  %s".formatted(Duration.between(begin, now).toSeconds(), saying),
+                      awaited.isEmpty()
+                          ? ""
+                          : "       waits for %s, %d s"
+                              .formatted(awaited, Duration.between(since, now).toSeconds()),
+                      expectations,
+                      expectationResults,
+                      dashboard.sections(),
+                      dashboard.events()));
       if (drawn > 0) {
         out.printf(UP_AND_CLEAR, drawn);
       }
       lines.forEach(out::println);
       out.flush();
       drawn = lines.size();
-    }
-
-    private List<String> lines() {
-      List<String> lines = new ArrayList<>();
-      long seconds = Duration.between(begin, clock.instant()).toSeconds();
-      lines.add(heading("%3d s  %s".formatted(seconds, saying)));
-      lines.add("");
-      for (Dashboard.Section section : dashboard.sections()) {
-        lines.add(heading(section.title()));
-        section.lines().forEach(line -> lines.add(cut("  " + line)));
-      }
-      lines.add(heading("EVENTS"));
-      List<String> events = dashboard.events();
-      events
-          .subList(Math.max(0, events.size() - EVENTS), events.size())
-          .forEach(line -> lines.add(cut("  " + line)));
-      lines.add(heading("EXPECTATIONS"));
-      for (Expectation expectation : expectations) {
-        lines.add(expectation(expectation));
-      }
-      return lines;
-    }
-
-    private String expectation(Expectation expectation) {
-      String text = cut("  %d. %s".formatted(expectation.number(), expectation.text()));
-      ExpectationResult expectationResult = expectationResults.get(expectation);
-      if (expectationResult == null) {
-        return text;
-      }
-      return (expectationResult.held() ? GREEN : RED) + text + PLAIN;
-    }
-
-    private String heading(String text) {
-      return BOLD + cut(text) + PLAIN;
-    }
-
-    private String cut(String text) {
-      return text.length() < width ? text : text.substring(0, width - 1);
     }
 
     @Override
@@ -163,6 +155,8 @@ final class Screens {
   private static final class PlainScreen implements Screen {
 
     private static final long REFRESH_MILLIS = 250;
+    private static final long FIRST_WORD = 2;
+    private static final long PAUSE = 10;
 
     private final PrintWriter out;
     private final Dashboard dashboard;
@@ -171,12 +165,16 @@ final class Screens {
     private final Set<String> shown = new HashSet<>();
     private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
     private int eventsShown;
+    private String awaited = "";
+    private Instant since;
+    private long toldSeconds;
 
     PlainScreen(PrintWriter out, Dashboard dashboard, InstantSource clock) {
       this.out = out;
       this.dashboard = dashboard;
       this.clock = clock;
       this.begin = clock.instant();
+      this.since = begin;
       refresh.scheduleWithFixedDelay(
           this::refresh, REFRESH_MILLIS, REFRESH_MILLIS, TimeUnit.MILLISECONDS);
     }
@@ -187,13 +185,25 @@ final class Screens {
     }
 
     @Override
+    public synchronized void waits(String what) {
+      awaited = what;
+      since = clock.instant();
+      toldSeconds = 0;
+    }
+
+    @Override
     public void judged(ExpectationResult expectationResult) {
       line("expect", expectationResult.toString());
     }
 
     private synchronized void refresh() {
+      long seconds = Duration.between(since, clock.instant()).toSeconds();
+      if (!awaited.isEmpty() && seconds >= (toldSeconds == 0 ? FIRST_WORD : toldSeconds + PAUSE)) {
+        toldSeconds = seconds;
+        line("wait", "for %s, %d s".formatted(awaited, seconds));
+      }
       for (Dashboard.Section section : dashboard.sections()) {
-        section.lines().forEach(line -> once(section.tag(), line));
+        section.rows().forEach(row -> once(section.tag(), row));
       }
       List<String> told = dashboard.events();
       for (; eventsShown < told.size(); eventsShown++) {
@@ -201,9 +211,9 @@ final class Screens {
       }
     }
 
-    private void once(String what, String line) {
-      if (shown.add(line)) {
-        line(what, line);
+    private void once(String what, Dashboard.Row row) {
+      if (shown.add(row.key())) {
+        line(what, row.text());
       }
     }
 

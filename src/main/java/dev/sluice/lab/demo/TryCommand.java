@@ -4,7 +4,6 @@ import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
-import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -19,7 +18,6 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -76,18 +74,18 @@ public final class TryCommand implements Callable<Integer> {
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
     RandomGenerator random = new SecureRandom();
-    DemoOutput.say(
-        out, "starting a control plane: etcd, API server, controllers, scheduler, played nodes");
     try (ControlPlane controlPlane =
-        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
-            .start(
-                ControlPlaneSpec.named("try-" + Integer.toString(random.nextInt(1 << 24), 36))
-                    .withNodes(List.of(NodeGroup.plentiful("node", 2))),
-                binaries.obtain())) {
-      DemoOutput.say(out, "starting the operator and its dashboard");
+        DemoOutput.start(
+            out,
+            ControlPlaneSpec.named("try-" + Integer.toString(random.nextInt(1 << 24), 36))
+                .withNodes(List.of(NodeGroup.plentiful("node", 2))),
+            binaries.obtain())) {
       int port = FreePorts.choose(1, random).getFirst();
       try (OperatorProcess operator =
-              OperatorProcess.start(
+              DemoOutput.awaitReady(
+                  out,
+                  "starting the operator and its dashboard",
+                  OperatorProcess.start(
                       "operator",
                       controlPlane.kubeconfig(),
                       OperatorSettings.onFreePorts(random)
@@ -95,8 +93,7 @@ public final class TryCommand implements Callable<Integer> {
                               "dashboard: {enabled: true, bindAddress: 127.0.0.1, bindPort: %d}\n"
                                   .formatted(port)),
                       controlPlane.logs(),
-                      List.of())
-                  .awaitReady();
+                      List.of()));
           KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig());
           ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor()) {
         apply(client);

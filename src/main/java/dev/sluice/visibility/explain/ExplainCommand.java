@@ -1,6 +1,5 @@
 package dev.sluice.visibility.explain;
 
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.ClientApiReader;
 import dev.sluice.kube.client.ClusterAccess;
@@ -12,14 +11,13 @@ import dev.sluice.visibility.explain.ExplainCommand.ExplainTopologyCommand;
 import dev.sluice.visibility.explain.ExplainCommand.ExplainWorkloadCommand;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.security.GeneralSecurityException;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Objects;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -84,18 +82,17 @@ public final class ExplainCommand implements Runnable {
       if (!operator.isPresent()) {
         throw new ParameterException(spec.commandLine(), "Missing required option: --operator=URL");
       }
+      return kubeconfig.exitCode(spec, this::ask);
+    }
+
+    private int ask() throws IOException {
       PrintWriter out = spec.commandLine().getOut();
       PrintWriter err = spec.commandLine().getErr();
-      try {
-        Optional<LiveExplanation> live = operator.client(kubeconfig.config());
-        LiveExplanation.Lines lines = live.orElseThrow().topology(flavor);
-        lines.text().forEach(lines.answered() ? out::println : err::println);
-        out.flush();
-        return lines.answered() ? 0 : 1;
-      } catch (IOException e) {
-        err.println(ApiErrorText.of(e));
-        return 3;
-      }
+      Optional<LiveExplanation> live = operator.client(kubeconfig.config());
+      LiveExplanation.Lines lines = live.orElseThrow().topology(flavor);
+      lines.text().forEach(lines.answered() ? out::println : err::println);
+      out.flush();
+      return lines.answered() ? 0 : 1;
     }
   }
 
@@ -140,39 +137,32 @@ public final class ExplainCommand implements Runnable {
 
     @Override
     public Integer call() {
+      return kubeconfig.exitCode(spec, this::ask);
+    }
+
+    private int ask() throws IOException {
       PrintWriter out = spec.commandLine().getOut();
       PrintWriter err = spec.commandLine().getErr();
-      try {
-        Optional<ClusterAccess> plain = PlainKubeconfig.read(kubeconfig.file(), System.getenv());
-        Optional<Config> config = plain.isEmpty() ? Optional.of(config()) : Optional.empty();
-        String in =
-            Optional.ofNullable(namespace)
-                .or(() -> plain.flatMap(ClusterAccess::namespace))
-                .or(() -> config.flatMap(found -> Optional.ofNullable(found.getNamespace())))
-                .orElse("default");
-        Optional<Explained> explained = explain(plain, config, in);
-        if (explained.isEmpty()) {
-          err.println(missing(in, name));
-          return 1;
-        }
-        explained.get().lines().forEach(out::println);
-        if (operator.isPresent()) {
-          operator
-              .client(config.isPresent() ? config.get() : config())
-              .ifPresent(live -> live.lines(in, explained.get().workload()).forEach(out::println));
-        }
-        out.flush();
-        return 0;
-      } catch (KubernetesClientException e) {
-        err.println(ApiErrorText.of(e));
-        return ApiErrorText.unreachable(e) ? 3 : 1;
-      } catch (IOException e) {
-        err.println(ApiErrorText.of(e));
-        return 3;
-      } catch (UncheckedIOException e) {
-        err.println(ApiErrorText.of(Objects.requireNonNull(e.getCause())));
-        return 3;
+      Optional<ClusterAccess> plain = PlainKubeconfig.read(kubeconfig.file(), System.getenv());
+      Optional<Config> config = plain.isEmpty() ? Optional.of(config()) : Optional.empty();
+      String in =
+          Optional.ofNullable(namespace)
+              .or(() -> plain.flatMap(ClusterAccess::namespace))
+              .or(() -> config.flatMap(found -> Optional.ofNullable(found.getNamespace())))
+              .orElse("default");
+      Optional<Explained> explained = explain(plain, config, in);
+      if (explained.isEmpty()) {
+        err.println(missing(in, name));
+        return 1;
       }
+      explained.get().lines().forEach(out::println);
+      if (operator.isPresent()) {
+        operator
+            .client(config.isPresent() ? config.get() : config())
+            .ifPresent(live -> live.lines(in, explained.get().workload()).forEach(out::println));
+      }
+      out.flush();
+      return 0;
     }
 
     /** A Workload's name, and what is said of it. */
@@ -236,18 +226,35 @@ public final class ExplainCommand implements Runnable {
   @Command(
       name = "job",
       aliases = {"jobs", "jobs.batch"},
-      description = "The same, by the name of a Job: where its Workload stands, and why it waits.",
+      description = {
+        "The same, by the name of a job: where its Workload stands, and why it waits.",
+        "NAME is that of a Job, or KIND/NAME for any other kind that is queued, such as"
+            + " rayjob/train or pod/shell."
+      },
       mixinStandardHelpOptions = true)
   public static final class ExplainJobCommand extends ExplainWorkloadCommand {
 
     @Override
     Optional<String> workload(ApiReader api, String in, String given) {
-      return new QueueObjectReader(api).workloadOfJob(in, given);
+      QueueObjectReader reader = new QueueObjectReader(api);
+      int slash = given.indexOf('/');
+      if (slash >= 0) {
+        String kind = given.substring(0, slash).toLowerCase(Locale.ROOT).replaceFirst("\\..*", "");
+        String job = given.substring(slash + 1);
+        return kind.equals("job")
+            ? reader.workloadOfJob(in, job)
+            : reader.workloadOwnedBy(in, kind.replaceFirst("s$", ""), job);
+      }
+      return reader.workloadOfJob(in, given).or(() -> reader.workloadOwnedBy(in, "", given));
     }
 
     @Override
     String missing(String in, String given) {
-      return "Job %s/%s does not exist, or has no Workload".formatted(in, given);
+      return "%s %s/%s does not exist, or has no Workload"
+          .formatted(
+              given.contains("/") ? given.substring(0, given.indexOf('/')) : "job",
+              in,
+              given.substring(given.indexOf('/') + 1));
     }
   }
 }

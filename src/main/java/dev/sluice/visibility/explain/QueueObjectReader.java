@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -100,6 +101,25 @@ final class QueueObjectReader {
                     .max(
                         Comparator.comparing(
                             workload -> JsonPaths.text(workload, "metadata", "creationTimestamp"))))
+        .map(workload -> workload.getMetadata().getName());
+  }
+
+  /**
+   * The name of the newest Workload that a job of this name owns; empty if there is none.
+   *
+   * @param kind the kind of the job in lower case, singular; empty for any
+   */
+  Optional<String> workloadOwnedBy(String namespace, String kind, String job) {
+    return list("namespaces/%s/workloads".formatted(encoded(namespace))).stream()
+        .filter(
+            workload ->
+                workload.getMetadata().getOwnerReferences().stream()
+                    .filter(owner -> owner.getName().equals(job))
+                    .map(owner -> owner.getKind().toLowerCase(Locale.ROOT))
+                    .anyMatch(owner -> kind.isEmpty() || owner.equals(kind)))
+        .max(
+            Comparator.comparing(
+                workload -> JsonPaths.text(workload, "metadata", "creationTimestamp")))
         .map(workload -> workload.getMetadata().getName());
   }
 

@@ -2,17 +2,16 @@ package dev.sluice.visibility.explain;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -81,26 +80,28 @@ public final class SimulateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    return kubeconfig.exitCode(spec, this::ask);
+  }
+
+  private int ask() throws IOException {
     PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
-    try {
-      String manifest =
-          file.equals(STANDARD_INPUT)
-              ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
-              : Files.readString(Path.of(file));
-      Config config = kubeconfig.config();
-      try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
-        out.println(client.raw(path(manifest, config), "POST", manifest));
-      }
-      out.flush();
-      return 0;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    } catch (IOException e) {
-      err.println(ApiErrorText.of(e));
-      return 3;
+    String manifest =
+        file.equals(STANDARD_INPUT)
+            ? new String(System.in.readAllBytes(), StandardCharsets.UTF_8)
+            : text(Path.of(file));
+    Config config = kubeconfig.config();
+    try (KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build()) {
+      out.println(client.raw(path(manifest, config), "POST", manifest));
     }
+    out.flush();
+    return 0;
+  }
+
+  private static String text(Path manifest) throws IOException {
+    if (Files.isDirectory(manifest)) {
+      throw new FileSystemException(manifest.toString(), null, "it is a directory");
+    }
+    return Files.readString(manifest);
   }
 
   private String path(String manifest, Config config) throws IOException {

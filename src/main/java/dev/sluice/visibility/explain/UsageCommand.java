@@ -1,7 +1,6 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.KubeconfigOption;
 import dev.sluice.ledger.UsageDocument;
 import dev.sluice.ledger.UsageQuery;
@@ -10,7 +9,6 @@ import dev.sluice.ledger.UsageRows;
 import dev.sluice.visibility.api.VisibilityApi;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URLEncoder;
@@ -105,11 +103,15 @@ public final class UsageCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
-    PrintWriter out = spec.commandLine().getOut();
-    PrintWriter err = spec.commandLine().getErr();
     if (deletes && namespace == null) {
       throw new ParameterException(spec.commandLine(), "--delete needs a namespace");
     }
+    return kubeconfig.exitCode(spec, this::ask);
+  }
+
+  private int ask() throws IOException {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
     try (KubernetesClient client =
         new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
       if (deletes) {
@@ -131,12 +133,6 @@ public final class UsageCommand implements Callable<Integer> {
       }
       out.flush();
       return 0;
-    } catch (KubernetesClientException e) {
-      err.println(ApiErrorText.of(e));
-      return ApiErrorText.unreachable(e) ? 3 : 1;
-    } catch (IOException e) {
-      err.println(ApiErrorText.of(e));
-      return 3;
     }
   }
 

@@ -37,7 +37,7 @@ class ExplainWorkloadCommandTest {
     StringWriter err = new StringWriter();
 
     assertThat(run(err, name, "x", "--kubeconfig", "/no/such")).isEqualTo(3);
-    assertThat(err.toString()).isEqualToIgnoringNewLines("/no/such does not exist");
+    assertThat(err.toString()).isEqualToIgnoringNewLines("sluice: /no/such does not exist");
   }
 
   @Test
@@ -57,7 +57,7 @@ class ExplainWorkloadCommandTest {
 
     assertThat(run(err, "workload", "x", "--kubeconfig", kubeconfig.toString())).isEqualTo(3);
     assertThat(err.toString())
-        .startsWith("the API server can't be reached: ")
+        .startsWith("sluice: the API server at ")
         .hasLineCount(1)
         .doesNotContain("Status(");
   }
