@@ -53,6 +53,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private static final Pattern PENDING =
       Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
   private static final Pattern TOPOLOGY = Pattern.compile(API + "topologies/([^/]+)((?:/[^/]+)*)");
+  private static final Pattern POLICIES = Pattern.compile(API + "policies/clusterqueues/([^/]+)");
   private static final Pattern STARTS = Pattern.compile(API + "starts/clusterqueues/([^/]+)");
 
   /** The most pending Workloads among which those of a time line are looked for. */
@@ -95,6 +96,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final WorkloadRows rows;
   private final WorkloadDocument workload;
   private final TopologyDocument topology;
+  private final SettingsDocument settings;
   private final Map<String, Integer> streams = new ConcurrentHashMap<>();
 
   /**
@@ -113,6 +115,7 @@ public final class DashboardEndpoint implements HttpHandler {
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
+    this.settings = new SettingsDocument(sources);
     this.topology = new TopologyDocument(sources, rows, feed);
   }
 
@@ -177,6 +180,10 @@ public final class DashboardEndpoint implements HttpHandler {
     if (starts.matches()) {
       return starts(viewer, starts.group(1));
     }
+    Matcher policies = POLICIES.matcher(request.path());
+    if (policies.matches()) {
+      return policies(viewer, policies.group(1));
+    }
     Matcher domain = TOPOLOGY.matcher(request.path());
     if (domain.matches()) {
       return topology(viewer, domain.group(1), domain.group(2));
@@ -189,6 +196,10 @@ public final class DashboardEndpoint implements HttpHandler {
       case "workerclusters" -> workerClusters(viewer);
       case "topologies" ->
           viewer.sees(Kind.TOPOLOGIES) ? json(topology.flavors()) : failure(403, NO_TOPOLOGIES);
+      case "flavors" ->
+          viewer.sees(Kind.RESOURCE_FLAVORS)
+              ? json(settings.flavors(viewer.sees(Kind.CLUSTER_QUEUES)))
+              : failure(403, "you may not list ResourceFlavors");
       case "events" -> events(request, viewer);
       default -> failure(404, "not found");
     };
@@ -202,6 +213,7 @@ public final class DashboardEndpoint implements HttpHandler {
         .put("allLocalQueues", viewer.sees(Kind.LOCAL_QUEUES))
         .put("allWorkloads", viewer.sees(Kind.WORKLOADS))
         .put("topologies", viewer.sees(Kind.TOPOLOGIES))
+        .put("flavors", viewer.sees(Kind.RESOURCE_FLAVORS))
         .put("workerClusters", viewer.sees(Kind.WORKER_CLUSTERS));
     return session
         .put("deciding", sources.deciding().getAsBoolean())
@@ -254,6 +266,15 @@ public final class DashboardEndpoint implements HttpHandler {
                             viewer.namespaces(Kind.WORKLOADS),
                             sources.clock().instant())))
         .orElseGet(() -> failure(404, "the queue does not exist"));
+  }
+
+  private Response policies(Viewer viewer, String clusterQueue) {
+    return viewer.sees(Kind.CLUSTER_QUEUES)
+        ? settings
+            .policies(clusterQueue)
+            .map(DashboardEndpoint::json)
+            .orElseGet(() -> failure(404, "the queue does not exist"))
+        : failure(403, NO_CLUSTER_QUEUES);
   }
 
   private Response pending(Request request, Viewer viewer, Matcher path)
@@ -457,6 +478,7 @@ public final class DashboardEndpoint implements HttpHandler {
             "workloads.js",
             "workload.js",
             "topology.js",
+            "flavors.js",
             "clusters.js");
 
     private static final Map<String, String> TYPES =

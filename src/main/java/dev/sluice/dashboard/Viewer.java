@@ -31,6 +31,7 @@ final class Viewer {
     WORKLOADS("kueue.x-k8s.io", "v1beta2", "workloads"),
     WORKER_CLUSTERS("kueue.x-k8s.io", "v1beta2", "multikueueclusters"),
     TOPOLOGIES("kueue.x-k8s.io", "v1beta2", "topologies"),
+    RESOURCE_FLAVORS("kueue.x-k8s.io", "v1beta2", "resourceflavors"),
     NODES("", "v1", "nodes");
 
     private final String group;

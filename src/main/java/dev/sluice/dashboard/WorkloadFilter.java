@@ -17,6 +17,7 @@ import java.util.Map;
  * @param namespace empty: all
  * @param queue name of the LocalQueue; empty: all
  * @param clusterQueue empty: all
+ * @param sort what comes first; empty: what is unfinished, and the newest of it
  * @param offset how many are left out at the beginning
  * @param limit the most that are shown
  */
@@ -26,6 +27,7 @@ record WorkloadFilter(
     String namespace,
     String queue,
     String clusterQueue,
+    String sort,
     int offset,
     int limit) {
 
@@ -47,6 +49,7 @@ record WorkloadFilter(
         values.getOrDefault("namespace", ""),
         values.getOrDefault("queue", ""),
         values.getOrDefault("clusterQueue", ""),
+        values.getOrDefault("sort", ""),
         number(values, "offset", 0, Integer.MAX_VALUE),
         Math.max(1, number(values, "limit", USUAL_LIMIT, MAX_LIMIT)));
   }

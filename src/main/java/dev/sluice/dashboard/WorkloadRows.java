@@ -52,7 +52,7 @@ final class WorkloadRows {
         found.add(workload);
       }
     }
-    found.sort(ORDER);
+    found.sort(order(filter.sort()));
     ObjectNode document = JsonMappers.JSON.createObjectNode().put("total", found.size());
     document.put("offset", filter.offset());
     ArrayNode items = document.putArray("items");
@@ -61,6 +61,26 @@ final class WorkloadRows {
         .limit(filter.limit())
         .forEach(workload -> describe(items.addObject(), workload));
     return document;
+  }
+
+  private static Comparator<CachedWorkload> order(String sort) {
+    return switch (sort) {
+      case "oldest" -> Comparator.comparing(CachedWorkload::createdAt).thenComparing(ORDER);
+      case "newest" ->
+          Comparator.comparing(CachedWorkload::createdAt, Comparator.reverseOrder())
+              .thenComparing(ORDER);
+      case "priority" ->
+          Comparator.comparingInt((CachedWorkload workload) -> workload.spec().priority())
+              .reversed()
+              .thenComparing(ORDER);
+      case "name" -> Comparator.comparing(WorkloadRows::shownName).thenComparing(ORDER);
+      default -> ORDER;
+    };
+  }
+
+  /** People know a Workload by its job. */
+  private static String shownName(CachedWorkload workload) {
+    return workload.owner().map(owner -> owner.name()).orElse(workload.id().name());
   }
 
   /**

@@ -9,6 +9,7 @@ import dev.sluice.server.http.RequestBody;
 import dev.sluice.server.http.Response;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -61,6 +62,8 @@ class DashboardEndpointTest {
         "workloads/team-a/x",
         "topologies",
         "topologies/a100/block-a",
+        "flavors",
+        "policies/clusterqueues/vision-train",
         "none"
       })
   void withoutALoginNoDocumentIsShown(String path) {
@@ -156,6 +159,54 @@ class DashboardEndpointTest {
         .isEqualTo(404);
     assertThat(answer("GET", "/api/v1/starts/clusterqueues/vision-train", "", "tenant").status())
         .isEqualTo(403);
+  }
+
+  @Test
+  void flavorsAreShownToWhoMayListThem() throws IOException {
+    JsonNode flavors = get("admin", "flavors", "").path("items");
+    assertThat(flavors.findValuesAsText("name")).containsExactly("a100", "spot");
+    assertThat(flavors.at("/0/topologyName").asText()).isEqualTo("data-center");
+    assertThat(flavors.at("/0/clusterQueues").toString()).contains("vision-train");
+    assertThat(flavors.at("/1/nodeLabels").toString()).isEqualTo("{\"pool\":\"spot\"}");
+    assertThat(flavors.at("/1/nodeTaints/0/effect").asText()).isEqualTo("NoSchedule");
+    assertThat(get("admin", "session", "").at("/sees/flavors").asBoolean()).isTrue();
+    for (String user : List.of("tenant", "planner", "nobody")) {
+      assertThat(answer("GET", "/api/v1/flavors", "", user).status()).isEqualTo(403);
+    }
+  }
+
+  @Test
+  void policiesOfAQueueAreItsSpecWithoutQuotas() throws IOException {
+    JsonNode spec = get("admin", "policies/clusterqueues/vision-train", "").path("spec");
+    assertThat(spec.path("queueingStrategy").asText()).isEqualTo("StrictFIFO");
+    assertThat(spec.at("/preemption/reclaimWithinCohort").asText()).isEqualTo("Any");
+    assertThat(spec.has("resourceGroups")).isFalse();
+    String path = "/api/v1/policies/clusterqueues/";
+    assertThat(answer("GET", path + "none", "", "admin").status()).isEqualTo(404);
+    assertThat(answer("GET", path + "vision-train", "", "tenant").status()).isEqualTo(403);
+  }
+
+  @Test
+  void listsAreInTheOrderThatIsAskedFor() throws IOException {
+    assertThat(get("admin", "workloads", "sort=oldest").path("items").findValuesAsText("created"))
+        .hasSizeGreaterThan(2)
+        .isSorted();
+    assertThat(get("admin", "workloads", "sort=newest").path("items").findValuesAsText("created"))
+        .isSortedAccordingTo(Comparator.reverseOrder());
+    List<Integer> priorities =
+        get("admin", "workloads", "sort=priority")
+            .path("items")
+            .valueStream()
+            .map(item -> item.path("priority").asInt())
+            .toList();
+    assertThat(priorities).isSortedAccordingTo(Comparator.reverseOrder());
+    List<String> names =
+        get("admin", "workloads", "sort=name")
+            .path("items")
+            .valueStream()
+            .map(item -> item.at("/owner/name").asText(item.path("name").asText()))
+            .toList();
+    assertThat(names).isSorted();
   }
 
   @Test

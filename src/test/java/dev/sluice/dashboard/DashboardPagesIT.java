@@ -133,6 +133,7 @@ class DashboardPagesIT {
         {"queue", "#/queue/vision-train", "nvidia.com/gpu"},
         {"workloads", "#/workloads", "10,000 found"},
         {"workload", "#/workload/team-a/job-train-00000", "What it waits for"},
+        {"flavors", "#/flavors", "spot=true:NoSchedule"},
         {"topologies", "#/topology", "block-b"},
         {"topology", "#/topology/a100/block-b", "rack-1-05"},
         {"workers", "#/clusters", "Connected"}

@@ -1,6 +1,8 @@
 package dev.sluice.dashboard;
 
 import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.checks.BuiltInCheckControllers;
@@ -9,6 +11,7 @@ import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.server.http.HttpService;
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Taint;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -50,7 +53,7 @@ final class PlayedDashboard implements AutoCloseable {
   }
 
   /** A flavor with a topology, and one without. */
-  private static InformerCaches caches() {
+  private static InformerCaches caches() throws IOException {
     InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
     Map.of(PlayedTopology.FLAVOR, PlayedTopology.TOPOLOGY, "spot", "")
         .forEach(
@@ -59,9 +62,29 @@ final class PlayedDashboard implements AutoCloseable {
               flavor.setMetadata(new ObjectMetaBuilder().withName(name).build());
               flavor.setSpec(
                   new ResourceFlavorSpec(
-                      Map.of(), List.of(), List.of(), topology.isEmpty() ? null : topology));
+                      Map.of("pool", name),
+                      topology.isEmpty()
+                          ? List.of(new Taint("NoSchedule", "spot", null, "true"))
+                          : List.of(),
+                      List.of(),
+                      topology.isEmpty() ? null : topology));
               caches.flavors().put(name, flavor);
             });
+    caches
+        .clusterQueues()
+        .put(
+            "vision-train",
+            JsonMappers.YAML.readValue(
+                """
+                metadata: {name: vision-train}
+                spec:
+                  queueingStrategy: StrictFIFO
+                  preemption: {reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}
+                  resourceGroups:
+                  - coveredResources: [cpu]
+                    flavors: [{name: a100, resources: [{name: cpu, nominalQuota: 8}]}]
+                """,
+                ClusterQueue.class));
     return caches;
   }
 

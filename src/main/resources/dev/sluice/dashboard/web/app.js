@@ -4,6 +4,7 @@ import {ApiError, follow, get, token} from './api.js';
 import {fill, h} from './dom.js';
 import {setNow} from './format.js';
 import {clustersPage} from './clusters.js';
+import {flavorsPage} from './flavors.js';
 import {overviewPage} from './overview.js';
 import {localQueuePage, queuePage, queuesPage} from './queues.js';
 import {topologyPage} from './topology.js';
@@ -17,6 +18,7 @@ const PAGES = {
   localqueue: localQueuePage,
   workloads: workloadsPage,
   workload: workloadPage,
+  flavors: flavorsPage,
   topology: topologyPage,
   clusters: clustersPage,
 };
@@ -25,6 +27,7 @@ const TABS = [
   ['', 'Cohorts', 'c'],
   ['queues', 'Queues', 'q'],
   ['workloads', 'Workloads', 'w'],
+  ['flavors', 'Flavors', 'f'],
   ['topology', 'Topology', 'o'],
   ['clusters', 'Workers', 'k'],
 ];
@@ -143,6 +146,7 @@ function bar() {
     h('a.brand', {href: '#/', 'aria-label': 'Sluice'}, h('span.logo', {}), h('span', {}, 'Sluice')),
     h('nav.tabs', {'aria-label': 'Pages'}, TABS
       .filter(([name]) => name !== 'clusters' || app.session.sees.workerClusters)
+      .filter(([name]) => name !== 'flavors' || app.session.sees.flavors)
       .filter(([name]) => name !== 'topology' || app.session.sees.topologies)
       .map(([name, label, key]) => h('a', {
         href: `#/${name}`,
@@ -191,7 +195,7 @@ const KEYS = [
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'leave the search, go back'],
-  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g o', 'topology'], ['g k', 'worker clusters'],
+  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g f', 'flavors'], ['g o', 'topology'], ['g k', 'worker clusters'],
   ['t', 'light or dark'],
   ['?', 'these keys'],
 ];

@@ -2,7 +2,7 @@
 
 import {h} from './dom.js';
 import {get, path} from './api.js';
-import {count} from './format.js';
+import {amount, count} from './format.js';
 import {
   empty, figure, localQueueLink, problems, queueLink, quotaLine, section, workloadHeads, workloadRow,
 } from './parts.js';
@@ -94,16 +94,43 @@ function pendingList(source) {
   };
 }
 
+function limits(usage) {
+  const of = (each, value, none) => (value == null ? none : amount(each.resource, value));
+  return h('div.table-holder', {}, h('table', {},
+      h('thead', {}, h('tr', {}, ['Flavor', 'Resource', 'Nominal', 'May borrow', 'May lend'].map(
+          (name, at) => h('th', {scope: 'col', class: at > 1 ? 'number' : null}, name)))),
+      h('tbody', {}, usage.map(each => h('tr', {key: `${each.flavor}/${each.resource}`},
+          h('td', {}, each.flavor),
+          h('td', {}, each.resource),
+          h('td.number', {}, of(each, each.nominal, 'no limit')),
+          h('td.number', {}, of(each, each.borrowingLimit, 'no limit')),
+          h('td.number', {}, of(each, each.lendingLimit, 'all of it')))))));
+}
+
+/** The fields of an object, each with the path that leads to it. */
+function fields(value, prefix = '') {
+  if (Array.isArray(value)) return value.flatMap((each, at) => fields(each, `${prefix}[${at}]`));
+  if (value === null || typeof value !== 'object') return [[prefix, String(value)]];
+  const entries = Object.entries(value).filter(([, of]) => of != null);
+  return entries.length === 0 ? [[prefix, '{}']]
+    : entries.flatMap(([name, of]) => fields(of, prefix ? `${prefix}.${name}` : name));
+}
+
+const facts = spec => h('dl.facts', {}, fields(spec).map(([name, value]) =>
+  h('div', {key: name}, h('dt', {}, name), h('dd', {}, value))));
+
 export function queuePage({app, parts: [name]}) {
   let data = null;
   let queue = null;
   let plan = null;
+  let policies = null;
   const list = pendingList(path('pending', 'clusterqueues', name));
   const load = async signal => {
     // what is planned is left out where it can't be told
-    [data, plan] = await Promise.all([
+    [data, plan, policies] = await Promise.all([
       get('overview', {}, signal),
       get(path('starts', 'clusterqueues', name), {}, signal).catch(() => null),
+      get(path('policies', 'clusterqueues', name), {}, signal).catch(() => null),
     ]);
     queue = data.clusterQueues.find(each => each.name === name);
   };
@@ -141,6 +168,8 @@ export function queuePage({app, parts: [name]}) {
             'when pending Workloads are expected to start, if no job arrives', timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
         local.length > 0 && section('LocalQueues', count(local.length), localQueueTable(local, false)),
+        section('Limits', 'of the quota above', limits(queue.usage)),
+        policies && section('Policies', 'what the object says besides its quotas', facts(policies.spec)),
       ];
     },
   };

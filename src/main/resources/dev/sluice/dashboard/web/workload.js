@@ -80,6 +80,10 @@ function podSets(list) {
             : '–'))))));
 }
 
+/** A command for a terminal, which a click copies. */
+const command = text => h('p.note', {}, 'The same in a terminal: ', h('code', {}, text), ' ',
+    h('button.plain', {onclick: () => navigator.clipboard?.writeText(text), title: 'Copy the command'}, 'Copy'));
+
 export function workloadPage({app, parts: [namespace, name]}) {
   let data = null;
   let gone = '';
@@ -115,6 +119,7 @@ export function workloadPage({app, parts: [namespace, name]}) {
             data.workerCluster && fact('Worker cluster', data.workerCluster),
             data.nominated && fact('Offered to', data.nominated.join(', '))),
         KEEPS[data.state] && waits(data),
+        command(`kubectl sluice explain workload ${data.name} -n ${namespace}`),
         section('Time line', 'the last change of each condition',
             h('ol.timeline', {}, data.timeline.map(each => h('li', {key: each.what},
                 time(each.at),

@@ -6,15 +6,27 @@ import {count} from './format.js';
 import {STATES, workloadHeads, workloadRow} from './parts.js';
 import {Rows} from './rows.js';
 
+/** A list to choose from, whose choice leads to a place. */
+const choice = (label, none, chosen, values, to) => h('label', {}, `${label} `,
+    h('select', {onchange: event => {
+      location.hash = to(event.target.value);
+    }}, h('option', {value: '', selected: !chosen}, none),
+    [...new Set(chosen ? [chosen, ...values] : values)].sort().map(
+        value => h('option', {value, selected: value === chosen}, value))));
+
 export function workloadsPage({app, query}) {
   let rows = null;
   let total = null;
+  let namespaces = [];
   const href = changes => `#/workloads?${new URLSearchParams(
       Object.entries({...query, ...changes}).filter(([, value]) => value))}`;
   const filters = ['namespace', 'queue', 'clusterQueue', 'q'].filter(name => query[name]);
   return {
     title: 'Workloads',
-    load: async () => {},
+    load: async signal => {
+      const {localQueues} = await get('overview', {}, signal);
+      namespaces = [...new Set(localQueues.map(queue => queue.namespace))].sort();
+    },
     refresh: () => rows?.refresh(),
     move: by => rows?.move(by),
     close: () => rows?.close(),
@@ -48,6 +60,10 @@ export function workloadsPage({app, query}) {
                 href: href({[name]: ''}),
                 'aria-label': `Remove the filter ${name} ${query[name]}`,
               }, `${name === 'q' ? 'search' : name}: ${query[name]}`, h('span', {}, ' ×')))),
+          h('p.choices', {},
+              choice('Namespace', 'all', query.namespace ?? '', namespaces, namespace => href({namespace})),
+              choice('First', 'unfinished', query.sort ?? '', ['newest', 'oldest', 'priority', 'name'],
+                  sort => href({sort}))),
           total === 0 && h('div.empty', {},
               h('p.empty-title', {}, 'No Workload found'),
               h('p', {}, 'None of those that you may see matches.')),
