@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.json.JsonMappers;
-import dev.sluice.core.model.AttemptBackoff;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.kubequeue.PlannedObject.ObjectId;
 import java.io.IOException;
 import java.io.UncheckedIOException;

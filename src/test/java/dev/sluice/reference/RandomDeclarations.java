@@ -1,6 +1,5 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
@@ -13,6 +12,7 @@ import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.core.model.QuotaRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;

@@ -1,6 +1,5 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -9,6 +8,7 @@ import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.core.model.TopologyOptions;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package dev.sluice.api.config;
 
-import dev.sluice.core.model.AttemptBackoff;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import java.time.Duration;
 import java.util.Set;
 

@@ -12,7 +12,7 @@ import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
 import dev.sluice.api.config.KubeQueue.Starts;
 import dev.sluice.api.config.KubeQueue.Units;
-import dev.sluice.core.model.AttemptBackoff;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.sluice.api.queueing;
 
 import dev.sluice.api.config.GoDuration;
-import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import dev.sluice.core.model.QuotaRules;
 import java.math.BigDecimal;
 import java.time.Duration;

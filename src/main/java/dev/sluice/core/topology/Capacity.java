@@ -1,6 +1,6 @@
 package dev.sluice.core.topology;
 
-import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.core.topology.PlacementRequest.Pods;
 import java.util.Arrays;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.sluice.core.topology;
 import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import java.util.LinkedHashMap;

@@ -38,7 +38,7 @@ final class AutoscalerScenario {
       KubernetesClient client, WatchRecorder recorder, ProgressListener progressListener) {
     this.recorder = recorder;
     this.progressListener = progressListener;
-    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT);
+    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
     this.expectationResults =
         new ExpectationResults<>(AutoscalerExpectation.class, progressListener);
   }

@@ -7,7 +7,7 @@ import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
 import dev.sluice.core.model.MapCopies;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.workload.record.PodTemplate.Claim;
 import dev.sluice.workload.record.PodTemplate.Container;

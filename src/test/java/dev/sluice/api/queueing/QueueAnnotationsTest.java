@@ -2,11 +2,11 @@ package dev.sluice.api.queueing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.AttemptBackoff;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;

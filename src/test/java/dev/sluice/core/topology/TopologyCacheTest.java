@@ -6,7 +6,7 @@ import dev.sluice.core.model.ClusterNode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
-import dev.sluice.core.model.PreferredNodes;
+import dev.sluice.core.model.NodeConstraints.PreferredNodes;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyOptions.PlacementRules;
