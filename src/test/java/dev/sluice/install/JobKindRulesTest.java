@@ -62,6 +62,9 @@ class JobKindRulesTest {
         .allMatch(JobKindDescription::acceptsPrebuiltWorkload);
   }
 
+  /** An admission check asks for nodes by pods of its own, whatever the kinds. */
+  private static final String PLACEHOLDERS = "create /pods";
+
   @Test
   void theShippedRoleGrantsWhatEveryKindNeedsAndNoMoreOfThem() throws Exception {
     List<JobKindDescription> kinds = BuiltInIntegrations.descriptions();
@@ -77,6 +80,7 @@ class JobKindRulesTest {
     assertThat(
             granted.stream()
                 .filter(access -> resources.stream().anyMatch(it -> isOf(access, it)))
+                .filter(access -> !access.equals(PLACEHOLDERS))
                 .toList())
         .containsExactlyInAnyOrderElementsOf(of(kinds).distinct().toList());
   }

@@ -71,7 +71,7 @@ class PreemptionRerunTest {
   /** In each of these worlds some check complains, in at least one of them this one first. */
   private static void assertFound(UnaryOperator<Map<String, Victim>> error, String complaint) {
     Set<String> complaints = new HashSet<>();
-    for (long seed = WORLDS + 1; seed <= 2 * WORLDS; seed++) {
+    for (long seed = WORLDS + 1; seed <= 5 * WORLDS; seed++) {
       try {
         new PreemptionRerun(new Erring(error)).play(new RandomWorld(seed, true, true).steps(80));
       } catch (AssertionError found) {

@@ -166,16 +166,18 @@ final class ReferenceQuestions {
     }
     ReferenceSnapshot now = world.snapshot();
     Predicate<RequestShape> fits =
-        shape ->
-            rules
-                    .placer(queue)
-                    .complete(
-                        now,
-                        shape,
-                        ReferenceNominator.assigner(entry, queue, now, Map.of(), Map.of(), rules)
-                            .assign(shape))
-                    .mode()
-                == Mode.FIT;
+        shape -> {
+          ReferenceAssigner.Result result =
+              rules
+                  .placer(queue)
+                  .complete(
+                      now,
+                      shape,
+                      ReferenceNominator.assigner(entry, queue, now, Map.of(), Map.of(), rules)
+                          .assign(shape));
+          return result.mode() == Mode.FIT
+              && !world.budgets.refuses(entry, queue.name(), result.usage());
+        };
     RequestShape shape = entry.shape();
     if (world.budgets.refuses(entry, queue.name())) {
       return false;

@@ -428,7 +428,11 @@ class HubConverterTest {
           .filter(object -> object.path("apiVersion").asText().startsWith("kueue.x-k8s.io/"))
           .filter(
               object ->
-                  !List.of("AdmissionCheck", "MultiKueueConfig", "WorkloadPriorityClass")
+                  !List.of(
+                          "AdmissionCheck",
+                          "MultiKueueConfig",
+                          "ProvisioningRequestConfig",
+                          "WorkloadPriorityClass")
                       .contains(object.path("kind").asText()))
           .toList();
     }

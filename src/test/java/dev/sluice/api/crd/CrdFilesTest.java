@@ -11,6 +11,7 @@ import dev.sluice.api.BadManifests.Row;
 import dev.sluice.api.conversion.HubConverter;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -72,7 +73,8 @@ class CrdFilesTest {
   void everyVersionIsServedAndOneIsStored(Version version) {
     assertThat(version.version().path("served").asBoolean()).isTrue();
     assertThat(version.version().path("storage").asBoolean())
-        .isEqualTo(version.name().equals("v1beta2"));
+        .isEqualTo(
+            version.name().equals("v1beta2") || version.apiVersion().startsWith("sluice.dev/"));
   }
 
   /** The API server answers with the field {@code <nil>} where a rule of the top names none. */
@@ -196,11 +198,31 @@ class CrdFilesTest {
     return copy.put("apiVersion", version.apiVersion());
   }
 
+  private static final String BUDGET =
+      """
+      apiVersion: sluice.dev/v1alpha1
+      kind: Budget
+      metadata: {name: full}
+      spec:
+        scope: {cohort: research}
+        limits: [{resource: cpu, hours: "1k", flavors: [spot]}]
+        period: Weekly
+        timeZone: Europe/Berlin
+        carryOver: {upTo: "0.5"}
+        action: HoldAndDrain
+        charge: AsUsed
+        notify: ["0.8"]
+      """;
+
   private static List<ObjectNode> fullObjects() throws IOException {
     try (InputStream in = BadManifests.class.getResourceAsStream("full-objects.yaml")) {
-      return new YAMLMapper()
-          .readerForListOf(ObjectNode.class)
-          .readValue(Objects.requireNonNull(in, "full-objects.yaml"));
+      YAMLMapper yaml = new YAMLMapper();
+      List<ObjectNode> objects =
+          new ArrayList<>(
+              yaml.readerForListOf(ObjectNode.class)
+                  .<List<ObjectNode>>readValue(Objects.requireNonNull(in, "full-objects.yaml")));
+      objects.add(yaml.readValue(BUDGET, ObjectNode.class));
+      return objects;
     }
   }
 }

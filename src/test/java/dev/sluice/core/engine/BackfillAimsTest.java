@@ -221,7 +221,7 @@ class BackfillAimsTest {
   @Test
   void backfillUsesWhatStrictFifoLeavesIdleAndStarvesNobody() throws IOException {
     Map<Way, Outcome> outcomes =
-        measure(synthetic(Integer.getInteger("sluice.backfill.jobs", 500), 0.85));
+        measure(synthetic(Integer.getInteger("sluice.backfill.jobs", 1_500), 0.85));
     for (Way way : List.of(Way.HEAD_ONLY, Way.DEPTH_10)) {
       assertThat(of(outcomes, way).late()).as("late under %s", way).isZero();
       assertThat(of(outcomes, way).use()).isGreaterThan(of(outcomes, Way.STRICT).use());

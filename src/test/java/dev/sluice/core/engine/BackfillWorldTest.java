@@ -35,7 +35,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Random;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -43,6 +42,9 @@ import org.junit.jupiter.api.Test;
  * and again, and the naive one decide the same, and what is promised is kept.
  */
 class BackfillWorldTest {
+
+  /** More of them in the nightly build. */
+  private static final int WORLDS = 25 * Integer.getInteger("sluice.property.factor", 1);
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
@@ -285,21 +287,15 @@ class BackfillWorldTest {
 
   @Test
   void decidesAsTheNaiveOneAndKeepsEveryPromise() {
-    Counts counts = play(25, 120, false);
+    Counts counts = play(WORLDS, 120, false);
     assertThat(counts.backfilled()).isGreaterThan(100);
     assertThat(counts.kept()).isGreaterThan(100);
   }
 
   @Test
   void decidesAsTheNaiveOneWherePrioritiesMovePlans() {
-    Counts counts = play(25, 120, true);
+    Counts counts = play(WORLDS, 120, true);
     assertThat(counts.backfilled()).isGreaterThan(100);
     assertThat(counts.moved()).isPositive();
-  }
-
-  @Test
-  @Tag("nightly")
-  void aMillionSteps() {
-    play(4_000, 250, false);
   }
 }
