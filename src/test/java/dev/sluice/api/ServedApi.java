@@ -98,7 +98,7 @@ public final class ServedApi implements AutoCloseable {
   }
 
   private void definitions(String bundle) throws Exception {
-    List<String> plurals = new ArrayList<>();
+    List<String> collections = new ArrayList<>();
     for (String text : new CrdFiles().all().values()) {
       ObjectNode definition = (ObjectNode) new YAMLMapper().readTree(text);
       if (definition.at("/spec/conversion/webhook/clientConfig") instanceof ObjectNode config) {
@@ -110,18 +110,31 @@ public final class ServedApi implements AutoCloseable {
       if (!made.path("kind").asText().equals("CustomResourceDefinition")) {
         throw new IllegalStateException(made.toString());
       }
-      plurals.add(definition.at("/spec/names/plural").asText());
+      collections.add(
+          "/apis/%s/%s/%s"
+              .formatted(
+                  definition.at("/spec/group").asText(),
+                  storedVersion(definition),
+                  definition.at("/spec/names/plural").asText()));
     }
-    for (String plural : plurals) {
-      Awaitility.await(plural).atMost(LIMIT).until(() -> isServed(plural));
+    for (String collection : collections) {
+      Awaitility.await(collection).atMost(LIMIT).until(() -> isServed(collection));
     }
   }
 
-  private boolean isServed(String plural) {
-    return send("GET", "/apis/kueue.x-k8s.io/v1beta2/" + plural, JSON.createObjectNode())
-        .path("kind")
-        .asText()
-        .endsWith("List");
+  private static String storedVersion(ObjectNode definition) {
+    return definition
+        .at("/spec/versions")
+        .valueStream()
+        .filter(version -> version.path("storage").asBoolean())
+        .findFirst()
+        .orElseThrow()
+        .path("name")
+        .asText();
+  }
+
+  private boolean isServed(String collection) {
+    return send("GET", collection, JSON.createObjectNode()).path("kind").asText().endsWith("List");
   }
 
   private void configuration(String word, String bundle) {

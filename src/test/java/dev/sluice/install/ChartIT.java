@@ -152,7 +152,7 @@ class ChartIT {
     }
 
     assertThat(byName(template(), this::isDefinition))
-        .hasSize(11)
+        .hasSize(12)
         .isEqualTo(byName(committed.toString(), object -> true));
   }
 

@@ -204,7 +204,6 @@ class PlainManifestIT {
   @ParameterizedTest
   @CsvSource({
     "create, batch, jobs",
-    "create, '', pods",
     "update, '', pods/status",
     "create, '', pods/exec",
     "patch, apps, statefulsets",

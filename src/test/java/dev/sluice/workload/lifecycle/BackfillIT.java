@@ -52,6 +52,7 @@ class BackfillIT {
       api.awaitRunning("runs", 1);
       submit("large", 4, 600, "1s");
       awaitExplained(cluster, "large", "planned to start by ");
+      awaitLaterSecond("large");
       submit("long", 1, 3600, "1s");
       submit("short", 1, 10, "1s");
       api.awaitCondition("Workload", api.workloadOf("short"), "Finished", "True Succeeded");
@@ -80,6 +81,12 @@ class BackfillIT {
           .isAfter(startOf(cluster, "short-2"));
       assertThat(operator.isHealthy()).isTrue();
     }
+  }
+
+  /** Jobs of one second come in the order of their UIDs: the next one has to come after this. */
+  private void awaitLaterSecond(String job) {
+    Instant created = Instant.parse(api.get("Job", job).at("/metadata/creationTimestamp").asText());
+    await("a later second").until(() -> Instant.now().isAfter(created.plusSeconds(1)));
   }
 
   private Instant startOf(TestCluster cluster, String job) {
