@@ -58,13 +58,19 @@ public final class PodRecordParser {
    */
   public static boolean ended(JsonNode pod) {
     String phase = pod.path("status").path("phase").asText();
-    return isPlaceholder(pod.path("metadata"))
-        || phase.equals("Succeeded")
-        || phase.equals("Failed");
+    return isPlaceholder(pod) || phase.equals("Succeeded") || phase.equals("Failed");
   }
 
-  private static boolean isPlaceholder(JsonNode metadata) {
-    return metadata.path("labels").path(NodeCapacityAnnotations.PLACEHOLDER).asText().equals("true")
+  /** The priority class and the containers of a pod can't be changed, its metadata can. */
+  private static boolean isPlaceholder(JsonNode pod) {
+    JsonNode metadata = pod.path("metadata");
+    JsonNode spec = pod.path("spec");
+    return spec.path("priorityClassName")
+            .asText()
+            .equals(NodeCapacityAnnotations.PLACEHOLDER_PRIORITY)
+        && spec.path("containers").size() == 1
+        && spec.path("initContainers").isEmpty()
+        && metadata.path("labels").path(NodeCapacityAnnotations.PLACEHOLDER).asText().equals("true")
         && controllers(metadata).stream()
             .anyMatch(
                 owner ->

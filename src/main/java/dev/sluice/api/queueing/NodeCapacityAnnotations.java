@@ -37,6 +37,9 @@ public record NodeCapacityAnnotations(
   /** Label of the objects that ask for nodes, such as placeholder pods. */
   public static final String PLACEHOLDER = "sluice.dev/placeholder";
 
+  /** The PriorityClass of placeholder pods. */
+  public static final String PLACEHOLDER_PRIORITY = "sluice-placeholder";
+
   private static final int MOST_RETRIES = 1000;
   private static final int LONGEST_IMAGE = 512;
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,4}");

@@ -18,7 +18,7 @@ import java.util.Map;
 final class HolderManifest {
 
   /** The PriorityClass of placeholder pods, which the installation contains. */
-  static final String PRIORITY_CLASS = "sluice-placeholder";
+  static final String PRIORITY_CLASS = NodeCapacityAnnotations.PLACEHOLDER_PRIORITY;
 
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 

@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class WorkQueue<K> implements AutoCloseable {
 
+  /** No delay is longer: what made it may be a date that somebody wrote. */
+  private static final Duration LONGEST = Duration.ofDays(365);
+
   private static final Logger LOG = LoggerFactory.getLogger(WorkQueue.class);
   private static final int MOST_DOUBLINGS = 30;
 
@@ -88,7 +91,8 @@ public final class WorkQueue<K> implements AutoCloseable {
       enqueue(key);
       return;
     }
-    Alarm alarm = new Alarm(settings.nanoTime().getAsLong() + delay.toNanos());
+    Duration bounded = delay.compareTo(LONGEST) > 0 ? LONGEST : delay;
+    Alarm alarm = new Alarm(settings.nanoTime().getAsLong() + bounded.toNanos());
     lock.lock();
     try {
       Alarm pending = alarms.get(key);

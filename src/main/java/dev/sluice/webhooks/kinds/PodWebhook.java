@@ -111,15 +111,17 @@ final class PodWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
-    if (request.isFinalizing()) {
+    boolean becomesPlaceholder =
+        isPlaceholder(request.object())
+            && !isPlaceholder(request.oldObject())
+            && !cluster.isOperator(request.user());
+    if (request.isFinalizing() && !becomesPlaceholder) {
       return AdmissionResult.allowed();
     }
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
     List<FieldError> errors =
         request.newErrors(object -> validateObject(object, request.namespace(), ours));
-    if (isPlaceholder(request.object())
-        && !isPlaceholder(request.oldObject())
-        && !cluster.isOperator(request.user())) {
+    if (becomesPlaceholder) {
       FieldErrors forbidden = new FieldErrors();
       forbidden.forbidden(
           JobMetadata.LABELS.key(NodeCapacityAnnotations.PLACEHOLDER),

@@ -60,6 +60,12 @@ class HolderManifestTest {
     assertThat(CapacityHolder.ofPod(pod).purpose()).isEqualTo(PURPOSE);
     assertThat(PodRecordParser.ended(pod)).isTrue(); // it counts for no account and no node
 
+    ObjectNode relabelled = pod.deepCopy();
+    ((ObjectNode) relabelled.path("spec")).put("priorityClassName", "normal");
+    assertThat(PodRecordParser.ended(relabelled))
+        .as("metadata that somebody changed later hides no pod")
+        .isFalse();
+
     ((ObjectNode) pod.at("/metadata/ownerReferences/0")).put("kind", "Job");
     assertThat(PodRecordParser.ended(pod)).isFalse(); // a label alone hides no pod of a job
   }
