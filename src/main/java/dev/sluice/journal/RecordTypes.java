@@ -159,9 +159,16 @@ final class RecordTypes {
     }
   }
 
+  /** Types that moved keep the names that journals have for them. */
+  private static final Map<String, String> FORMER_NAMES =
+      Map.of(
+          "core.model.QueueRules$AttemptBackoff", "core.model.AttemptBackoff",
+          "core.model.NodeConstraints$PreferredNodes", "core.model.PreferredNodes");
+
   private static String projectName(Class<?> type) {
     String name = type.getName();
-    return name.startsWith(PROJECT) ? name.substring(PROJECT.length()) : name;
+    String written = name.startsWith(PROJECT) ? name.substring(PROJECT.length()) : name;
+    return FORMER_NAMES.getOrDefault(written, written);
   }
 
   /** The name of a type in files. */

@@ -73,7 +73,7 @@ final class BudgetModule implements AutoCloseable {
   }
 
   void start(CacheSyncWaiter cacheSync) throws IOException {
-    if (context.client().raw(API, "GET", null) == null) {
+    if (context.client().raw(API) == null) {
       LOG.warn("budgets=uncounted reason=\"{} is not served\"", API);
     } else {
       cacheSync.await("budgets", accounts.start());

@@ -23,7 +23,10 @@ public final class CheckpointRequest {
 
   /** How a job has replied to a request. */
   public enum Reply {
-    /** Nobody asked, or so long ago that it was for another preemption. */
+    /**
+     * Nobody asked, or so long ago that it was for another preemption, or the time is still to
+     * come.
+     */
     NOT_ASKED,
     /** The job may still save its work. */
     AWAITED,
@@ -54,7 +57,9 @@ public final class CheckpointRequest {
   /** How a Workload has replied to its request by a time, with so long a grace. */
   public static Reply reply(CachedWorkload workload, Duration grace, Instant now) {
     Optional<Instant> requestedAt = of(workload);
-    if (requestedAt.isEmpty() || requestedAt.get().plus(grace).plus(LATE).isBefore(now)) {
+    if (requestedAt.isEmpty()
+        || requestedAt.get().isAfter(now)
+        || requestedAt.get().plus(grace).plus(LATE).isBefore(now)) {
       return Reply.NOT_ASKED;
     }
     boolean answered =
