@@ -73,7 +73,8 @@ final class HolderManifest {
             .put("namespace", holder.path().namespace())
             .put("name", holder.name());
     metadata.putObject("labels").put(NodeCapacityAnnotations.PLACEHOLDER, "true");
-    own(metadata, holder.path().apiVersion(), "CapacityBuffer", holder.name(), holder.uid());
+    RequestManifest.own(
+        metadata, holder.path().apiVersion(), "CapacityBuffer", holder.name(), holder.uid());
     result.putObject("template").set("spec", spec(template.path("spec"), image));
     return result;
   }
@@ -93,25 +94,13 @@ final class HolderManifest {
         .put(CapacityHolder.CHECK, purpose.check())
         .put(CapacityHolder.POD_SET, purpose.podSet())
         .put(CachedRequest.DIGEST, purpose.digest());
-    own(
+    RequestManifest.own(
         metadata,
         ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
         "Workload",
         workload.id().name(),
         workload.id().uid());
     return result;
-  }
-
-  private static void own(
-      ObjectNode metadata, String apiVersion, String kind, String name, String uid) {
-    metadata
-        .putArray("ownerReferences")
-        .addObject()
-        .put("apiVersion", apiVersion)
-        .put("kind", kind)
-        .put("name", name)
-        .put("uid", uid)
-        .put("controller", true);
   }
 
   /** A limit is the request where the latter is absent, as for the API server. */

@@ -275,8 +275,7 @@ record RequestManifest(ObjectNode request, Map<String, ObjectNode> templates) {
   }
 
   /** The owner may be deleted first: what it owns goes with it. */
-  private static void own(
-      ObjectNode metadata, String apiVersion, String kind, String name, String uid) {
+  static void own(ObjectNode metadata, String apiVersion, String kind, String name, String uid) {
     metadata
         .putArray("ownerReferences")
         .addObject()
