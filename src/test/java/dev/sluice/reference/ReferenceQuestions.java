@@ -149,9 +149,14 @@ final class ReferenceQuestions {
       if (entry == decided) {
         return result;
       }
-      if (strict || entry.equivalenceClass().equals(decided.equivalenceClass())) {
+      // one that a budget held for its flavors comes back in the cycle that admits it
+      boolean before = !decided.aside || ReferenceQueues.AGE.compare(entry, decided) < 0;
+      if (before && (strict || entry.equivalenceClass().equals(decided.equivalenceClass()))) {
         result.add(entry.id);
       }
+    }
+    if (decided.aside) {
+      return result;
     }
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
   }
@@ -192,16 +197,23 @@ final class ReferenceQuestions {
    */
   List<WorkloadId> skippedBy(WorkloadId id, String clusterQueue) {
     ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(clusterQueue));
+    ReferenceEntry decided = Objects.requireNonNull(world.workloads.get(id.uid()));
     List<WorkloadId> result = new ArrayList<>();
     for (ReferenceEntry entry : world.waitingIn(clusterQueue)) {
       if (entry.id.equals(id)) {
         return result;
+      }
+      if (decided.aside && ReferenceQueues.AGE.compare(entry, decided) > 0) {
+        continue;
       }
       boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
       boolean fits = fitsNow(entry, queue) && (strict || !parking.competed(entry, clusterQueue));
       if ((strict && world.namespaceMatches(entry)) || fits) {
         result.add(entry.id);
       }
+    }
+    if (decided.aside) {
+      return result;
     }
     throw new AssertionError(id + " doesn't wait in " + clusterQueue);
   }

@@ -225,6 +225,13 @@ public final class Engine {
     }
 
     @Override
+    public void reconsider(QueueHead queueHead) {
+      if (mayReturn(queueHead.item())) {
+        Engine.this.reconsider(queueHead.item(), queueHead.queue());
+      }
+    }
+
+    @Override
     public boolean maySkip(QuotaNode root) {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
@@ -452,7 +459,7 @@ public final class Engine {
         continue;
       }
       for (QueuedWorkload item : queue.pending.heldWorkloads()) {
-        if (workloads.entryOf(item).retained == null && !waiting.isPaused(item)) {
+        if (mayReturn(item)) {
           reconsider(item, cache);
         }
       }
@@ -468,9 +475,7 @@ public final class Engine {
         continue;
       }
       for (QueuedWorkload item : cache.pending().heldWorkloads()) {
-        if (item.localQueue().equals(localQueue.id)
-            && workloads.entryOf(item).retained == null
-            && !waiting.isPaused(item)) {
+        if (item.localQueue().equals(localQueue.id) && mayReturn(item)) {
           reconsider(item, cache);
         }
       }
@@ -481,6 +486,10 @@ public final class Engine {
       waiting.activate(cache);
     }
     specRegistry.freed.clear();
+  }
+
+  private boolean mayReturn(QueuedWorkload item) {
+    return workloads.entryOf(item).retained == null && !waiting.isPaused(item);
   }
 
   private void reconsider(QueuedWorkload item, ClusterQueueCache queue) {

@@ -79,7 +79,11 @@ final class OutcomeApplier {
       }
       case CycleOutcome.Ineligible ineligible -> ineligible(ineligible);
       case CycleOutcome.OverBudget overBudget ->
-          await(overBudget, new Waiting.Ineligible(overBudget.explanation()));
+          await(
+              overBudget,
+              overBudget.withTheseFlavors()
+                  ? new Waiting.Gated(overBudget.explanation())
+                  : new Waiting.Ineligible(overBudget.explanation()));
       case CycleOutcome.NoFit noFit -> noFit(noFit, cycle);
       case CycleOutcome.WaitingForPodsReady outcome ->
           await(outcome, new Waiting.ForPodsReady(outcome.explanation()));

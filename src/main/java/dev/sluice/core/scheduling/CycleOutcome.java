@@ -101,8 +101,17 @@ public sealed interface CycleOutcome {
   record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
       implements CycleOutcome {}
 
-  /** The head would spend more than a budget has left; it is held and reserves no quota. */
-  record OverBudget(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+  /**
+   * The head would spend more than a budget has left; it is held and reserves no quota.
+   *
+   * @param withTheseFlavors whether only the flavors that were found for it are too much, so that a
+   *     release of quota, which may lead to others, may help
+   */
+  record OverBudget(
+      QueuedWorkload item,
+      ClusterQueueCache queue,
+      boolean withTheseFlavors,
+      Explanation explanation)
       implements CycleOutcome {}
 
   /**

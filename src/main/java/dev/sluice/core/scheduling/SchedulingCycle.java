@@ -194,7 +194,7 @@ public final class SchedulingCycle {
     }
     Optional<Explanation> overBudget = budgets.beforeFlavors(head, queue);
     if (overBudget.isPresent()) {
-      return new CycleOutcome.OverBudget(head, queue, overBudget.get());
+      return new CycleOutcome.OverBudget(head, queue, false, overBudget.get());
     }
     return queue.waitsForPods() || queue.node().atWorkloadLimit() != null
         ? queueBlocked(head, queue)
@@ -285,7 +285,7 @@ public final class SchedulingCycle {
     Optional<Explanation> overBudget =
         budgets.of(entry.item(), entry.queue(), entry.assignment().usage());
     if (overBudget.isPresent()) {
-      return new CycleOutcome.OverBudget(entry.item(), entry.queue(), overBudget.get());
+      return new CycleOutcome.OverBudget(entry.item(), entry.queue(), true, overBudget.get());
     }
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);

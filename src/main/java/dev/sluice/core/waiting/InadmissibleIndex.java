@@ -243,13 +243,15 @@ final class InadmissibleIndex {
     gated.computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>()).put(item, queue);
   }
 
-  /** Requeues gated Workloads in whose trees quota was released; called before each cycle. */
-  void requeueGated(Consumer<ClusterQueueCache> onRequeued) {
+  /**
+   * Hands over gated Workloads that are still held, and in whose trees quota was released; called
+   * before each cycle.
+   */
+  void requeueGated(Consumer<QueueHead> onReleased) {
     ungated.forEach(
         (item, queue) -> {
           if (queue.pending().isHeld(item)) {
-            queue.pending().release(item);
-            onRequeued.accept(queue);
+            onReleased.accept(new QueueHead(queue, item));
           }
         });
     ungated.clear();

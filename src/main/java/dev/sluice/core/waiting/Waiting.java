@@ -39,7 +39,7 @@ public sealed interface Waiting {
 
   /**
    * The Workload is held until quota is released in its tree: a preemption gate of the Workload is
-   * closed.
+   * closed, or a budget has too little left for the flavors that are free.
    */
   record Gated(Explanation explanation) implements Waiting {}
 

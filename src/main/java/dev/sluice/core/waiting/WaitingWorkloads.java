@@ -40,6 +40,9 @@ public final class WaitingWorkloads {
     /** Whether a Workload can't get quota, however much is free. */
     boolean isIneligible(QueueHead head);
 
+    /** Returns a held Workload to its class, unless something else holds it, too. */
+    void reconsider(QueueHead queueHead);
+
     /** Whether heads of the tree with this root may be skipped without an outcome. */
     boolean maySkip(QuotaNode root);
 
@@ -233,7 +236,11 @@ public final class WaitingWorkloads {
     if (podsReadyGate.isClosed()) {
       return CycleHeads.none();
     }
-    inadmissibleIndex.requeueGated(activeQueues::add);
+    inadmissibleIndex.requeueGated(
+        queueHead -> {
+          context.reconsider(queueHead);
+          activeQueues.add(queueHead.queue());
+        });
     InadmissibleIndex.Candidates candidates = candidates();
     return new CycleHeads(
         heads(candidates), candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
