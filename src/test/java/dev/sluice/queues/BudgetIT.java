@@ -7,13 +7,17 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -38,6 +42,27 @@ class BudgetIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(1);
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static final String QUEUES =
+      """
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ResourceFlavor
+      metadata: {name: "any-${suffix}"}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: "counted-${suffix}"}
+      spec:
+        namespaceSelector: {}
+        resourceGroups:
+        - coveredResources: [cpu]
+          flavors: [{name: "any-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}]
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: LocalQueue
+      metadata: {name: counted}
+      spec: {clusterQueue: "counted-${suffix}"}
+      """;
 
   private static OperatorProcess start(TestCluster cluster, OperatorSettings settings) {
     return OperatorProcess.start(
@@ -90,6 +115,58 @@ class BudgetIT {
       assertThat(operator.stop()).isTrue();
     } finally {
       operator.close();
+    }
+  }
+
+  /** Helm doesn't upgrade definitions: an operator may be newer than what the cluster has. */
+  @Test
+  void aDefinitionThatIsInstalledLaterCountsFromThenOn(TestCluster cluster) throws Exception {
+    var definitions = cluster.client().apiextensions().v1().customResourceDefinitions();
+    CustomResourceDefinition definition;
+    try (InputStream file = Files.newInputStream(Path.of("crds", "sluice.dev_budgets.yaml"))) {
+      definition = definitions.load(file).item();
+    }
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    try (OperatorProcess installs = start(cluster, settings)) {
+      assertThat(installs.stop()).isTrue();
+    }
+    definitions.withName(definition.getMetadata().getName()).delete();
+    await("no definition")
+        .atMost(LIMIT)
+        .until(() -> definitions.withName(definition.getMetadata().getName()).get() == null);
+    try (OperatorProcess operator =
+        OperatorProcess.startInstalled(
+            "budget-later", cluster.kubeconfig(), settings, Path.of("target", "operators"))) {
+      operator.awaitReady();
+      cluster.applyText(QUEUES);
+      submit(cluster, "uncounted", "counted", "");
+      awaitReserving(cluster, Set.of("uncounted"));
+      definitions.resource(definition).create();
+      await("the definition")
+          .atMost(LIMIT)
+          .until(
+              () ->
+                  DefinitionConditions.isEstablished(
+                      definitions.withName(definition.getMetadata().getName()).get()));
+      cluster.applyText(
+          """
+          apiVersion: sluice.dev/v1alpha1
+          kind: Budget
+          metadata: {name: "used-${suffix}"}
+          spec:
+            scope: {localQueue: {namespace: "${namespace}", name: counted}}
+            limits: [{resource: cpu, hours: "0.0001"}]
+            period: Yearly
+            charge: AsUsed
+          """);
+      await("the budget to be spent")
+          .atMost(LIMIT)
+          .until(() -> condition(budget(cluster, "used"), "Exhausted").equals("True"));
+      submit(cluster, "held", "counted", "");
+      awaitHeld(cluster, "held");
+      assertThat(operator.stop()).isTrue();
+    } finally {
+      definitions.resource(definition).createOr(existing -> existing.update());
     }
   }
 

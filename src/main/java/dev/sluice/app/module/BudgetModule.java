@@ -10,7 +10,9 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.Evictions;
 import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -72,11 +74,29 @@ final class BudgetModule implements AutoCloseable {
         .or(() -> limit > 0 ? Optional.of(Duration.ofSeconds(limit)) : Optional.empty());
   }
 
+  /**
+   * Begins to read Budgets. A cluster that doesn't have the kind yet, or an operator that may not
+   * read it, starts nevertheless: Budgets count from when they can be read.
+   */
   void start(CacheSyncWaiter cacheSync) throws IOException {
-    if (context.client().raw(API) == null) {
-      LOG.warn("budgets=uncounted reason=\"{} is not served\"", API);
+    Optional<String> unreadable = unreadable();
+    CompletableFuture<Void> listed = accounts.start();
+    if (unreadable.isPresent()) {
+      LOG.warn("budgets=uncounted reason=\"{}\"", unreadable.get());
     } else {
-      cacheSync.await("budgets", accounts.start());
+      cacheSync.await("budgets", listed);
+    }
+  }
+
+  private Optional<String> unreadable() {
+    try {
+      return context.client().raw(API + "/budgets?limit=1") == null
+          ? Optional.of(API + " has no budgets: their definition isn't installed")
+          : Optional.empty();
+    } catch (KubernetesClientException e) {
+      return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
+          ? Optional.of("this operator may not list budgets")
+          : Optional.empty();
     }
   }
 

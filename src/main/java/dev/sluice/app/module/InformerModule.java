@@ -120,7 +120,7 @@ public final class InformerModule implements OperatorModule {
 
   /** Whether the API server has devices at all; a later version of it may, after a restart. */
   private boolean servesDevices() {
-    boolean served = context.client().raw(DeviceReader.API, "GET", null) != null;
+    boolean served = context.client().raw(DeviceReader.API) != null;
     if (!served) {
       LOG.warn("devices=uncounted reason=\"{} is not served\"", DeviceReader.API);
     }

@@ -22,6 +22,7 @@ public final class Reflector<T> implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Reflector.class);
   private static final Duration SILENCE = Duration.ofMinutes(3);
+  private static final Duration SAME_REASON = Duration.ofMinutes(10);
   private static final int PAGE = 500;
   private static final int WATCH_SECONDS = 400;
 
@@ -62,6 +63,8 @@ public final class Reflector<T> implements AutoCloseable {
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
   private final ListWatch listWatch;
+  private String warnedOf = "";
+  private Instant warnedAt = Instant.EPOCH;
 
   Reflector(String name, String path, Sink<T> sink, Reflectors reflectors) {
     this.name = name;
@@ -103,10 +106,20 @@ public final class Reflector<T> implements AutoCloseable {
         pause(backoff.next());
       } catch (IOException | RuntimeException | Error e) {
         if (!listWatch.isClosed()) {
-          LOG.warn("watch={} again=true reason=\"{}\"", name, e.toString());
+          warn(e.toString());
         }
         pause(backoff.next());
       }
+    }
+  }
+
+  /** Warns of a reason; of the same one not again for a while, as some are there to stay. */
+  private void warn(String reason) {
+    Instant now = reflectors.clock().instant();
+    if (!reason.equals(warnedOf) || now.isAfter(warnedAt.plus(SAME_REASON))) {
+      LOG.warn("watch={} again=true reason=\"{}\"", name, reason);
+      warnedOf = reason;
+      warnedAt = now;
     }
   }
 
