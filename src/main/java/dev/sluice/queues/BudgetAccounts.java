@@ -1,5 +1,7 @@
 package dev.sluice.queues;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.ApiVersions;
@@ -27,16 +29,16 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import java.util.function.Supplier;
@@ -57,6 +59,7 @@ public final class BudgetAccounts implements AutoCloseable {
       "apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION + "/budgets";
 
   private static final Duration TICK = Duration.ofMillis(500);
+  private static final Duration RETRY = Duration.ofMillis(100);
   private static final Duration FIGURES = Duration.ofSeconds(20);
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final int ATTEMPTS = 5;
@@ -105,8 +108,12 @@ public final class BudgetAccounts implements AutoCloseable {
     }
   }
 
-  /** An admission that waits until it is named. */
-  private record Wait(WorkloadId id, CompletableFuture<Boolean> named) {}
+  /**
+   * An admission that waits until it is named.
+   *
+   * @param attempts how many writes in vain it may see
+   */
+  private record Wait(WorkloadId id, CompletableFuture<Boolean> named, int attempts) {}
 
   /** What was written of a budget last. */
   private record LastWrite(BudgetAccount.OfBudget budget, Instant at) {}
@@ -198,29 +205,32 @@ public final class BudgetAccounts implements AutoCloseable {
   }
 
   /**
-   * Completes with true when every budget that counts a Workload names it in its status, with false
-   * if that fails: then its admission must not be written. At once where there is no budget.
+   * Completes with true when every budget that counts a Workload and holds others names it in its
+   * status, with false if that fails: then its admission must not be written. At once where there
+   * is no budget.
    */
   public CompletableFuture<Boolean> named(WorkloadId id) {
     if (versions.isEmpty()) {
       return CompletableFuture.completedFuture(true);
     }
-    Wait wait = new Wait(id, new CompletableFuture<>());
+    Wait wait = new Wait(id, new CompletableFuture<>(), ATTEMPTS);
     waits.add(wait);
     return wait.named();
   }
 
   private void run() {
+    List<Wait> unnamed = new ArrayList<>();
     while (!closed) {
-      List<Wait> together = new ArrayList<>();
+      List<Wait> together = new ArrayList<>(unnamed);
+      unnamed.clear();
       try {
-        Wait first = waits.poll(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        Wait first = waits.poll((together.isEmpty() ? TICK : RETRY).toMillis(), MILLISECONDS);
         if (first != null) {
           together.add(first);
           waits.drainTo(together);
         }
         if (!together.isEmpty() || (!versions.isEmpty() && connections.leadership().leading())) {
-          write(together);
+          unnamed.addAll(write(together));
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
@@ -228,42 +238,46 @@ public final class BudgetAccounts implements AutoCloseable {
       } catch (RuntimeException e) {
         LOG.error("budgets=unwritten", e);
       } finally {
-        together.forEach(wait -> wait.named().complete(false));
+        Set<WorkloadId> again = new HashSet<>();
+        unnamed.forEach(wait -> again.add(wait.id()));
+        together.stream()
+            .filter(wait -> !again.contains(wait.id()))
+            .forEach(wait -> wait.named().complete(false));
       }
     }
   }
 
-  /** Writes all accounts that changed; names the Workloads that wait. */
-  private void write(List<Wait> together) throws InterruptedException {
-    Map<String, Boolean> failed = new HashMap<>();
-    List<BudgetAccount.OfBudget> budgets = List.of();
-    for (int attempt = 0; attempt == 0 || (!failed.isEmpty() && attempt < ATTEMPTS); attempt++) {
-      if (attempt > 0) {
-        Thread.sleep(TICK.toMillis() / 5 * attempt);
-      }
-      failed.clear();
-      Map<String, String> bases = Map.copyOf(versions);
-      budgets = ask();
-      for (BudgetAccount.OfBudget each : budgets) {
-        if (!write(each, bases.get(each.spec().name()))) {
-          failed.put(each.spec().name(), true);
-        }
+  /**
+   * Writes all accounts that changed, and tells the Workloads that wait; returns those that a
+   * budget counts which couldn't be written, to be named by the next write. The others needn't wait
+   * for it.
+   */
+  private List<Wait> write(List<Wait> together) throws InterruptedException {
+    Map<String, String> bases = Map.copyOf(versions);
+    List<BudgetAccount.OfBudget> budgets = ask();
+    Set<String> uids = new HashSet<>();
+    for (BudgetAccount.OfBudget each : budgets) {
+      if (!write(each, bases.get(each.spec().name())) && each.spec().holds()) {
+        each.account().charges().forEach(charge -> uids.add(charge.uid()));
       }
     }
     tellFaults(budgets);
+    List<Wait> unnamed = new ArrayList<>();
     for (Wait wait : together) {
-      boolean unnamed =
-          budgets.stream()
-              .filter(each -> failed.containsKey(each.spec().name()))
-              .flatMap(each -> each.account().charges().stream())
-              .anyMatch(charge -> charge.uid().equals(wait.id().uid()));
-      wait.named().complete(!unnamed);
+      if (!uids.contains(wait.id().uid())) {
+        wait.named().complete(true);
+      } else if (wait.attempts() <= 1) {
+        wait.named().complete(false);
+      } else {
+        unnamed.add(new Wait(wait.id(), wait.named(), wait.attempts() - 1));
+      }
     }
+    return unnamed;
   }
 
   private List<BudgetAccount.OfBudget> ask() throws InterruptedException {
     try {
-      return connections.budgets().get().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return connections.budgets().get().get(PATIENCE.toMillis(), MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
       throw new IllegalStateException("the engine doesn't say what was spent", e);
     }

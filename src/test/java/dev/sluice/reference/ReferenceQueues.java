@@ -352,6 +352,8 @@ final class ReferenceQueues {
   /** A Workload comes into its queue as if it were new. */
   void enter(ReferenceEntry entry) {
     defective.remove(entry);
+    broughtBack.remove(
+        entry); // in line as everybody: nobody looks whether a budget has enough left
     entry.retryAt = null;
     entry.awaitsNews = false;
     entry.attempts = 0;

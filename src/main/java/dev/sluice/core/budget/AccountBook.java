@@ -3,11 +3,10 @@ package dev.sluice.core.budget;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.BudgetSpec.Limit;
+import dev.sluice.core.model.BudgetSpec.Period;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -19,13 +18,16 @@ import org.jspecify.annotations.Nullable;
 /** What was spent of one budget, and what the Workloads that hold quota go on to spend. */
 final class AccountBook {
 
-  /** How many Workloads may hold quota under a budget: its status names each of them. */
-  static final int MOST_CHARGES = 5_000;
+  /** The latest time that a run may be reserved until: the last that everybody can write. */
+  private static final long LATEST = Instant.parse("9999-01-01T00:00:00Z").toEpochMilli();
 
   /** Periods that nobody saw are gone through one after another, up to this number of them. */
   private static final int MOST_ROLLS = 10_000;
 
-  /** A Workload that holds quota; times in milliseconds. */
+  /**
+   * A Workload that holds quota; times in milliseconds. While its admission isn't written, nothing
+   * of it is settled, so that it costs nothing if that fails.
+   */
   private static final class OpenCharge {
     private long since;
     private @Nullable Long until;
@@ -39,6 +41,10 @@ final class AccountBook {
 
     private long left(long from) {
       return until == null ? 0 : Math.max(0, until - Math.max(from, since));
+    }
+
+    private int bytes() {
+      return BudgetAccount.Charge.bytes(rates);
     }
   }
 
@@ -62,14 +68,17 @@ final class AccountBook {
   private Instant end;
   private final Map<String, BigDecimal> spent = new HashMap<>();
   private final Map<String, BigDecimal> carried = new HashMap<>();
-  private final Deque<Map<String, BigDecimal>> parts = new ArrayDeque<>();
+  private final List<Map<String, BigDecimal>> parts = new ArrayList<>();
   private final SortedMap<String, OpenCharge> open = new TreeMap<>();
 
   /** What was promised in this cycle, and the part of it after the end of the period. */
   private final Map<String, BigDecimal> planned = new HashMap<>();
 
   private final Map<String, BigDecimal> plannedBeyond = new HashMap<>();
-  private int plannedCharges;
+  private int plannedBytes;
+
+  /** How much of the status the charges take. */
+  private int bytes;
 
   /** Sums by key, until something changes. */
   private final Map<String, Sums> sums = new HashMap<>();
@@ -97,7 +106,7 @@ final class AccountBook {
       OpenCharge openCharge = new OpenCharge(charge.since().toEpochMilli(), charge.rates());
       openCharge.until = charge.until().map(Instant::toEpochMilli).orElse(null);
       openCharge.written = charge.written();
-      open.put(charge.uid(), openCharge);
+      put(charge.uid(), openCharge);
     }
   }
 
@@ -116,16 +125,58 @@ final class AccountBook {
         spec, new BudgetAccount(start, end, spent, carried, List.copyOf(parts), charges), found);
   }
 
-  /** Takes another spec over; other periods begin anew, with what was spent so far. */
+  private void put(String uid, OpenCharge charge) {
+    remove(uid);
+    open.put(uid, charge);
+    bytes += charge.bytes();
+  }
+
+  private boolean remove(String uid) {
+    OpenCharge charge = open.remove(uid);
+    if (charge != null) {
+      bytes -= charge.bytes();
+    }
+    return charge != null;
+  }
+
+  /**
+   * Takes another spec over; other periods begin anew, with what was spent so far, and nothing
+   * carried over from those before.
+   */
   void declare(BudgetSpec newSpec, Instant now) {
     boolean periods = !newSpec.period().equals(spec.period());
     spec = newSpec;
     sums.clear();
     if (periods) {
-      settleAll(now.toEpochMilli());
-      parts.clear();
-      start = Calendar.begin(spec.period(), now);
-      end = Calendar.end(spec.period(), now);
+      beginAnew(now);
+    }
+  }
+
+  private void beginAnew(Instant now) {
+    sums.clear();
+    open.values().forEach(charge -> settle(charge, now.toEpochMilli()));
+    parts.clear();
+    carried.clear();
+    start = Calendar.begin(spec.period(), now);
+    end = Calendar.end(spec.period(), now);
+  }
+
+  /**
+   * Ends the comparison of an account that was read. Periods that aren't those of the spec are of
+   * one that changed while nobody counted, or somebody made them up: they begin anew. No use is
+   * settled up to a time to come.
+   */
+  void compared(Instant now) {
+    found = false;
+    boolean periodsOfSpec =
+        !start.isAfter(now)
+            && Calendar.begin(spec.period(), start).equals(start)
+            && Calendar.end(spec.period(), start).equals(end);
+    open.values().forEach(charge -> charge.since = Math.min(charge.since, now.toEpochMilli()));
+    if (periodsOfSpec) {
+      roll(now);
+    } else {
+      beginAnew(now);
     }
   }
 
@@ -143,7 +194,7 @@ final class AccountBook {
       settleAll(end.toEpochMilli());
       if (spec.period().rolling().isPresent()) {
         parts.addLast(Map.copyOf(spent));
-        while (parts.size() > Calendar.PARTS) {
+        while (parts.size() > Period.PARTS) {
           parts.removeFirst();
         }
       } else {
@@ -166,7 +217,7 @@ final class AccountBook {
   private void carry() {
     for (Limit limit : spec.limits()) {
       BigDecimal most = limit.amount().multiply(spec.carryOver());
-      BigDecimal left = allowed(limit).subtract(spent.getOrDefault(limit.key(), BigDecimal.ZERO));
+      BigDecimal left = allowed(limit).subtract(sum(limit.key(), end.toEpochMilli()).spent());
       if (most.min(left).signum() > 0) {
         carried.put(limit.key(), plain(most.min(left)));
       } else {
@@ -181,19 +232,34 @@ final class AccountBook {
   }
 
   private void settleAll(long at) {
-    open.values().forEach(charge -> settle(charge, at));
+    open.values().stream().filter(charge -> charge.written).forEach(charge -> settle(charge, at));
   }
 
+  /** Settles what was used up to a time, in the parts of the window in which it was used. */
   private void settle(OpenCharge charge, long at) {
-    long used = Math.max(0, at - charge.since);
-    charge.rates.forEach(
-        (key, rate) -> {
-          BigDecimal amount = rate.multiply(BigDecimal.valueOf(used));
-          if (amount.signum() > 0) {
-            spent.merge(key, amount, (one, two) -> plain(one.add(two)));
-          }
-        });
+    long begin = start.toEpochMilli();
+    long length = end.toEpochMilli() - begin;
+    for (int i = parts.size() - 1; i >= 0 && charge.since < begin; i--) {
+      begin -= length;
+      long used = Math.min(at, begin + length) - Math.max(charge.since, begin);
+      Map<String, BigDecimal> part = new HashMap<>(parts.get(i));
+      add(part, charge.rates, used);
+      parts.set(i, Map.copyOf(part));
+    }
+    add(spent, charge.rates, at - Math.max(charge.since, start.toEpochMilli()));
     charge.since = Math.max(charge.since, at);
+  }
+
+  private static void add(
+      Map<String, BigDecimal> sums, Map<String, BigDecimal> rates, long millis) {
+    if (millis > 0) {
+      rates.forEach(
+          (key, rate) ->
+              sums.merge(
+                  key,
+                  plain(rate.multiply(BigDecimal.valueOf(millis))),
+                  (one, two) -> plain(one.add(two))));
+    }
   }
 
   private static BigDecimal plain(BigDecimal amount) {
@@ -211,7 +277,7 @@ final class AccountBook {
     if (charge == null) {
       if (!rates.isEmpty()) {
         sums.clear();
-        open.put(uid, new OpenCharge(now.toEpochMilli(), rates));
+        put(uid, new OpenCharge(now.toEpochMilli(), rates));
       }
       return false;
     }
@@ -220,9 +286,10 @@ final class AccountBook {
     }
     sums.clear();
     settle(charge, now.toEpochMilli());
+    remove(uid);
     charge.rates = rates;
-    if (rates.isEmpty()) {
-      open.remove(uid);
+    if (!rates.isEmpty()) {
+      put(uid, charge);
     }
     return true;
   }
@@ -237,7 +304,7 @@ final class AccountBook {
   }
 
   private static long plus(long time, long millis) {
-    return time + Math.min(millis, Long.MAX_VALUE / 4);
+    return Math.min(LATEST, time + Math.min(millis, LATEST));
   }
 
   /** Records that the admission of a Workload is known to be written. */
@@ -245,13 +312,16 @@ final class AccountBook {
     OpenCharge charge = open.get(uid);
     if (charge != null) {
       charge.written = true;
+      if (charge.since < start.toEpochMilli()) {
+        settle(charge, start.toEpochMilli());
+      }
     }
   }
 
   /** Forgets a Workload that never ran; returns whether something became free. */
   boolean forget(String uid) {
     sums.clear();
-    return open.remove(uid) != null;
+    return remove(uid);
   }
 
   /** The UIDs of Workloads that hold quota. */
@@ -285,8 +355,17 @@ final class AccountBook {
     charge(uid, Map.of(), ended);
   }
 
-  boolean isFull() {
-    return open.size() + plannedCharges >= MOST_CHARGES;
+  /**
+   * Whether the status couldn't name another Workload with these rates: it has to, before that
+   * Workload starts.
+   */
+  boolean isFull(Map<String, BigDecimal> rates) {
+    return bytes + plannedBytes + BudgetAccount.Charge.bytes(rates) > BudgetAccount.MOST_BYTES;
+  }
+
+  /** How many Workloads hold quota. */
+  int size() {
+    return open.size();
   }
 
   /** What is spent and reserved of a limit. */
@@ -301,10 +380,12 @@ final class AccountBook {
     }
     BigDecimal reserved = BigDecimal.ZERO;
     BigDecimal beyond = BigDecimal.ZERO;
+    long window = spec.period().countsFrom(start, end).toEpochMilli();
     for (OpenCharge charge : open.values()) {
       BigDecimal rate = charge.rates.get(key);
       if (rate != null) {
-        used = used.add(rate.multiply(BigDecimal.valueOf(Math.max(0, now - charge.since))));
+        long millis = Math.max(0, now - Math.max(charge.since, window));
+        used = used.add(rate.multiply(BigDecimal.valueOf(millis)));
         reserved = reserved.add(rate.multiply(BigDecimal.valueOf(charge.left(now))));
         beyond = beyond.add(rate.multiply(BigDecimal.valueOf(charge.left(end.toEpochMilli()))));
       }
@@ -317,7 +398,7 @@ final class AccountBook {
     if (rates.isEmpty()) {
       return;
     }
-    plannedCharges++;
+    plannedBytes += BudgetAccount.Charge.bytes(rates);
     long beyond = beyond(millis, now);
     rates.forEach(
         (key, rate) -> {
@@ -335,7 +416,7 @@ final class AccountBook {
   void endCycle() {
     planned.clear();
     plannedBeyond.clear();
-    plannedCharges = 0;
+    plannedBytes = 0;
   }
 
   /**

@@ -150,8 +150,7 @@ public final class Budgets {
             .filter(uid -> !holders.containsKey(uid))
             .sorted(Comparator.comparing((String uid) -> evicted.apply(uid).orElse(Instant.MAX)))
             .forEach(uid -> account.endFound(uid, evicted.apply(uid), now));
-        account.found = false;
-        account.roll(now);
+        account.compared(now);
         released = true;
       }
       for (String uid : account.charged()) {
@@ -193,10 +192,9 @@ public final class Budgets {
       if (rates.isEmpty()) {
         continue;
       }
-      if (account.isFull()) {
+      if (account.isFull(rates)) {
         return held(
-            account,
-            " counts " + AccountBook.MOST_CHARGES + " workloads with quota, and can't count more");
+            account, " counts " + account.size() + " workloads with quota, and can't name more");
       }
       if (account.spec.reserves() && run.isEmpty()) {
         return held(

@@ -14,9 +14,6 @@ import java.time.temporal.TemporalAdjusters;
 /** When the periods of a budget begin and end. */
 final class Calendar {
 
-  /** The number of parts of a rolling window: use leaves the window with the part it is in. */
-  static final int PARTS = 96;
-
   private Calendar() {}
 
   /** The begin of the period that contains a time. */
@@ -66,6 +63,6 @@ final class Calendar {
 
   /** How long a part of a rolling window is. */
   private static Duration part(Duration window) {
-    return Duration.ofMillis(Math.max(1, Math.ceilDiv(window.toMillis(), PARTS)));
+    return Duration.ofMillis(Math.max(1, Math.ceilDiv(window.toMillis(), Period.PARTS)));
   }
 }

@@ -25,6 +25,9 @@ public record BudgetAccount(
     List<Map<String, BigDecimal>> parts,
     List<Charge> charges) {
 
+  /** How much of the status of a Budget its charges may take: the API server stores 1.5 MiB. */
+  public static final int MOST_BYTES = 900_000;
+
   public BudgetAccount {
     spent = Map.copyOf(spent);
     carried = Map.copyOf(carried);
@@ -50,6 +53,18 @@ public record BudgetAccount(
 
     public Charge {
       rates = Map.copyOf(rates);
+    }
+
+    /**
+     * How many bytes of a status a charge with such rates takes at the most: a UID, two times and
+     * names of fields, and each limit with its amount.
+     */
+    public static int bytes(Map<String, BigDecimal> rates) {
+      int bytes = 190;
+      for (Map.Entry<String, BigDecimal> rate : rates.entrySet()) {
+        bytes += 30 + 2 * rate.getKey().length() + rate.getValue().toPlainString().length();
+      }
+      return bytes;
     }
   }
 

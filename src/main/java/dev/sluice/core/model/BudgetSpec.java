@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -91,5 +92,21 @@ public record BudgetSpec(
    * @param zone the time zone of the calendar
    * @param rolling the length of a window that ends now, in place of a calendar
    */
-  public record Period(Unit unit, String zone, Optional<Duration> rolling) {}
+  public record Period(Unit unit, String zone, Optional<Duration> rolling) {
+
+    /** The number of parts of a rolling window: use leaves the window with the part it is in. */
+    public static final int PARTS = 96;
+
+    /**
+     * From when on use counts.
+     *
+     * @param start when the period began; for a rolling window, its last part
+     * @param end when that ends
+     */
+    public Instant countsFrom(Instant start, Instant end) {
+      return rolling.isPresent()
+          ? start.minus(Duration.between(start, end).multipliedBy(PARTS))
+          : start;
+    }
+  }
 }

@@ -13,6 +13,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +25,7 @@ public final class BudgetStatus {
 
   private static final int MOST_CHARACTERS = 80;
   private static final int MOST_ITEMS = 10_000;
+  private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
 
   /**
    * Where a limit stands at a time.
@@ -59,6 +61,7 @@ public final class BudgetStatus {
   public static List<LimitBalance> balances(BudgetAccount.OfBudget budget, Instant now) {
     List<LimitBalance> balances = new ArrayList<>();
     BudgetAccount account = budget.account();
+    Instant window = budget.spec().period().countsFrom(account.start(), account.end());
     for (Limit limit : budget.spec().limits()) {
       String key = limit.key();
       BigDecimal spent = account.spent().getOrDefault(key, BigDecimal.ZERO);
@@ -71,7 +74,8 @@ public final class BudgetStatus {
         BigDecimal each = charge.rates().getOrDefault(key, BigDecimal.ZERO);
         Instant from = charge.since().isAfter(now) ? charge.since() : now;
         rate = rate.add(each);
-        spent = spent.add(each.multiply(millis(charge.since(), now)));
+        Instant since = charge.since().isBefore(window) ? window : charge.since();
+        spent = spent.add(each.multiply(millis(since, now)));
         reserved =
             reserved.add(
                 each.multiply(
@@ -144,7 +148,7 @@ public final class BudgetStatus {
             exhausted ? "LimitReached" : "WithinLimits",
             exhausted ? "Nothing is left of a limit" : "Something is left of each limit",
             now));
-    status.set("account", account(account, writer));
+    status.set("account", account(account, writer, now));
     return status;
   }
 
@@ -196,17 +200,38 @@ public final class BudgetStatus {
         .put("lastTransitionTime", since);
   }
 
-  private static ObjectNode account(BudgetAccount account, String writer) {
+  /**
+   * The account as far as the status has room for it. Workloads that got quota before the budget
+   * came may be more than it can name: what those use that it doesn't name is settled, and whoever
+   * reads the account counts them from then on. Those that are about to start are named first.
+   */
+  private static ObjectNode account(BudgetAccount account, String writer, Instant now) {
+    Map<String, BigDecimal> spent = new HashMap<>(account.spent());
+    List<Charge> named = new ArrayList<>();
+    int bytes = 0;
+    for (Charge charge :
+        account.charges().stream().sorted(Comparator.comparing(Charge::written)).toList()) {
+      bytes += Charge.bytes(charge.rates());
+      if (bytes <= BudgetAccount.MOST_BYTES) {
+        named.add(charge);
+      } else {
+        charge
+            .rates()
+            .forEach(
+                (key, rate) ->
+                    spent.merge(key, rate.multiply(millis(charge.since(), now)), BigDecimal::add));
+      }
+    }
     ObjectNode node = JsonMappers.JSON.createObjectNode();
     node.put("writer", writer);
     node.put("start", account.start().toString());
     node.put("end", account.end().toString());
-    node.set("spent", amounts(account.spent()));
+    node.set("spent", amounts(spent));
     node.set("carried", amounts(account.carried()));
     ArrayNode parts = node.putArray("parts");
     account.parts().forEach(part -> parts.add(amounts(part)));
     ArrayNode charges = node.putArray("charges");
-    for (Charge charge : account.charges()) {
+    for (Charge charge : named) {
       ObjectNode item = charges.addObject();
       item.put("uid", charge.uid());
       item.put("since", charge.since().toString());
@@ -238,8 +263,8 @@ public final class BudgetStatus {
   /** The account in a status; empty if there is none that can be read. */
   public static Optional<BudgetAccount> read(JsonNode status) {
     JsonNode node = JsonFields.at(status, "account");
-    Optional<Instant> start = JsonFields.time(node.path("start"));
-    Optional<Instant> end = JsonFields.time(node.path("end"));
+    Optional<Instant> start = time(node.path("start"));
+    Optional<Instant> end = time(node.path("end"));
     Map<String, BigDecimal> spent = amounts(node.path("spent"));
     Map<String, BigDecimal> carried = amounts(node.path("carried"));
     if (start.isEmpty()
@@ -273,15 +298,21 @@ public final class BudgetStatus {
     String uid = JsonFields.text(item, "uid");
     return uid.isEmpty() || rates == null
         ? Optional.empty()
-        : JsonFields.time(item.path("since"))
+        : time(item.path("since"))
             .map(
                 since ->
                     new Charge(
                         uid,
                         since,
-                        JsonFields.time(item.path("until")),
+                        time(item.path("until")),
                         item.path("written").asBoolean(),
                         rates));
+  }
+
+  /** A time of an account; empty for those with which nobody can calculate. */
+  private static Optional<Instant> time(JsonNode field) {
+    return JsonFields.time(field)
+        .filter(time -> !time.isBefore(Instant.EPOCH) && !time.isAfter(LATEST));
   }
 
   /** Amounts by limit; null if something else is there. */

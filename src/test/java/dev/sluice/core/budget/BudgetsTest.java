@@ -172,6 +172,84 @@ class BudgetsTest {
     assertThat(refusal(1, HOUR)).isEmpty();
   }
 
+  private static BudgetSpec with(BudgetSpec spec, Period period) {
+    return new BudgetSpec(
+        spec.name(),
+        spec.scope(),
+        spec.limits(),
+        period,
+        spec.carryOver(),
+        spec.holds(),
+        spec.reserves());
+  }
+
+  @Test
+  void otherPeriodsTakeNothingOver() {
+    budgets.declare(spec(10, "1", true), Optional.empty());
+    at(Duration.ofHours(24));
+    assertThat(refusal(20, HOUR)).isEmpty();
+    Period window = new Period(Unit.DAILY, "UTC", Optional.of(Duration.ofHours(24)));
+    budgets.declare(with(spec(10, "0", true), window), Optional.empty());
+    assertThat(refusal(10, HOUR)).isEmpty();
+    assertThat(refusal(11, HOUR)).contains("of 10 cpu-hours");
+  }
+
+  /** The periods of the account are of a spec that changed while no operator ran. */
+  @Test
+  void anAccountOfOtherPeriodsIsTakenOverIntoThoseOfTheSpec() {
+    budgets.declare(spec(10, "0", true), Optional.empty());
+    start("a", 1, HOUR);
+    BudgetAccount account = budgets.export().getFirst().account();
+    budgets.remove("team");
+    Period yearly = new Period(Unit.YEARLY, "UTC", Optional.empty());
+    budgets.declare(with(spec(10, "0", true), yearly), Optional.of(account));
+    at(Duration.ofHours(2));
+    budgets.compare(Map.of("a", cores(1)), uid -> Optional.empty());
+    BudgetAccount now = budgets.export().getFirst().account();
+    assertThat(now.start()).isEqualTo(Instant.parse("2026-01-01T00:00:00Z"));
+    assertThat(now.end()).isEqualTo(Instant.parse("2027-01-01T00:00:00Z"));
+    assertThat(refusal(9, HOUR)).contains("2 spent and 0 reserved of 10");
+  }
+
+  @Test
+  void noUseIsSettledUpToATimeToCome() {
+    Instant far = Instant.parse("9998-01-01T00:00:00Z");
+    budgets.declare(
+        spec(10, "0", false),
+        Optional.of(
+            new BudgetAccount(
+                far,
+                far.plusSeconds(1),
+                Map.of(),
+                Map.of("cpu", Hours.of("cpu", BigDecimal.valueOf(1_000))),
+                List.of(),
+                List.of(
+                    new BudgetAccount.Charge(
+                        "a",
+                        far,
+                        Optional.of(far),
+                        true,
+                        Map.of("cpu", BigDecimal.valueOf(1_000)))))));
+    budgets.compare(Map.of("a", cores(1)), uid -> Optional.empty());
+    at(Duration.ofHours(10));
+    assertThat(refusal(1, HOUR)).contains("10 spent of 10");
+  }
+
+  /** The status has to name each Workload before it starts. */
+  @Test
+  void aBudgetTakesNoMoreWorkloadsThanItsStatusCanName() {
+    budgets.declare(spec(1_000_000, "0", true), Optional.empty());
+    int started = 0;
+    while (refusal(1, HOUR).isEmpty() && started < 10_000) {
+      start("uid-" + started, 1, HOUR);
+      started++;
+    }
+    assertThat(started).isBetween(3_000, 5_000);
+    assertThat(refusal(1, HOUR)).contains("counts " + started + " workloads with quota");
+    budgets.changed("uid-7", null);
+    assertThat(refusal(1, HOUR)).isEmpty();
+  }
+
   @Test
   void aClockThatGoesBackRefundsNothing() {
     budgets.declare(spec(1, "0", false), Optional.empty());
@@ -220,6 +298,34 @@ class BudgetsTest {
     at(Duration.ofHours(1));
     budgets.refused("a");
     assertThat(spent()).isEqualByComparingTo(BigDecimal.ZERO);
+  }
+
+  /** Neither where the part of a window that it began in has ended since. */
+  @Test
+  void anAdmissionThatIsRefusedInALaterPartOfTheWindowCostsNothing() {
+    Period window = new Period(Unit.DAILY, "UTC", Optional.of(Duration.ofHours(24)));
+    for (boolean refused : List.of(true, false)) {
+      budgets.remove("team");
+      budgets.declare(with(spec(10, "0", false), window), Optional.empty());
+      Instant begin = budgets.export().getFirst().account().start();
+      start("a", 10, Optional.empty());
+      budgets.timePassed(begin.plus(Duration.ofMinutes(60)));
+      assertThat(refusal(1, HOUR)).contains("10 spent of 10");
+      if (refused) {
+        budgets.refused("a");
+        assertThat(refusal(1, HOUR)).isEmpty();
+      } else {
+        budgets.written("a");
+        budgets.changed("a", null);
+        assertThat(budgets.export().getFirst().account().parts())
+            .hasSize(4)
+            .allSatisfy(
+                part ->
+                    assertThat(part.get("cpu"))
+                        .isEqualByComparingTo(BigDecimal.valueOf(10_000L * 15 * 60_000)));
+      }
+      budgets.timePassed(begin.plus(Duration.ofHours(refused ? 24 : 48)));
+    }
   }
 
   private BigDecimal spent() {

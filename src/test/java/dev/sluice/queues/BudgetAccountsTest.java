@@ -1,0 +1,143 @@
+package dev.sluice.queues;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.BudgetSpec.Limit;
+import dev.sluice.core.model.BudgetSpec.Period;
+import dev.sluice.core.model.BudgetSpec.Scope;
+import dev.sluice.core.model.BudgetSpec.Unit;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reflect.ReadErrorLog;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.testing.PlayedApi;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** No admission is written before the budgets name it (docs/budgets.md#where-it-is-kept). */
+class BudgetAccountsTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T10:00:00Z");
+  private static final long LIMIT_SECONDS = 60;
+
+  private static final String BUDGET =
+      """
+      {"metadata": {"name": "%1$s", "uid": "uid-%1$s", "resourceVersion": "5"},
+       "spec": {"scope": {"clusterQueue": "queue"}, "limits": [{"resource": "cpu", "hours": 1}]}}
+      """;
+
+  private static BudgetAccount.OfBudget account(String name, String uid, boolean holds) {
+    BudgetSpec spec =
+        new BudgetSpec(
+            name,
+            new Scope.OfClusterQueue("queue"),
+            List.of(new Limit("cpu", Set.of(), BigDecimal.TEN)),
+            new Period(Unit.MONTHLY, "UTC", Optional.empty()),
+            BigDecimal.ZERO,
+            holds,
+            true);
+    BudgetAccount.Charge charge =
+        new BudgetAccount.Charge(uid, NOW, Optional.empty(), false, Map.of("cpu", BigDecimal.ONE));
+    return new BudgetAccount.OfBudget(
+        spec,
+        new BudgetAccount(
+            Instant.parse("2026-03-01T00:00:00Z"),
+            Instant.parse("2026-04-01T00:00:00Z"),
+            Map.of(),
+            Map.of(),
+            List.of(),
+            List.of(charge)),
+        false);
+  }
+
+  private static BudgetAccounts accounts(
+      KubernetesClient client, List<BudgetAccount.OfBudget> budgets) {
+    return new BudgetAccounts(
+        new BudgetAccounts.Connections(
+            new Reflectors(client, () -> NOW, new Random(1), new ReadErrorLog()),
+            event -> {},
+            () -> CompletableFuture.completedFuture(budgets),
+            new ApiClient(client, ApiClient.Options.atATime(2)),
+            (object, reason, note) -> {},
+            Leadership.alone(() -> true),
+            (uid, why) -> {},
+            (name, balances) -> {}),
+        () -> NOW,
+        "me");
+  }
+
+  private static boolean named(BudgetAccounts accounts, String uid) throws Exception {
+    return accounts.named(new WorkloadId(uid, "ns", uid)).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+  }
+
+  /** Writes of a budget fail so often, and then succeed. */
+  private static PlayedApi.Answer answer(
+      PlayedApi.Asked request, String failing, AtomicInteger failures) {
+    if (request.method().equals("PATCH")) {
+      boolean fails = request.path().contains(failing) && failures.getAndDecrement() > 0;
+      return fails
+          ? new PlayedApi.Answer(409, "{\"kind\": \"Status\", \"reason\": \"Conflict\"}")
+          : new PlayedApi.Answer(200, BUDGET.formatted("any"));
+    }
+    return new PlayedApi.Answer(
+        200,
+        "{\"metadata\": {\"resourceVersion\": \"5\"}, \"items\": [%s, %s]}"
+            .formatted(BUDGET.formatted("first"), BUDGET.formatted("second")));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, true", "4, true", "5, false"})
+  void anAdmissionSeesFiveWritesBeforeItIsGivenUp(int failures, boolean named) throws Exception {
+    AtomicInteger left = new AtomicInteger(failures);
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts = accounts(client, List.of(account("first", "a", true)))) {
+      api.play(request -> answer(request, "first", left));
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(named(accounts, "a")).isEqualTo(named);
+    }
+  }
+
+  @Test
+  void othersDoNotWaitForABudgetThatCannotBeWritten() throws Exception {
+    AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts =
+            accounts(client, List.of(account("first", "a", true), account("second", "b", true)))) {
+      api.play(request -> answer(request, "first", left));
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      CompletableFuture<Boolean> unnamed = accounts.named(new WorkloadId("a", "ns", "a"));
+      assertThat(named(accounts, "b")).isTrue();
+      assertThat(named(accounts, "of-no-budget")).isTrue();
+      assertThat(unnamed.get(LIMIT_SECONDS, TimeUnit.SECONDS)).isFalse();
+    }
+  }
+
+  @Test
+  void aBudgetThatOnlyWarnsHoldsNobodyUp() throws Exception {
+    AtomicInteger left = new AtomicInteger(Integer.MAX_VALUE);
+    try (PlayedApi api = new PlayedApi();
+        KubernetesClient client = api.client();
+        BudgetAccounts accounts = accounts(client, List.of(account("first", "a", false)))) {
+      api.play(request -> answer(request, "first", left));
+      accounts.start().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+      assertThat(named(accounts, "a")).isTrue();
+    }
+  }
+}
