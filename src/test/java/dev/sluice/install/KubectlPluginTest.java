@@ -107,6 +107,27 @@ class KubectlPluginTest {
   }
 
   @Test
+  void explainTellsOfWorkloadsOfJobsOfAnyKind() throws Exception {
+    String path =
+        "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/%s/explanation?output=text";
+    assertThat(run("explain", "jobset", "train", "-n", "team"))
+        .startsWith("position 2 in ClusterQueue cq")
+        .endsWith("exit 0");
+    assertThat(asked()).last().isEqualTo(path.formatted("jobset-train-4c5d6"));
+    assertThat(run("explain", "job/train", "-n", "team")).endsWith("exit 0");
+    assertThat(asked()).last().isEqualTo(path.formatted("job-train-1a2b3"));
+    assertThat(run("explain", "workload", "unlisted", "-n", "team")).endsWith("exit 0");
+    assertThat(asked()).last().isEqualTo(path.formatted("unlisted"));
+    assertThat(run("explain", "train", "-n", "team")).endsWith("exit 0");
+    assertThat(asked())
+        .contains(path.formatted("job-train-1a2b3"), path.formatted("jobset-train-4c5d6"));
+    assertThat(run("explain", "pytorchjob", "train", "-n", "team"))
+        .contains("no pytorchjob team/train with a Workload was found")
+        .endsWith("exit 1");
+    assertThat(run("explain", "job", "pod/train", "-n", "team")).endsWith("exit 2");
+  }
+
+  @Test
   void whenTellsWhyThereIsNoTime() throws Exception {
     answer("explanation", "not pending: admitted\nruns about 10m\n");
     assertThat(run("when", "alone", "-n", "team"))
