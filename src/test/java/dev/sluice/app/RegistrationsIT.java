@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.app.module.StartRequirements;
 import dev.sluice.install.InstallManifests;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
@@ -12,6 +13,7 @@ import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.ServiceReferenceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfig;
 import java.io.PrintWriter;
@@ -77,6 +79,44 @@ class RegistrationsIT {
             "--install\n"
                 + "  ValidatingWebhookConfiguration kueue-validating-webhook-configuration\n"
                 + "    does not exist");
+  }
+
+  @Test
+  void anOperatorWithoutRightsEndsWithASentenceThatNamesThem(
+      TestCluster cluster, @TempDir Path directory) throws Exception {
+    LocalOperator.start("installs-rights", cluster.kubeconfig(), settings.with(JOBS)).close();
+    cluster
+        .client()
+        .resource(
+            new ServiceAccountBuilder()
+                .withNewMetadata()
+                .withName("powerless")
+                .withNamespace(InstallManifests.NAMESPACE)
+                .endMetadata()
+                .build())
+        .createOr(existing -> existing.update());
+    Path kubeconfig = directory.resolve("powerless");
+    Files.writeString(
+        kubeconfig,
+        OperatorAccount.kubeconfig(
+            cluster.client(), OperatorAccount.token(cluster.client(), "powerless")));
+    Path file = directory.resolve("config.yaml");
+    Files.writeString(file, settings.with(JOBS).yaml());
+    StringWriter err = new StringWriter();
+
+    int code =
+        Main.commandLine()
+            .setErr(new PrintWriter(err, true))
+            .execute(
+                "operator", "--kubeconfig", kubeconfig.toString(), "--config", file.toString());
+
+    assertThat(code).isEqualTo(3);
+    assertThat(err.toString().strip().lines())
+        .singleElement()
+        .asString()
+        .contains("this operator has no right to")
+        .contains("create, delete, get, list, patch, watch workloads")
+        .contains("ClusterRole kueue-manager-role");
   }
 
   @Test

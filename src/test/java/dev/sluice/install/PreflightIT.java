@@ -72,7 +72,12 @@ class PreflightIT {
 
   /** What everybody may ask about himself and others, and what tells of the process itself. */
   private static final Set<String> SHARED_BY_NOBODY =
-      Set.of("selfsubjectreviews", "selfsubjectaccessreviews", "subjectaccessreviews", "events");
+      Set.of(
+          "selfsubjectreviews",
+          "selfsubjectaccessreviews",
+          "selfsubjectrulesreviews",
+          "subjectaccessreviews",
+          "events");
 
   @SuppressWarnings("NullAway.Init") // set before all tests
   private Path kubeconfig;

@@ -101,7 +101,8 @@ public final class StartRequirements {
   }
 
   /**
-   * Checks that the API server serves all kinds and that the namespace exists.
+   * Checks that the API server serves all kinds, that the namespace exists, and that this process
+   * may work with the kinds.
    *
    * @throws MissingException if not
    * @throws KubernetesClientException if the API server can't be asked
@@ -126,6 +127,7 @@ public final class StartRequirements {
     if (!namespaceExists.get()) {
       throw new MissingException("the namespace " + namespace + " does not exist" + HOW);
     }
+    OwnRights.check(client, namespace);
   }
 
   /**
