@@ -48,7 +48,7 @@ public final class NodesTable {
           engine,
           Runnable::run,
           key -> {},
-          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecordParser(AdmittedRequests.PLAIN, image -> false),
           new PodRecords(pod -> {}, uid -> false),
           pod -> true);
 

@@ -40,7 +40,8 @@ public final class PodRecordsTable {
           workloads,
           new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
           changed::add);
-  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
 
   private PodRecordsTable() {}
 

@@ -104,7 +104,7 @@ public final class FreshPods {
     Map<UUID, PodRecord> pods = new HashMap<>();
     Map<UUID, Instant> readySince = new HashMap<>();
     for (JsonNode pod : listed.object().path("items")) {
-      if (!PodRecordParser.ended(pod)) {
+      if (!parser.ended(pod)) {
         PodRecord version = parser.of(pod);
         pods.put(version.uid(), version);
         readySince(pod).ifPresent(since -> readySince.put(version.uid(), since));

@@ -92,7 +92,7 @@ public final class PodPrevention {
   public Optional<String> excessWith(JsonNode before, JsonNode pod, boolean dryRun)
       throws InterruptedException {
     PodRecord record = accounts.records().known(dependencies.parser().of(pod));
-    if (!record.runs() || PodRecordParser.ended(pod)) {
+    if (!record.runs() || dependencies.parser().ended(pod)) {
       return Optional.empty();
     }
     dependencies.owners().read(record);

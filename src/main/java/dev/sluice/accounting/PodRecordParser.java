@@ -13,8 +13,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /**
@@ -26,15 +28,32 @@ public final class PodRecordParser {
   /** The grace period of a pod that names none. */
   private static final long DEFAULT_GRACE_SECONDS = 30;
 
+  /** What the container of a placeholder may say: nothing that makes its image do anything. */
+  private static final Set<String> PLACEHOLDER_FIELDS =
+      Set.of(
+          "image",
+          "imagePullPolicy",
+          "name",
+          "resources",
+          "securityContext",
+          "terminationMessagePath",
+          "terminationMessagePolicy");
+
   private final AdmittedRequests requests;
+  private final Predicate<String> placeholderImage;
   private final WeakInterner<PodRecord.Amounts> amounts = new WeakInterner<>();
   private final WeakInterner<String> names = new WeakInterner<>();
   private final WeakInterner<List<Owner>> owners = new WeakInterner<>();
   private final WeakInterner<PodRecord.PodEligibility> eligibilities = new WeakInterner<>();
 
-  /** A parser that counts requests as quota does. */
-  public PodRecordParser(AdmittedRequests requests) {
+  /**
+   * A parser that counts requests as quota does.
+   *
+   * @param placeholderImage whether an AdmissionCheck names this image for placeholder pods
+   */
+  public PodRecordParser(AdmittedRequests requests, Predicate<String> placeholderImage) {
     this.requests = requests;
+    this.placeholderImage = placeholderImage;
   }
 
   /** The record of a pod of the API server. */
@@ -56,26 +75,44 @@ public final class PodRecordParser {
    * Whether a pod counts for nobody: it has ended, or only keeps a place for pods of a Workload
    * that have quota and are yet to come (docs/node-capacity.md#what-placeholders-count-for).
    */
-  public static boolean ended(JsonNode pod) {
+  public boolean ended(JsonNode pod) {
     String phase = pod.path("status").path("phase").asText();
     return isPlaceholder(pod) || phase.equals("Succeeded") || phase.equals("Failed");
   }
 
-  /** The priority class and the containers of a pod can't be changed, its metadata can. */
-  private static boolean isPlaceholder(JsonNode pod) {
+  /**
+   * Label and owner are what anybody may write who may change the pod. What counts is that it can't
+   * do anything: its only container is an image that does nothing, and nothing else is run in it.
+   * The image may be changed, and then it is a placeholder no longer. What another image ran before
+   * ends at once: the grace period, which can't be changed, is none.
+   */
+  private boolean isPlaceholder(JsonNode pod) {
     JsonNode metadata = pod.path("metadata");
-    JsonNode spec = pod.path("spec");
+    return metadata.path("labels").path(NodeCapacityAnnotations.PLACEHOLDER).asText().equals("true")
+        && controllers(metadata).stream()
+            .anyMatch(
+                owner ->
+                    owner.kind().equals("Workload")
+                        && owner.apiVersion().startsWith(ApiVersions.GROUP + "/"))
+        && doesNothing(pod.path("spec"));
+  }
+
+  private boolean doesNothing(JsonNode spec) {
+    JsonNode container = spec.path("containers").path(0);
     return spec.path("priorityClassName")
             .asText()
             .equals(NodeCapacityAnnotations.PLACEHOLDER_PRIORITY)
         && spec.path("containers").size() == 1
         && spec.path("initContainers").isEmpty()
-        && metadata.path("labels").path(NodeCapacityAnnotations.PLACEHOLDER).asText().equals("true")
-        && controllers(metadata).stream()
-            .anyMatch(
-                owner ->
-                    owner.kind().equals("Workload")
-                        && owner.apiVersion().startsWith(ApiVersions.GROUP + "/"));
+        && spec.path("ephemeralContainers").isEmpty()
+        && spec.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS) == 0
+        && container
+            .propertyStream()
+            .allMatch(
+                field ->
+                    PLACEHOLDER_FIELDS.contains(field.getKey())
+                        || (field.getValue().isContainerNode() && field.getValue().isEmpty()))
+        && placeholderImage.test(container.path("image").asText());
   }
 
   private PodRecord.Amounts amounts(JsonNode pod) {

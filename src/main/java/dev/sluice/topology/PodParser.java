@@ -45,7 +45,7 @@ final class PodParser {
   ParsedPod parse(byte[] bytes, int offset, int length) throws IOException {
     JsonNode pod = mapper.readTree(bytes, offset, length);
     PodRecord kept = records.of(pod);
-    return new ParsedPod(kept, PodRecordParser.ended(pod), placed(pod, kept.node()));
+    return new ParsedPod(kept, records.ended(pod), placed(pod, kept.node()));
   }
 
   private Optional<TopologyPod> placed(JsonNode pod, String node) {

@@ -65,7 +65,8 @@ class PodAccountantTest {
   private Duration last = Duration.ZERO;
   private final List<Integer> stopped = new ArrayList<>();
   private final List<WorkloadId> released = new ArrayList<>();
-  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
   private final PodAccounts accounts =
       new PodAccounts(
           workloads,

@@ -37,7 +37,8 @@ class PodAccountsTest {
   private final AdmissionComparison comparison =
       new AdmissionComparison(AdmittedRequests.PLAIN, any -> false);
   private final PodAccounts accounts = new PodAccounts(workloads, comparison, changed::add);
-  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
   private final Account account = new Account("team", ROOT);
 
   private static UUID uid(int number) {

@@ -49,7 +49,8 @@ class PodPreventionTest {
           workloads,
           new AdmissionComparison(AdmittedRequests.PLAIN, workload -> false),
           account -> {});
-  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
   private final List<PodRecord> asked = new CopyOnWriteArrayList<>();
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
   private boolean stoppable = true;

@@ -34,7 +34,7 @@ class TopologyStoresTest {
           events::add,
           soon::add,
           changedWorkloads::add,
-          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecordParser(AdmittedRequests.PLAIN, image -> false),
           new PodRecords(pod -> {}, uid -> false),
           pod -> assigned);
 

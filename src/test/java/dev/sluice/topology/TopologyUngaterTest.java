@@ -49,7 +49,7 @@ class TopologyUngaterTest {
           event -> {},
           task -> {},
           this::podChanged,
-          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecordParser(AdmittedRequests.PLAIN, image -> false),
           new PodRecords(pod -> {}, uid -> false),
           pod -> true);
   private Instant now = Instant.parse("2026-01-01T00:00:00Z");

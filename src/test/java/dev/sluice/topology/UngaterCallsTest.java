@@ -51,7 +51,7 @@ class UngaterCallsTest {
           event -> {},
           task -> {},
           key -> {},
-          new PodRecordParser(AdmittedRequests.PLAIN),
+          new PodRecordParser(AdmittedRequests.PLAIN, image -> false),
           new PodRecords(pod -> {}, uid -> false),
           pod -> true);
 

@@ -40,13 +40,15 @@ public record NodeCapacityAnnotations(
   /** The PriorityClass of placeholder pods. */
   public static final String PLACEHOLDER_PRIORITY = "sluice-placeholder";
 
+  /** The image of placeholder pods of a check that names none. */
+  public static final String DEFAULT_IMAGE = "registry.k8s.io/pause:3.10";
+
   private static final int MOST_RETRIES = 1000;
   private static final int LONGEST_IMAGE = 512;
   private static final Pattern NUMBER = Pattern.compile("[0-9]{1,4}");
   private static final Pattern IMAGE_NAME = Pattern.compile("[a-zA-Z0-9][-a-zA-Z0-9._/:@]*");
   private static final NodeCapacityAnnotations DEFAULT =
-      new NodeCapacityAnnotations(
-          Means.AUTO, Duration.ofMinutes(10), 3, "registry.k8s.io/pause:3.10", Map.of());
+      new NodeCapacityAnnotations(Means.AUTO, Duration.ofMinutes(10), 3, DEFAULT_IMAGE, Map.of());
 
   /** Objects that an autoscaler makes nodes for. */
   public enum Means {

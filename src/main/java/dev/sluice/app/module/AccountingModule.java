@@ -17,6 +17,8 @@ import dev.sluice.accounting.PodStopper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.NodeCapacityAnnotations;
+import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.jobs.controller.BelievedOwners;
 import dev.sluice.jobs.controller.CachedJobParser;
@@ -51,6 +53,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,7 +89,9 @@ public final class AccountingModule implements OperatorModule {
     this.workloads = workloads.cache();
     AdmittedRequests requests =
         context.options().admittedRequests().counting(informers.claimedDevices());
-    parser = new PodRecordParser(requests);
+    parser =
+        new PodRecordParser(
+            requests, image -> isPlaceholderImage(image, informers.caches().checks().values()));
     AdmissionComparison comparison = new AdmissionComparison(requests, AccountingModule::isSummed);
     metrics = new PodAccountingMetrics(context.metrics().registry(), context::role);
     accounts = new PodAccounts(workloads.cache(), comparison, this::changed);
@@ -109,6 +114,19 @@ public final class AccountingModule implements OperatorModule {
     lookup = new PodAdmissionLookup(accounts, parser, requests, prevention(freshPods));
     workloads.reflector().listen(accounts);
     informers.whenClaimAppears(this::claimAppeared);
+  }
+
+  private static boolean isPlaceholderImage(String image, Stream<AdmissionCheck> checks) {
+    return image.equals(NodeCapacityAnnotations.DEFAULT_IMAGE)
+        || checks
+            .filter(
+                check ->
+                    NodeCapacityAnnotations.CONTROLLER.equals(check.getSpec().controllerName()))
+            .anyMatch(
+                check ->
+                    NodeCapacityAnnotations.of(check.getMetadata().getAnnotations())
+                        .image()
+                        .equals(image));
   }
 
   /** Pods may have claims that are read after them. Many appear at a time, and are one look. */

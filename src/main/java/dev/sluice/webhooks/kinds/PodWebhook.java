@@ -115,7 +115,11 @@ final class PodWebhook implements KindWebhook {
         isPlaceholder(request.object())
             && !isPlaceholder(request.oldObject())
             && !cluster.isOperator(request.user());
-    if (request.isFinalizing() && !becomesPlaceholder) {
+    boolean changesPlaceholder =
+        isPlaceholder(request.oldObject())
+            && !request.object().path("spec").equals(request.oldObject().path("spec"))
+            && !cluster.isOperator(request.user());
+    if (request.isFinalizing() && !becomesPlaceholder && !changesPlaceholder) {
       return AdmissionResult.allowed();
     }
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
@@ -126,6 +130,11 @@ final class PodWebhook implements KindWebhook {
       forbidden.forbidden(
           JobMetadata.LABELS.key(NodeCapacityAnnotations.PLACEHOLDER),
           "is written by the operator alone");
+      errors.addAll(forbidden.errors());
+    }
+    if (changesPlaceholder) {
+      FieldErrors forbidden = new FieldErrors();
+      forbidden.forbidden(FieldPath.of("spec"), "a placeholder is changed by the operator alone");
       errors.addAll(forbidden.errors());
     }
     if (request.isUpdate()) {

@@ -61,7 +61,7 @@ class OwnerLinksTest {
   }
 
   private static PodRecord pod(String apiVersion, String kind, String name) throws IOException {
-    return new PodRecordParser(AdmittedRequests.PLAIN)
+    return new PodRecordParser(AdmittedRequests.PLAIN, image -> false)
         .of(
             JsonMappers.JSON.readTree(
                 """

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.accounting.PodRecordParser;
+import dev.sluice.workload.feed.AdmittedRequests;
 import org.junit.jupiter.api.Test;
 
 class HolderManifestTest {
@@ -54,20 +55,21 @@ class HolderManifestTest {
   @Test
   void itIsTheWorkloadsAndNobodysJob() {
     ObjectNode pod = pod();
+    PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN, "pause"::equals);
 
     assertThat(pod.at("/metadata/labels")).hasToString("{\"sluice.dev/placeholder\":\"true\"}");
     assertThat(pod.at("/metadata/ownerReferences/0/uid").asText()).isEqualTo("wl-uid");
     assertThat(CapacityHolder.ofPod(pod).purpose()).isEqualTo(PURPOSE);
-    assertThat(PodRecordParser.ended(pod)).isTrue(); // it counts for no account and no node
+    assertThat(parser.ended(pod)).isTrue(); // it counts for no account and no node
 
     ObjectNode relabelled = pod.deepCopy();
     ((ObjectNode) relabelled.path("spec")).put("priorityClassName", "normal");
-    assertThat(PodRecordParser.ended(relabelled))
+    assertThat(parser.ended(relabelled))
         .as("metadata that somebody changed later hides no pod")
         .isFalse();
 
     ((ObjectNode) pod.at("/metadata/ownerReferences/0")).put("kind", "Job");
-    assertThat(PodRecordParser.ended(pod)).isFalse(); // a label alone hides no pod of a job
+    assertThat(parser.ended(pod)).isFalse(); // a label alone hides no pod of a job
   }
 
   @Test

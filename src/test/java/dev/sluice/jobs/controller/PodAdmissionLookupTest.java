@@ -28,7 +28,8 @@ class PodAdmissionLookupTest {
   private final PodAccounts accounts =
       new PodAccounts(
           api, new AdmissionComparison(AdmittedRequests.PLAIN, any -> false), account -> {});
-  private final PodRecordParser parser = new PodRecordParser(AdmittedRequests.PLAIN);
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, image -> false);
   private final PodAdmissionLookup lookup =
       new PodAdmissionLookup(accounts, parser, AdmittedRequests.PLAIN, Optional.empty());
   private CachedWorkload admitted;

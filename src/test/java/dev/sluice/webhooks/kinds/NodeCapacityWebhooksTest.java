@@ -88,4 +88,11 @@ class NodeCapacityWebhooksTest {
     assertThat(messages(pods::validate, update(PLACEHOLDER, PLACEHOLDER)))
         .noneMatch(message -> message.contains("placeholder"));
   }
+
+  @Test
+  void onlyTheOperatorChangesPlaceholders() {
+    JsonNode other = edited(PLACEHOLDER, set("/spec/containers/0/image", "mine"));
+    assertThat(messages(pods::validate, update(PLACEHOLDER, other)))
+        .contains("spec: Forbidden: a placeholder is changed by the operator alone");
+  }
 }

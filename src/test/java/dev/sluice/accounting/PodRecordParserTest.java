@@ -1,0 +1,82 @@
+package dev.sluice.accounting;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workload.feed.AdmittedRequests;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Which pods count for nobody (docs/node-capacity.md#what-placeholders-count-for). */
+class PodRecordParserTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** As the API server gives a placeholder back. */
+  private static final String PLACEHOLDER =
+      """
+      {"metadata": {"name": "w-check-1-main-0", "namespace": "ns", "uid": "u",
+        "labels": {"sluice.dev/placeholder": "true"},
+        "ownerReferences": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+          "name": "w", "uid": "w-uid", "controller": true}]},
+       "spec": {"priorityClassName": "sluice-placeholder", "terminationGracePeriodSeconds": 0,
+        "containers": [
+         {"name": "placeholder", "image": "pause", "imagePullPolicy": "IfNotPresent",
+          "resources": {"requests": {"cpu": "1"}}, "securityContext": {},
+          "terminationMessagePath": "/dev/termination-log",
+          "terminationMessagePolicy": "File"}]},
+       "status": {"phase": "Running"}}
+      """;
+
+  private final PodRecordParser parser =
+      new PodRecordParser(AdmittedRequests.PLAIN, "pause"::equals);
+
+  @Test
+  void aPlaceholderCountsForNobody() throws Exception {
+    assertThat(parser.ended(JSON.readTree(PLACEHOLDER))).isTrue();
+  }
+
+  /** Whoever may change a pod may write its label and its owner, but can't run anything so. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          /spec/priorityClassName             | "high"
+          /spec/terminationGracePeriodSeconds | 86400
+          /spec/containers/0/tty              | true
+          /spec/containers/0/image            | "mine"
+          /spec/containers/0/command          | ["/mine"]
+          /spec/containers/0/args             | ["mine"]
+          /spec/containers/0/lifecycle        | {"postStart": {"exec": {"command": ["/mine"]}}}
+          /spec/containers/0/livenessProbe    | {"exec": {"command": ["/mine"]}}
+          /spec/containers/0/volumeMounts     | [{"name": "v", "mountPath": "/mine"}]
+          /spec/containers/1                  | {"name": "second", "image": "pause"}
+          /spec/initContainers                | [{"name": "first", "image": "mine"}]
+          /spec/ephemeralContainers           | [{"name": "debug", "image": "mine"}]
+          /metadata/labels                    | {}
+          /metadata/ownerReferences           | []
+          """)
+  void aPodThatMayDoSomethingCounts(String pointer, String value) throws Exception {
+    assertThat(parser.ended(edited(pointer, value))).isFalse();
+  }
+
+  private static JsonNode edited(String pointer, String value) throws IOException {
+    JsonNode pod = JSON.readTree(PLACEHOLDER);
+    int slash = pointer.lastIndexOf('/');
+    JsonNode parent = pod.at(pointer.substring(0, slash));
+    String field = pointer.substring(slash + 1);
+    if (parent instanceof ObjectNode object) {
+      object.set(field, JSON.readTree(value));
+    } else {
+      ((ArrayNode) parent).add(JSON.readTree(value));
+    }
+    return pod;
+  }
+}
