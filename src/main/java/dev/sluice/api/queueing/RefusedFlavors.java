@@ -71,6 +71,14 @@ public record RefusedFlavors(Map<String, Instant> until) {
             .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)));
   }
 
+  /** These, each until a time at the latest, in whole seconds. */
+  public RefusedFlavors noLaterThan(Instant time) {
+    Instant latest = time.truncatedTo(ChronoUnit.SECONDS);
+    Map<String, Instant> all = new TreeMap<>(until);
+    all.replaceAll((flavor, each) -> each.isAfter(latest) ? latest : each);
+    return new RefusedFlavors(all);
+  }
+
   /** When the first of them counts again; empty without any. */
   public Optional<Instant> earliest() {
     return until.values().stream().min(Instant::compareTo);

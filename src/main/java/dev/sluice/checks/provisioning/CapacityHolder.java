@@ -94,6 +94,14 @@ record CapacityHolder(
     return value.isTextual() ? value.asText() : "";
   }
 
+  /** Whether it was made for a check of a Workload, and nothing controls it any more. */
+  boolean isOrphan() {
+    return workloadUid.isEmpty()
+        && !purpose.check().isEmpty()
+        && !purpose.digest().isEmpty()
+        && !state.deleting();
+  }
+
   /** The name of the object. */
   String name() {
     return path.name();

@@ -43,6 +43,10 @@ final class NodeCapacityPolicy {
           + RequestManifest.GROUP
           + " is not served";
 
+  /** Why nodes didn't come where placeholder pods or CapacityBuffers can't be listed. */
+  static final String UNREADABLE =
+      "The objects that ask for nodes can't be read: the operator's log says why";
+
   private final CachedWorkload workload;
   private final CheckState check;
   private final Input input;
@@ -53,12 +57,14 @@ final class NodeCapacityPolicy {
    *
    * @param annotations what the check says
    * @param served whether the API server serves CapacityBuffers
+   * @param unreadable whether the objects that ask for nodes can't be read so far
    * @param namesNodes whether a flavor has labels of nodes
    * @param owned the objects that were made for the Workload and this check
    */
   record Input(
       NodeCapacityAnnotations annotations,
       boolean served,
+      boolean unreadable,
       Predicate<String> namesNodes,
       Collection<CapacityHolder> owned,
       Instant now) {}
@@ -122,6 +128,9 @@ final class NodeCapacityPolicy {
     if (!needsNodes(workload) || !pending && !check.state().equals(CheckState.READY)) {
       return Plan.keep(deletable(input.owned()), List.of());
     }
+    if (input.unreadable()) {
+      return pending && !workload.admitted() ? unread() : Plan.keep(List.of(), List.of());
+    }
     if (workload.admitted()) {
       return handOver();
     }
@@ -131,7 +140,7 @@ final class NodeCapacityPolicy {
       return Plan.of(deletable(input.owned()), SetState.of(CheckState.READY, "There are no pods"));
     }
     if (pending && buffers && !input.served()) {
-      return Plan.of(deletable(input.owned()), SetState.of(CheckState.PENDING, NO_BUFFERS));
+      return unasked(podSets, NO_BUFFERS);
     }
     if (pending && !buffers && pods > MOST_PLACEHOLDERS) {
       return Plan.of(
@@ -142,6 +151,21 @@ final class NodeCapacityPolicy {
                   .formatted(pods, MOST_PLACEHOLDERS)));
     }
     return ask(podSets, pending);
+  }
+
+  /** Nothing can be asked for now: quota isn't kept for longer than nodes might take. */
+  private Plan unasked(List<PodSet> podSets, String why) {
+    Set<String> late = new TreeSet<>();
+    podSets.forEach(podSet -> late.addAll(flavors(podSet)));
+    return waiting(deletable(input.owned()), List.of(), why, late);
+  }
+
+  /** Usually they are read in a moment: nothing is said before the time is over. */
+  private Plan unread() {
+    Plan plan = unasked(ManagedPodSets.all(workload), UNREADABLE);
+    return plan.again().isEmpty()
+        ? plan
+        : new Plan(List.of(), List.of(), Optional.empty(), Set.of(), plan.again());
   }
 
   private Plan ask(List<PodSet> podSets, boolean pending) {
@@ -182,10 +206,15 @@ final class NodeCapacityPolicy {
     if (ready == wanted.size()) {
       return Plan.of(deletable(unfit), SetState.of(CheckState.READY, progress));
     }
+    return waiting(deletable(unfit), missing, progress, late);
+  }
+
+  private Plan waiting(
+      List<CapacityHolder> unfit, List<Wanted> missing, String progress, Set<String> late) {
     Duration rest = Duration.between(input.now(), reservedAt().plus(input.annotations().timeout()));
     return rest.isPositive()
         ? new Plan(
-            deletable(unfit),
+            unfit,
             missing,
             Optional.of(SetState.of(CheckState.PENDING, progress)),
             Set.of(),

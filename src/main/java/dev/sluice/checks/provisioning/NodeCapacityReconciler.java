@@ -52,12 +52,21 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
   private static final Duration SOON = Duration.ofSeconds(1);
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(30);
 
+  /** The longest pause, and what this process needs to write it. */
+  private static final Duration LONGEST_REFUSAL = Duration.ofMinutes(31);
+
   private final Dependencies dependencies;
   private final HolderInformers holders;
   private final RequestWriter writer;
   private final WorkQueue<ObjectKey> queue;
   private final CheckStateUpdate update;
   private final RefusedCreations refusedCreations = new RefusedCreations(AFTER_REFUSAL);
+
+  /** Objects that no Workload controls any more, by UID. */
+  private final Map<String, CapacityHolder> orphans = new ConcurrentHashMap<>();
+
+  /** The Workloads that controlled them, as far as this process saw it. */
+  private final Map<String, ObjectKey> abandoners = new ConcurrentHashMap<>();
 
   /** UIDs of buffers whose PodTemplates this process found or created. */
   private final Set<String> complete = ConcurrentHashMap.newKeySet();
@@ -96,6 +105,7 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
   /** Reconciles every Workload that this controller has something to do with. */
   void enqueueAll() {
     dependencies.workloads().all().forEach(workload -> changed(null, workload));
+    orphans.values().forEach(orphan -> queue.enqueue(new ObjectKey(orphan.path().namespace(), "")));
   }
 
   @Override
@@ -121,9 +131,42 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
       complete.remove(before.uid());
     }
     CapacityHolder holder = after == null ? before : after;
+    if (after != null && after.isOrphan()) {
+      orphans.put(after.uid(), after);
+      queue.enqueue(new ObjectKey(after.path().namespace(), ""));
+      if (before != null && !before.workload().isEmpty()) {
+        abandoners.put(after.uid(), new ObjectKey(before.path().namespace(), before.workload()));
+      }
+    } else if (holder != null) {
+      orphans.remove(holder.uid());
+      ObjectKey abandoner = abandoners.remove(holder.uid());
+      if (abandoner != null) {
+        queue.enqueue(abandoner); // its place is asked for again, if the Workload is there
+      }
+    }
     if (holder != null && !holder.workload().isEmpty()) {
       queue.enqueue(new ObjectKey(holder.path().namespace(), holder.workload()));
     }
+  }
+
+  /** What a Workload left that was deleted without what it controls keeps places for nobody. */
+  private Optional<Duration> deleteOrphans(String namespace) throws InterruptedException {
+    Optional<Duration> again = Optional.empty();
+    for (CapacityHolder orphan : List.copyOf(orphans.values())) {
+      if (orphan.path().namespace().equals(namespace)) {
+        Optional<String> refusal = writer.delete(orphan.path(), orphan.uid());
+        LOG.info(
+            "object={} workload=none deletion={}",
+            orphan.path().object(),
+            refusal.orElse("requested"));
+        if (refusal.isPresent()) {
+          again = Optional.of(AFTER_REFUSAL);
+        } else {
+          orphans.remove(orphan.uid());
+        }
+      }
+    }
+    return again;
   }
 
   private Optional<AdmissionCheck> checkOf(CheckState state) {
@@ -132,11 +175,20 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
 
   private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
     Optional<CachedWorkload> found = dependencies.workloads().get(key.namespace(), key.name());
-    if (!holders.listed() || found.isEmpty() || !dependencies.ready().getAsBoolean()) {
+    if (!dependencies.ready().getAsBoolean()) {
+      return Optional.empty();
+    }
+    if (key.name().isEmpty()) {
+      return deleteOrphans(key.namespace());
+    }
+    if (found.isEmpty()) {
       return Optional.empty();
     }
     CachedWorkload workload = found.get();
     Optional<Duration> again = forgetRefusals(workload);
+    if (!holders.listed() && !NodeCapacityPolicy.needsNodes(workload)) {
+      return again;
+    }
     Map<String, List<CapacityHolder>> owned = new HashMap<>();
     for (CapacityHolder holder : holders.ownedBy(workload.id().uid())) {
       owned.computeIfAbsent(holder.purpose().check(), any -> new ArrayList<>()).add(holder);
@@ -182,7 +234,10 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
     }
     Instant now = dependencies.clock().instant();
     RefusedFlavors written = RefusedFlavors.of(workload.annotations());
-    RefusedFlavors left = workload.finished() ? new RefusedFlavors(Map.of()) : written.after(now);
+    RefusedFlavors left =
+        workload.finished()
+            ? new RefusedFlavors(Map.of())
+            : written.after(now).noLaterThan(now.plus(LONGEST_REFUSAL));
     if (!left.equals(written) || left.names().isEmpty()) {
       return annotate(workload, left);
     }
@@ -221,6 +276,7 @@ final class NodeCapacityReconciler implements WorkloadListener, AutoCloseable {
         new Input(
             NodeCapacityAnnotations.of(check.getMetadata().getAnnotations()),
             holders.bufferVersion().isPresent(),
+            !holders.listed(),
             flavor ->
                 dependencies
                     .flavors()

@@ -162,12 +162,31 @@ class NodeCapacityIT {
 
         submit(cluster, "unwanted", 1);
         eventually(() -> assertThat(placeholders(jobs)).hasSize(1));
+        anOrphanIsReplaced(cluster, jobs);
         jobs.delete(JOB, "unwanted");
         eventually(() -> assertThat(placeholders(jobs)).isEmpty());
 
         buffersServeWhereTheyAreServed(cluster, jobs);
       }
     }
+  }
+
+  /** As the garbage collector leaves one whose Workload is deleted with {@code orphan}. */
+  private static void anOrphanIsReplaced(TestCluster cluster, QueuedJobs jobs) {
+    Map<String, String> before = placeholders(jobs);
+    String name = before.keySet().iterator().next();
+    cluster
+        .client()
+        .pods()
+        .inNamespace(cluster.namespace())
+        .withName(name)
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE), "{\"metadata\": {\"ownerReferences\": null}}");
+    eventually(
+        () -> {
+          assertThat(placeholders(jobs).keySet()).isEqualTo(before.keySet());
+          assertThat(placeholders(jobs)).isNotEqualTo(before);
+        });
   }
 
   /** Their definition comes while the operator runs; the test plays the autoscaler. */

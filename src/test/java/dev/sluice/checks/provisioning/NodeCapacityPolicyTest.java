@@ -27,12 +27,14 @@ class NodeCapacityPolicyTest {
   private final GivenProvisioning given = new GivenProvisioning();
   private Map<String, String> annotations = Map.of();
   private boolean served;
+  private boolean unreadable;
   private Duration since = Duration.ofSeconds(5);
 
   private Input input(List<CapacityHolder> owned) {
     return new Input(
         NodeCapacityAnnotations.of(annotations),
         served,
+        unreadable,
         flavor -> true,
         owned,
         RESERVED_AT.plus(since));
@@ -226,6 +228,19 @@ class NodeCapacityPolicyTest {
 
     assertThat(state(plan(pods("a")))).isEqualTo("Pending: " + NodeCapacityPolicy.NO_BUFFERS);
     assertThat(plan(pods("a")).deletions()).hasSize(1);
+    assertThat(plan(pods("a")).again()).contains(Duration.ofMinutes(10).minus(since));
+    since = Duration.ofMinutes(10);
+    assertThat(state(plan(List.of()))).startsWith("Retry: " + NodeCapacityPolicy.NO_BUFFERS);
+  }
+
+  @Test
+  void quotaIsNotKeptForLongerThanTheTimeOutWhereNothingCanBeRead() {
+    unreadable = true;
+    assertThat(plan(List.of()).state()).isEmpty();
+    assertThat(plan(List.of()).creations()).isEmpty();
+    assertThat(plan(List.of()).again()).contains(Duration.ofMinutes(10).minus(since));
+    since = Duration.ofMinutes(10);
+    assertThat(state(plan(List.of()))).startsWith("Retry: " + NodeCapacityPolicy.UNREADABLE);
   }
 
   @Test
