@@ -126,7 +126,7 @@ public final class OperatorApplication implements AutoCloseable {
     MetricsModule metrics = new MetricsModule(context, informers.caches());
     Optional<LedgerModule> ledger =
         configuration.ledger().enabled()
-            ? Optional.of(new LedgerModule(context, workloads))
+            ? Optional.of(new LedgerModule(context, informers, workloads))
             : Optional.empty();
     AccountingModule accounting = new AccountingModule(context, informers, workloads);
     SchedulerModule scheduler =

@@ -1,5 +1,6 @@
 package dev.sluice.ledger;
 
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.ledger.Attempt.Part;
 import dev.sluice.ledger.LedgerStore.OpenAttempt;
@@ -7,12 +8,14 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadListener;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -20,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -63,6 +67,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
   private final LedgerDatabase database;
   private final Semaphore queries = new Semaphore(QUERIES_AT_A_TIME);
   private final AtomicBoolean incomplete = new AtomicBoolean();
+  private final AtomicBoolean unpriced = new AtomicBoolean(true);
   private final Thread thread;
   private final Instant startedAt;
   private final long startedNanos = System.nanoTime();
@@ -88,8 +93,13 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    * @param process a name that no other process has at the same time
    * @param workloads all Workloads, as they were last read
    * @param leading whether this process writes rows
+   * @param prices what a unit of quota costs for an hour; empty while nobody knows the flavors
    */
-  public record Source(String process, WorkloadCache workloads, BooleanSupplier leading) {}
+  public record Source(
+      String process,
+      WorkloadCache workloads,
+      BooleanSupplier leading,
+      Supplier<Optional<Map<FlavorResource, BigDecimal>>> prices) {}
 
   /** Is told of what is written; called by one thread. */
   public interface Listener {
@@ -219,6 +229,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
       if (all && listed) {
         all = catchUp(ledgerStore);
       }
+      price(ledgerStore);
       prune(ledgerStore);
       pause = PAUSE;
       return !all;
@@ -261,6 +272,7 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     store = opened;
     LOG.info("ledger database=open embedded={}", options.server().isEmpty());
     told = false;
+    unpriced.set(true);
     return opened;
   }
 
@@ -344,6 +356,28 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
     }
   }
 
+  /** Prices count from when the leader knows them. */
+  private void price(LedgerStore ledgerStore) throws SQLException {
+    if (!unpriced.compareAndSet(true, false)) {
+      return;
+    }
+    boolean set = false;
+    try {
+      Optional<Map<FlavorResource, BigDecimal>> prices = source.prices().get();
+      if (prices.isPresent()) {
+        int changes = ledgerStore.setPrices(prices.get(), clock.instant());
+        set = true;
+        if (changes > 0) {
+          LOG.info("ledger prices={} changed={}", prices.get().size(), changes);
+        }
+      }
+    } finally {
+      if (!set) {
+        unpriced.set(true);
+      }
+    }
+  }
+
   private void prune(LedgerStore ledgerStore) throws SQLException {
     // what was deleted because a clock was set to a later time would be lost
     Instant steady = startedAt.plusNanos(System.nanoTime() - startedNanos);
@@ -398,7 +432,8 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
    * @throws SQLException if the database can't be asked, or too many ask
    */
   public UsageRows usage(UsageQuery query) throws SQLException {
-    return asked(ledgerStore -> ledgerStore.usage(query, clock.instant(), QUERY_LIMIT));
+    UsageRows rows = asked(store -> store.usage(query, clock.instant(), QUERY_LIMIT));
+    return new UsageRows(rows.rows(), rows.incomplete(), options.currency());
   }
 
   /**
@@ -424,6 +459,12 @@ public final class Ledger implements WorkloadListener, AutoCloseable {
 
   private interface Question<T> {
     T ask(LedgerStore store) throws SQLException;
+  }
+
+  /** Lets prices that changed count soon. */
+  public void pricesChanged() {
+    unpriced.set(true);
+    LockSupport.unpark(thread);
   }
 
   /** Writes what waits, if that takes no longer than the limit; then writes nothing more. */

@@ -13,13 +13,15 @@ import java.util.Optional;
  * @param labels keys of the labels of Workloads that rows keep
  * @param maxAge how long attempts are kept after their end
  * @param maxBufferBytes the most bytes that wait for the database
+ * @param currency of prices, for people; empty if nobody says so
  */
 public record LedgerOptions(
     Path directory,
     Optional<Server> server,
     List<String> labels,
     Duration maxAge,
-    long maxBufferBytes) {
+    long maxBufferBytes,
+    String currency) {
 
   /**
    * A PostgreSQL server.

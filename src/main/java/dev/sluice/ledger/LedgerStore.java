@@ -1,6 +1,7 @@
 package dev.sluice.ledger;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.Attempt.Part;
 import dev.sluice.ledger.Attempt.Times;
 import dev.sluice.ledger.AttemptObservation.Amount;
@@ -11,6 +12,7 @@ import dev.sluice.ledger.UsageQuery.Group;
 import dev.sluice.ledger.UsageQuery.Span;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -42,6 +44,9 @@ final class LedgerStore implements AutoCloseable {
       "workload_uid, attempt, version, namespace, workload, local_queue, cluster_queue,"
           + " cohort_path, owner_kind, owner_name, reserved_at, ready_at, checkpointed_at,"
           + " ended_at, outcome, reason";
+
+  /** An hour in milliseconds, for which prices are. */
+  private static final BigDecimal HOUR = BigDecimal.valueOf(3_600_000);
 
   private final Connection connection;
 
@@ -443,7 +448,7 @@ final class LedgerStore implements AutoCloseable {
    * @throws SQLException if the database can't be asked, or takes longer
    */
   UsageRows usage(UsageQuery query, Instant now, Duration limit) throws SQLException {
-    Answer answer = new Answer(System.nanoTime() + limit.toNanos());
+    Answer answer = new Answer(System.nanoTime() + limit.toNanos(), hasPrices());
     boolean more = false;
     for (Span span : query.spans()) {
       if (more) {
@@ -452,17 +457,19 @@ final class LedgerStore implements AutoCloseable {
       more = !usage(query, span, now, answer);
     }
     connection.commit();
-    return new UsageRows(answer.rows, more);
+    return new UsageRows(answer.rows, more, "");
   }
 
   /** What was read of an answer. */
   private static final class Answer {
     private final List<UsageRow> rows = new ArrayList<>();
     private final long deadline;
+    private final boolean priced;
     private long text;
 
-    Answer(long deadline) {
+    Answer(long deadline, boolean priced) {
       this.deadline = deadline;
+      this.priced = priced;
     }
 
     /** Rows that may follow. */
@@ -494,7 +501,7 @@ final class LedgerStore implements AutoCloseable {
       throws SQLException {
     List<String> parameters = new ArrayList<>();
     try (PreparedStatement select =
-        connection.prepareStatement(usageSql(query, span, now, parameters))) {
+        connection.prepareStatement(usageSql(query, span, now, answer.priced, parameters))) {
       select.setQueryTimeout(answer.seconds());
       select.setMaxRows(answer.room() + 1);
       set(select, parameters);
@@ -509,8 +516,6 @@ final class LedgerStore implements AutoCloseable {
             by.put(query.groups().get(i).name(), rows.getString(i + 1));
           }
           String resource = rows.getString(groups + 2);
-          BigDecimal reserved = seconds(resource, rows.getBigDecimal(groups + 3));
-          BigDecimal run = seconds(resource, rows.getBigDecimal(groups + 4));
           boolean added =
               answer.add(
                   new UsageRow(
@@ -518,10 +523,10 @@ final class LedgerStore implements AutoCloseable {
                       by,
                       rows.getString(groups + 1),
                       resource,
-                      reserved,
-                      run,
-                      plain(reserved.subtract(run)),
-                      seconds(resource, rows.getBigDecimal(groups + 5))));
+                      seconds(resource, rows.getBigDecimal(groups + 3)),
+                      seconds(resource, rows.getBigDecimal(groups + 4)),
+                      seconds(resource, rows.getBigDecimal(groups + 5)),
+                      plain(rows.getBigDecimal(groups + 6).divide(HOUR, MathContext.DECIMAL128))));
           if (!added) {
             return false;
           }
@@ -542,7 +547,7 @@ final class LedgerStore implements AutoCloseable {
   }
 
   private static String usageSql(
-      UsageQuery query, Span span, Instant now, List<String> parameters) {
+      UsageQuery query, Span span, Instant now, boolean priced, List<String> parameters) {
     long since = span.since().toEpochMilli();
     long until = Math.min(span.until().toEpochMilli(), Math.max(since, now.toEpochMilli()));
     StringJoiner columns = new StringJoiner(", ", "", query.groups().isEmpty() ? "" : ", ");
@@ -566,14 +571,24 @@ final class LedgerStore implements AutoCloseable {
     query.namespace().ifPresent(parameters::add);
     // numbers of this program, so that no database has to guess the type of a parameter
     String end = "LEAST(COALESCE(p.to_at, %d), %d)".formatted(until, until);
+    String price =
+        priced
+            ? """
+            COALESCE((SELECT SUM(r.price * (LEAST(%1$s, COALESCE(r.until_at, %2$d)) - GREATEST(p.from_at, %3$d, r.since_at)))
+                FROM sluice_price r WHERE r.flavor = p.flavor AND r.resource = p.resource
+                AND r.since_at < %1$s AND COALESCE(r.until_at, %2$d) > GREATEST(p.from_at, %3$d)), 0)\
+            """
+                .formatted(end, until, since)
+            : "0";
     return """
-    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms)
+    SELECT %1$sflavor, resource, SUM(amount * reserved_ms), SUM(amount * run_ms), SUM(amount * lost_ms), SUM(amount * price_ms)
     FROM (SELECT %2$sp.flavor, p.resource, CAST(p.amount AS NUMERIC(38)) AS amount,
         GREATEST(0, %3$s - GREATEST(p.from_at, %4$d)) AS reserved_ms,
         CASE WHEN a.ready_at IS NULL THEN 0
           ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at)) END AS run_ms,
         CASE WHEN a.ready_at IS NULL OR a.outcome IS NULL OR a.outcome <> 'Evicted' THEN 0
-          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at, COALESCE(a.checkpointed_at, 0))) END AS lost_ms
+          ELSE GREATEST(0, %3$s - GREATEST(p.from_at, %4$d, a.ready_at, COALESCE(a.checkpointed_at, 0))) END AS lost_ms,
+        %8$s AS price_ms
       FROM sluice_attempt a JOIN sluice_attempt_amount p
         ON p.workload_uid = a.workload_uid AND p.attempt = a.attempt%5$s
       WHERE p.from_at < %6$d AND (p.to_at IS NULL OR p.to_at > %4$d)%7$s) AS parts
@@ -588,7 +603,86 @@ final class LedgerStore implements AutoCloseable {
             since,
             joins,
             until,
-            query.namespace().isPresent() ? " AND a.namespace = ?" : "");
+            query.namespace().isPresent() ? " AND a.namespace = ?" : "",
+            price);
+  }
+
+  private boolean hasPrices() throws SQLException {
+    try (PreparedStatement select =
+            connection.prepareStatement("SELECT EXISTS (SELECT 1 FROM sluice_price)");
+        ResultSet rows = select.executeQuery()) {
+      return rows.next() && rows.getBoolean(1);
+    }
+  }
+
+  /** The prices that count: of a unit of quota for an hour. */
+  Map<FlavorResource, BigDecimal> prices() throws SQLException {
+    Map<FlavorResource, BigDecimal> prices = new HashMap<>();
+    try (PreparedStatement select =
+            connection.prepareStatement(
+                "SELECT flavor, resource, price FROM sluice_price WHERE until_at IS NULL");
+        ResultSet rows = select.executeQuery()) {
+      while (rows.next()) {
+        prices.put(
+            new FlavorResource(rows.getString(1), rows.getString(2)),
+            rows.getBigDecimal(3).stripTrailingZeros());
+      }
+    }
+    connection.commit();
+    return prices;
+  }
+
+  /**
+   * Lets other prices count from a time on, all or none.
+   *
+   * @param prices all that count then, of a unit of quota for an hour
+   * @return how many changed
+   */
+  int setPrices(Map<FlavorResource, BigDecimal> prices, Instant now) throws SQLException {
+    Map<FlavorResource, BigDecimal> before = prices();
+    int changes = 0;
+    try (PreparedStatement end =
+            connection.prepareStatement(
+                "UPDATE sluice_price SET until_at = GREATEST(since_at, ?)"
+                    + " WHERE flavor = ? AND resource = ?"
+                    + " AND (until_at IS NULL OR until_at > ?)");
+        PreparedStatement forget =
+            connection.prepareStatement(
+                "DELETE FROM sluice_price WHERE flavor = ? AND resource = ? AND since_at >= ?");
+        PreparedStatement begin =
+            connection.prepareStatement(
+                "INSERT INTO sluice_price (price, since_at, flavor, resource)"
+                    + " VALUES (?, ?, ?, ?)")) {
+      Set<FlavorResource> all = new HashSet<>(before.keySet());
+      all.addAll(prices.keySet());
+      for (FlavorResource each : all) {
+        BigDecimal old = before.getOrDefault(each, BigDecimal.ZERO);
+        BigDecimal price = prices.getOrDefault(each, BigDecimal.ZERO);
+        if (old.compareTo(price) == 0) {
+          continue;
+        }
+        changes++;
+        end.setLong(1, now.toEpochMilli());
+        set(end, 2, List.of(each.flavor(), each.resource()));
+        end.setLong(4, now.toEpochMilli());
+        end.executeUpdate();
+        // a clock that was set back: what was to count later never does, and nothing counts twice
+        set(forget, 1, List.of(each.flavor(), each.resource()));
+        forget.setLong(3, now.toEpochMilli());
+        forget.executeUpdate();
+        if (price.signum() > 0) {
+          begin.setBigDecimal(1, price);
+          begin.setLong(2, now.toEpochMilli());
+          set(begin, 3, List.of(each.flavor(), each.resource()));
+          begin.executeUpdate();
+        }
+      }
+      connection.commit();
+      return changes;
+    } catch (SQLException | RuntimeException | Error e) {
+      connection.rollback();
+      throw e;
+    }
   }
 
   @Override

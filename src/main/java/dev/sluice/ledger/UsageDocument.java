@@ -25,7 +25,11 @@ public final class UsageDocument {
   /** The document of rows. */
   public static ObjectNode of(UsageRows rows) {
     ObjectNode document = JsonNodeFactory.instance.objectNode();
-    document.put("kind", "Usage").put("incomplete", rows.incomplete()).putArray("rows");
+    document.put("kind", "Usage").put("incomplete", rows.incomplete());
+    if (!rows.currency().isEmpty()) {
+      document.put("currency", rows.currency());
+    }
+    document.putArray("rows");
     for (UsageRow row : rows.rows()) {
       ObjectNode line = document.withArray("rows").addObject();
       line.put("since", row.span().since().toString()).put("until", row.span().until().toString());
@@ -36,7 +40,8 @@ public final class UsageDocument {
           .put("reserved", row.reserved().toPlainString())
           .put("run", row.run().toPlainString())
           .put("waited", row.waited().toPlainString())
-          .put("lost", row.lost().toPlainString());
+          .put("lost", row.lost().toPlainString())
+          .put("cost", row.cost().toPlainString());
     }
     return document;
   }
@@ -64,12 +69,13 @@ public final class UsageDocument {
                 line.path("resource").asText(),
                 new BigDecimal(line.path("reserved").asText()),
                 new BigDecimal(line.path("run").asText()),
-                new BigDecimal(line.path("waited").asText()),
-                new BigDecimal(line.path("lost").asText())));
+                new BigDecimal(line.path("lost").asText()),
+                new BigDecimal(line.path("cost").asText("0"))));
       }
     } catch (DateTimeException | NumberFormatException e) {
       throw new IOException("the answer is no usage: " + e.getMessage(), e);
     }
-    return new UsageRows(rows, document.path("incomplete").asBoolean());
+    return new UsageRows(
+        rows, document.path("incomplete").asBoolean(), document.path("currency").asText());
   }
 }

@@ -13,6 +13,7 @@ import java.math.RoundingMode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -85,6 +86,10 @@ public final class UsageReport {
     }
     groups.forEach(group -> head.add(group.toUpperCase(Locale.ROOT)));
     head.addAll(List.of("FLAVOR", "RESOURCE", "RESERVED", "RUN", "WAITED", "LOST", "UNIT"));
+    boolean priced = rows.rows().stream().anyMatch(row -> row.cost().signum() > 0);
+    if (priced) {
+      head.add(("COST " + rows.currency()).strip());
+    }
     lines.add(head);
     for (UsageRow row : rows.rows()) {
       List<String> line = new ArrayList<>();
@@ -98,7 +103,13 @@ public final class UsageReport {
         line.add(hours(row.resource(), seconds).setScale(2, RoundingMode.HALF_UP).toPlainString());
       }
       line.add(unit(row.resource()) + HOURS);
+      if (priced) {
+        line.add(money(row.cost()));
+      }
       lines.add(line);
+    }
+    if (priced) {
+      lines.add(total(head.size()));
     }
     int numbers = head.indexOf("RESERVED");
     int[] widths = new int[head.size()];
@@ -112,7 +123,7 @@ public final class UsageReport {
     for (List<String> line : lines) {
       StringBuilder printed = new StringBuilder();
       for (int i = 0; i < widths.length; i++) {
-        boolean right = i >= numbers && i < numbers + 4;
+        boolean right = i >= numbers && i < numbers + 4 || i > numbers + 4;
         String space = " ".repeat(widths[i] - line.get(i).length());
         printed
             .append(i == 0 ? "" : "  ")
@@ -121,6 +132,19 @@ public final class UsageReport {
       text.append(printed.toString().stripTrailing()).append('\n');
     }
     return text.toString();
+  }
+
+  private List<String> total(int columns) {
+    List<String> line = new ArrayList<>(Collections.nCopies(columns, ""));
+    line.set(0, "total");
+    BigDecimal sum =
+        rows.rows().stream().map(UsageRow::cost).reduce(BigDecimal.ZERO, BigDecimal::add);
+    line.set(columns - 1, money(sum));
+    return line;
+  }
+
+  private static String money(BigDecimal cost) {
+    return cost.setScale(2, RoundingMode.HALF_UP).toPlainString();
   }
 
   private static String shown(String value) {
@@ -134,7 +158,7 @@ public final class UsageReport {
         Stream.of(
                 Stream.of("since", "until"),
                 groups.stream(),
-                Stream.of("flavor", "resource", "reserved", "run", "waited", "lost"))
+                Stream.of("flavor", "resource", "reserved", "run", "waited", "lost", "cost"))
             .flatMap(each -> each)
             .toList());
     for (UsageRow row : rows.rows()) {
@@ -149,7 +173,8 @@ public final class UsageReport {
                       row.reserved().toPlainString(),
                       row.run().toPlainString(),
                       row.waited().toPlainString(),
-                      row.lost().toPlainString()))
+                      row.lost().toPlainString(),
+                      row.cost().toPlainString()))
               .flatMap(each -> each)
               .toList());
     }
@@ -168,7 +193,7 @@ public final class UsageReport {
     return safe.matches("(?s).*[\",\r\n].*") ? '"' + safe.replace("\"", "\"\"") + '"' : safe;
   }
 
-  /** Columns by the names of FOCUS 1.2; those of money are empty, because nothing has a price. */
+  /** Columns by the names of FOCUS 1.2; those of money are empty where nothing has a price. */
   private String focus() throws IOException {
     StringBuilder text = new StringBuilder();
     List<String> own = groups.stream().filter(group -> !group.startsWith(LABEL)).toList();
@@ -212,15 +237,15 @@ public final class UsageReport {
           text,
           Stream.concat(
                   Stream.of(
-                      "",
-                      "",
+                      cost(row),
+                      cost(row).isEmpty() ? "" : rows.currency(),
                       "Usage",
                       "Quota reserved for jobs",
                       row.span().since().toString(),
                       row.span().until().toString(),
                       number(row.resource(), row.reserved()),
                       unit(row.resource()) + HOURS,
-                      "",
+                      cost(row),
                       "Sluice",
                       row.by().getOrDefault("workload", ""),
                       "Compute",
@@ -237,6 +262,10 @@ public final class UsageReport {
               .toList());
     }
     return text.toString();
+  }
+
+  private static String cost(UsageRow row) {
+    return row.cost().signum() == 0 ? "" : row.cost().toPlainString();
   }
 
   private static String ownColumn(String group) {
@@ -283,6 +312,8 @@ public final class UsageReport {
               : row.by().values().stream().map(UsageReport::shown).collect(Collectors.joining("/"));
       ObjectNode allocation =
           set.get(name) instanceof ObjectNode known ? known : allocation(set, name, row);
+      sums.computeIfAbsent(allocation, any -> new LinkedHashMap<>())
+          .merge(costField(row.resource()), row.cost(), BigDecimal::add);
       Optional<String> field = hoursField(row.resource());
       if (field.isPresent()) {
         sums.computeIfAbsent(allocation, any -> new LinkedHashMap<>())
@@ -308,6 +339,16 @@ public final class UsageReport {
       return Optional.of("ramByteHours");
     }
     return resource.endsWith("/gpu") ? Optional.of("gpuHours") : Optional.empty();
+  }
+
+  private static String costField(String resource) {
+    if (resource.equals(Quantities.CPU)) {
+      return "cpuCost";
+    }
+    if (resource.equals("memory")) {
+      return "ramCost";
+    }
+    return resource.endsWith("/gpu") ? "gpuCost" : "externalCost";
   }
 
   private static ObjectNode allocation(ObjectNode set, String name, UsageRow row) {
@@ -353,5 +394,12 @@ public final class UsageReport {
           hours.signum() == 0 ? BigDecimal.ZERO : used.divide(hours, MathContext.DECIMAL64);
       allocation.put(field[0], average.doubleValue()).put(field[1], used.doubleValue());
     }
+    BigDecimal total = BigDecimal.ZERO;
+    for (String field : List.of("cpuCost", "ramCost", "gpuCost", "externalCost")) {
+      BigDecimal cost = sums.getOrDefault(field, BigDecimal.ZERO);
+      allocation.put(field, cost.doubleValue());
+      total = total.add(cost);
+    }
+    allocation.put("totalCost", total.doubleValue());
   }
 }

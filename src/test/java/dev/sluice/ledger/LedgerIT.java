@@ -66,7 +66,7 @@ class LedgerIT {
     return OperatorSettings.onFreePorts(new SecureRandom())
         .withShortLease()
         .with(
-            "ledger: {enable: true, labels: [team], directory: \"%s\"%s}"
+            "ledger: {enable: true, labels: [team], currency: EUR, directory: \"%s\"%s}"
                 .formatted(ledger.toAbsolutePath(), database));
   }
 
@@ -243,7 +243,14 @@ class LedgerIT {
     assertThat(rows)
         .allSatisfy(
             row -> assertThat(row.run().add(row.waited())).isEqualByComparingTo(row.reserved()));
-    assertThat(usage(kubeconfig, "--by", "queue")).contains("QUEUE", "Core-Hours");
+    assertThat(usage(kubeconfig, "--by", "queue")).contains("QUEUE", "Core-Hours", "COST EUR");
+    // a hundredth for each second, from when the leader knew the price on
+    assertThat(rows)
+        .allSatisfy(
+            row ->
+                assertThat(row.cost())
+                    .isPositive()
+                    .isLessThanOrEqualTo(row.reserved().movePointLeft(2)));
     assertThat(usage(kubeconfig, "--by", "namespace", "-n", cluster.namespace(), "-o", "focus"))
         .contains("SubAccountId")
         .contains(cluster.namespace());
@@ -358,7 +365,7 @@ class LedgerIT {
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ResourceFlavor
-        metadata: {name: "used-${suffix}"}
+        metadata: {name: "used-${suffix}", annotations: {sluice.dev/price: cpu=36/h}}
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue

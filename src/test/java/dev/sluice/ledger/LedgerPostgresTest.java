@@ -30,7 +30,8 @@ class LedgerPostgresTest {
             Optional.of(new LedgerOptions.Server(server.url(), "ledger", Optional.of(file))),
             List.of(),
             Duration.ofDays(1),
-            1L << 20));
+            1L << 20,
+            ""));
   }
 
   @Test

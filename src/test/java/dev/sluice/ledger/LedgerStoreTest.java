@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.AttemptObservation.Amount;
 import dev.sluice.ledger.AttemptObservation.Ending;
 import dev.sluice.ledger.AttemptObservation.Holder;
@@ -18,6 +19,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +55,7 @@ class LedgerStoreTest {
 
   static LedgerOptions options(Path directory) {
     return new LedgerOptions(
-        directory, Optional.empty(), List.of("team"), Duration.ofDays(400), 1L << 28);
+        directory, Optional.empty(), List.of("team"), Duration.ofDays(400), 1L << 28, "EUR");
   }
 
   @TestFactory
@@ -91,20 +93,72 @@ class LedgerStoreTest {
         }
       }
       assertThat(store.add(all)).as("what was told before").isEmpty();
-      check(store, world, RandomUses.BEGIN, world.now());
+      List<Price> prices = price(store, world, random);
+      check(store, world, prices, RandomUses.BEGIN, world.now());
       for (int i = 0; i < 5; i++) {
         long length = Duration.between(RandomUses.BEGIN, world.now()).toMillis();
         Instant since = RandomUses.BEGIN.plusMillis(random.nextLong(length));
-        check(store, world, since, since.plusMillis(1 + random.nextLong(length)));
+        check(store, world, prices, since, since.plusMillis(1 + random.nextLong(length)));
       }
     } finally {
       store.close();
     }
   }
 
-  private static void check(LedgerStore store, RandomUses world, Instant since, Instant until)
+  /** What an amount of a flavor's resource costs for a millisecond, from then to then. */
+  private record Price(
+      FlavorResource of, BigDecimal perMillisecond, Instant since, Instant until) {}
+
+  /** Prices come, change and go five times. */
+  private static List<Price> price(LedgerStore store, RandomUses world, Random random)
+      throws SQLException {
+    List<FlavorResource> all =
+        world.uses().stream()
+            .map(use -> new FlavorResource(use.amount().flavor(), use.amount().resource()))
+            .distinct()
+            .sorted()
+            .toList();
+    long length = Duration.between(RandomUses.BEGIN, world.now()).toMillis();
+    List<Instant> times =
+        Stream.generate(() -> RandomUses.BEGIN.plusMillis(random.nextLong(length)))
+            .limit(5)
+            .sorted()
+            .toList();
+    List<Price> prices = new ArrayList<>();
+    for (int i = 0; i < times.size(); i++) {
+      Map<FlavorResource, BigDecimal> count = new HashMap<>();
+      Instant until = i + 1 < times.size() ? times.get(i + 1) : Instant.MAX;
+      for (FlavorResource each : all) {
+        BigDecimal price = BigDecimal.valueOf(random.nextInt(4));
+        prices.add(new Price(each, price, times.get(i), until));
+        if (price.signum() > 0 || random.nextBoolean()) {
+          count.put(each, price.multiply(BigDecimal.valueOf(3_600_000)));
+        }
+      }
+      store.setPrices(count, times.get(i));
+      assertThat(store.setPrices(count, times.get(i).plusMillis(1))).as("no change").isZero();
+    }
+    return prices;
+  }
+
+  private static void check(
+      LedgerStore store, RandomUses world, List<Price> prices, Instant since, Instant until)
       throws SQLException {
     Map<String, BigDecimal> expected = new HashMap<>();
+    for (RandomUses.Use use : world.uses()) {
+      for (Price price : prices) {
+        Instant begin = since.isAfter(price.since()) ? since : price.since();
+        Instant end = until.isBefore(price.until()) ? until : price.until();
+        if (price.of().flavor().equals(use.amount().flavor())
+            && price.of().resource().equals(use.amount().resource())
+            && begin.isBefore(end)) {
+          merge(
+              expected,
+              use.queue() + " " + price.of() + " cost",
+              use.within(begin, end).multiply(price.perMillisecond()));
+        }
+      }
+    }
     expected(world, since, until, expected, "reserved", use -> true);
     expected(world, since, until, expected, "run", RandomUses.Use::ready);
     expected(world, since, until, expected, "waited", use -> !use.ready());
@@ -117,6 +171,8 @@ class LedgerStoreTest {
       add(sums, row, "run", UsageRow::run);
       add(sums, row, "waited", UsageRow::waited);
       add(sums, row, "lost", UsageRow::lost);
+      FlavorResource of = new FlavorResource(row.flavor(), row.resource());
+      merge(sums, row.by().get("queue") + " " + of + " cost", row.cost().setScale(0));
     }
     assertThat(sums).as("from %s to %s", since, until).isEqualTo(expected);
   }
@@ -155,6 +211,37 @@ class LedgerStoreTest {
     if (amount.signum() != 0) {
       sums.merge(key, amount, BigDecimal::add);
     }
+  }
+
+  @Test
+  void noPriceCountsTwiceWhenAClockGoesBack() throws SQLException {
+    FlavorResource cpu = new FlavorResource("f", "cpu");
+    try (LedgerStore store = open("clock")) {
+      store.setPrices(Map.of(cpu, BigDecimal.ONE), T0.plusSeconds(100));
+      store.setPrices(Map.of(cpu, BigDecimal.TWO), T0.plusSeconds(200));
+      store.setPrices(Map.of(cpu, BigDecimal.TEN), T0.plusSeconds(150));
+    }
+    JdbcDataSource source = new JdbcDataSource();
+    source.setURL("jdbc:h2:file:" + directory.resolve("clock").resolve("ledger"));
+    List<String> rows = new ArrayList<>();
+    try (Connection connection = source.getConnection();
+        Statement statement = connection.createStatement();
+        ResultSet each =
+            statement.executeQuery(
+                "SELECT price, since_at, until_at FROM sluice_price ORDER BY since_at")) {
+      while (each.next()) {
+        rows.add(
+            "%s %s %s"
+                .formatted(
+                    each.getBigDecimal(1).stripTrailingZeros().toPlainString(),
+                    Instant.ofEpochMilli(each.getLong(2)),
+                    each.getObject(3) == null ? "" : Instant.ofEpochMilli(each.getLong(3))));
+      }
+    }
+    assertThat(rows)
+        .containsExactly(
+            "1 %s %s".formatted(T0.plusSeconds(100), T0.plusSeconds(150)),
+            "10 %s ".formatted(T0.plusSeconds(150)));
   }
 
   @Test

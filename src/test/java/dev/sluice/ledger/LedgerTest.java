@@ -3,6 +3,7 @@ package dev.sluice.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.ledger.UsageRows.UsageRow;
 import dev.sluice.metrics.LedgerMetrics;
 import dev.sluice.workload.feed.TranslationOptions;
@@ -14,6 +15,7 @@ import dev.sluice.workload.record.WorkloadParser;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +23,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -44,6 +47,7 @@ class LedgerTest {
   private final PrometheusRegistry registry = new PrometheusRegistry();
   private final LedgerMetrics metrics = new LedgerMetrics(registry);
   private volatile Instant now = T0;
+  private volatile Optional<Map<FlavorResource, BigDecimal>> prices = Optional.empty();
 
   private Ledger started(String process, LedgerOptions options) throws IOException {
     return started(process, options, leading::get);
@@ -54,7 +58,7 @@ class LedgerTest {
     Ledger ledger =
         new Ledger(
             options,
-            new Ledger.Source(process, cache, leads),
+            new Ledger.Source(process, cache, leads, () -> prices),
             new AttemptReader(
                 new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT)::of,
                 queue -> "root/team",
@@ -182,6 +186,31 @@ class LedgerTest {
     assertThat(seconds("reserved")).isEqualTo(300);
     assertThat(seconds("waited")).isEqualTo(20);
     assertThat(seconds("lost")).isEqualTo(80);
+  }
+
+  /** A price of 3.6 an hour counts for two cores from the tenth second to the hundred and tenth. */
+  @Test
+  void aPriceCountsWhileTheFlavorHasIt() throws Exception {
+    try (Ledger ledger = started("a", embedded())) {
+      ledger.changed(workload(1), workload(2, "QuotaReserved=True@0"));
+      now = T0.plusSeconds(10);
+      price(ledger, Map.of(new FlavorResource("spot", "cpu"), new BigDecimal("0.0036")));
+      now = T0.plusSeconds(110);
+      price(ledger, Map.of());
+      now = T0.plusSeconds(500);
+      UsageQuery query = UsageQuery.of("", T0, T0.plusSeconds(1_000), Optional.empty());
+      await("the row").atMost(LIMIT).until(() -> !ledger.usage(query).rows().isEmpty());
+      assertThat(ledger.usage(query).rows().getFirst().cost()).isEqualByComparingTo("0.2");
+      assertThat(ledger.usage(query).currency()).isEqualTo("EUR");
+    }
+  }
+
+  private void price(Ledger ledger, Map<FlavorResource, BigDecimal> all) throws Exception {
+    prices = Optional.of(all);
+    ledger.pricesChanged();
+    try (LedgerStore store = new LedgerDatabase(embedded()).migrated()) {
+      await("the price").atMost(LIMIT).until(() -> store.prices().equals(all));
+    }
   }
 
   private double seconds(String state) {
@@ -318,7 +347,8 @@ class LedgerTest {
               Optional.of(new LedgerOptions.Server(server.url(), "ledger", Optional.of(password))),
               List.of("team"),
               Duration.ofDays(10_000),
-              1L << 20);
+              1L << 20,
+              "");
       CachedWorkload running = workload(3, "QuotaReserved=True@10", "Admitted=True@20");
       CachedWorkload released =
           workload(5, "QuotaReserved=False@40@Pending", "Evicted=True@40@Preempted");

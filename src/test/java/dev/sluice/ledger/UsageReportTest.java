@@ -26,6 +26,11 @@ class UsageReportTest {
   private static final Instant DAY = Instant.parse("2026-03-01T00:00:00Z");
 
   private static UsageRow row(String queue, String team, String resource, long units) {
+    return row(queue, team, resource, units, BigDecimal.ZERO);
+  }
+
+  private static UsageRow row(
+      String queue, String team, String resource, long units, BigDecimal cost) {
     Map<String, String> by = new LinkedHashMap<>();
     by.put("namespace", queue);
     by.put("label:team", team);
@@ -37,8 +42,8 @@ class UsageReportTest {
         resource,
         seconds.add(new BigDecimal("0.001")),
         seconds,
-        new BigDecimal("0.001"),
-        BigDecimal.ZERO);
+        BigDecimal.ZERO,
+        cost);
   }
 
   private final UsageReport report =
@@ -48,7 +53,37 @@ class UsageReportTest {
                   row("alpha", "=cmd()", "cpu", 48),
                   row("alpha", "=cmd()", "memory", 24L << 30),
                   row("beta", "a,\"b\"", "nvidia.com/gpu", 2)),
-              false));
+              false,
+              ""));
+
+  private final UsageReport priced =
+      new UsageReport(
+          new UsageRows(
+              List.of(
+                  row("alpha", "red", "cpu", 48, new BigDecimal("1.488")),
+                  row("beta", "red", "nvidia.com/gpu", 2, new BigDecimal("4.2"))),
+              false,
+              "EUR"));
+
+  @Test
+  void costsAreThereWhereThereArePrices() throws IOException {
+    assertThat(priced.in(Format.TABLE))
+        .isEqualTo(
+            """
+            NAMESPACE  LABEL:TEAM  FLAVOR  RESOURCE        RESERVED    RUN  WAITED  LOST  UNIT                  COST EUR
+            alpha      red         spot    cpu                48.00  48.00    0.00  0.00  Core-Hours                1.49
+            beta       red         spot    nvidia.com/gpu      2.00   2.00    0.00  0.00  nvidia.com/gpu-Hours      4.20
+            total                                                                                                   5.69
+            """);
+    assertThat(priced.in(Format.CSV).lines().toList().get(1)).endsWith(",1.488");
+    assertThat(priced.in(Format.FOCUS).lines().toList().get(1)).startsWith("1.488,EUR,Usage,");
+    JsonNode set = new ObjectMapper().readTree(priced.in(Format.OPENCOST)).at("/data/0");
+    assertThat(set.at("/alpha~1red/cpuCost").asDouble()).isEqualTo(1.488);
+    assertThat(set.at("/beta~1red/totalCost").asDouble()).isEqualTo(4.2);
+    JsonNode document = new ObjectMapper().readTree(priced.in(Format.JSON));
+    assertThat(new UsageReport(UsageDocument.parse(document)).in(Format.FOCUS))
+        .isEqualTo(priced.in(Format.FOCUS));
+  }
 
   @Test
   void tablesAreForPeople() throws IOException {
@@ -66,8 +101,8 @@ class UsageReportTest {
   void csvIsExactAndNoFormula() throws IOException {
     assertThat(report.in(Format.CSV).lines())
         .startsWith(
-            "since,until,namespace,label:team,flavor,resource,reserved,run,waited,lost",
-            "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,alpha,'=cmd(),spot,cpu,172800.001,172800,0.001,0")
+            "since,until,namespace,label:team,flavor,resource,reserved,run,waited,lost,cost",
+            "2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,alpha,'=cmd(),spot,cpu,172800.001,172800,0.001,0,0")
         .last()
         .asString()
         .contains("beta,\"a,\"\"b\"\"\",spot");
@@ -110,7 +145,7 @@ class UsageReportTest {
 
   @Test
   void nothingIsAnEmptyReport() throws IOException {
-    UsageReport nothing = new UsageReport(new UsageRows(List.of(), false));
+    UsageReport nothing = new UsageReport(new UsageRows(List.of(), false, ""));
     for (Format format : Format.values()) {
       assertThat(nothing.in(format)).endsWith("\n");
     }

@@ -4,30 +4,39 @@ import dev.sluice.api.KubernetesNames;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import java.util.regex.Pattern;
 
 /**
  * Whether and how a ledger is kept (docs/ledger.md#configuration).
  *
  * @param enabled whether it is; all other fields have no effect without it
  * @param directory of the database file and the buffer; empty only if no ledger is kept
- * @param jdbcUrl of the database server, without a password; empty for a file in the directory
- * @param username of the server; empty if the URL says it
- * @param passwordFile the file with the password; empty without one
+ * @param server the database server
  * @param labels the keys of labels of jobs that rows keep
  * @param maxAge how long rows are kept
  * @param maxBufferBytes the most bytes that wait for the database
+ * @param currency of prices, as reports name it; empty if nobody says so
  */
 public record LedgerSettings(
     boolean enabled,
     String directory,
-    String jdbcUrl,
-    String username,
-    String passwordFile,
+    Server server,
     List<String> labels,
     Duration maxAge,
-    long maxBufferBytes) {
+    long maxBufferBytes,
+    String currency) {
+
+  /**
+   * A database server.
+   *
+   * @param jdbcUrl without a password; empty for a file in the directory
+   * @param username empty if the URL says it
+   * @param passwordFile the file with the password; empty without one
+   */
+  public record Server(String jdbcUrl, String username, String passwordFile) {}
 
   private static final int MOST_LABELS = 16;
+  private static final Pattern CURRENCY = Pattern.compile("[A-Za-z]{0,16}");
   private static final String SERVER = "jdbc:postgresql:";
 
   /** Reads the block {@code ledger}, which files of both versions may have. */
@@ -58,12 +67,18 @@ public record LedgerSettings(
         new LedgerSettings(
             enabled,
             directory,
-            jdbcUrl,
-            username,
-            passwordFile,
+            new Server(jdbcUrl, username, passwordFile),
             labels,
             fields.duration("maxAge", Duration.ofDays(400), Duration.ofHours(1)),
-            fields.bytes("maxBufferBytes", "256Mi", 1L << 20, 1L << 40)));
+            fields.bytes("maxBufferBytes", "256Mi", 1L << 20, 1L << 40),
+            currency(fields)));
+  }
+
+  private static String currency(ObjectFieldReader fields) {
+    String currency = fields.text("currency", "");
+    fields.check(
+        "currency", CURRENCY.matcher(currency).matches(), currency, "1 to 16 letters, such as EUR");
+    return currency;
   }
 
   /** A URL with a password in it is neither used nor shown. */

@@ -1,7 +1,10 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.queueing.FlavorPrices;
+import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.ledger.AttemptReader;
 import dev.sluice.ledger.Ledger;
@@ -10,10 +13,15 @@ import dev.sluice.metrics.CohortPath;
 import dev.sluice.metrics.LedgerMetrics;
 import dev.sluice.workload.record.CachedWorkload;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,7 +42,7 @@ public final class LedgerModule implements OperatorModule {
   private volatile @Nullable SchedulerModule scheduler;
 
   /** Connected to the Workloads that {@code workloads} reads; a ledger is configured. */
-  public LedgerModule(OperatorContext context, WorkloadModule workloads) {
+  public LedgerModule(OperatorContext context, InformerModule informers, WorkloadModule workloads) {
     LedgerOptions options = context.options().ledger().orElseThrow();
     LedgerMetrics metrics = new LedgerMetrics(context.metrics().registry());
     ledger =
@@ -43,7 +51,8 @@ public final class LedgerModule implements OperatorModule {
             new Ledger.Source(
                 context.process().identity(),
                 workloads.cache(),
-                () -> context.leadership().leading()),
+                () -> context.leadership().leading(),
+                () -> prices(informers.caches().flavors().all())),
             new AttemptReader(this::event, this::cohortPath, Set.copyOf(options.labels())),
             context.clock(),
             metrics);
@@ -54,6 +63,20 @@ public final class LedgerModule implements OperatorModule {
                 metrics.forgetRemoved(
                     name -> scheduler().engine().views().clusterQueue(name).isPresent()));
     workloads.reflector().listen(ledger);
+    informers.caches().flavors().observe((before, after) -> ledger.pricesChanged());
+  }
+
+  private static Optional<Map<FlavorResource, BigDecimal>> prices(
+      Collection<ResourceFlavor> flavors) {
+    Map<FlavorResource, BigDecimal> prices = new HashMap<>();
+    for (ResourceFlavor flavor : flavors) {
+      FlavorPrices.of(flavor.getMetadata().getAnnotations())
+          .perHour()
+          .forEach(
+              (resource, price) ->
+                  prices.put(new FlavorResource(flavor.getMetadata().getName(), resource), price));
+    }
+    return flavors.isEmpty() ? Optional.empty() : Optional.of(prices);
   }
 
   /** Counts what this engine counts; to be called before the start. */

@@ -89,18 +89,19 @@ public record OptionsMapper(Configuration configuration) {
         ? Optional.of(
             new LedgerOptions(
                 Path.of(settings.directory()),
-                settings.jdbcUrl().isEmpty()
+                settings.server().jdbcUrl().isEmpty()
                     ? Optional.empty()
                     : Optional.of(
                         new LedgerOptions.Server(
-                            settings.jdbcUrl(),
-                            settings.username(),
-                            Optional.of(settings.passwordFile())
+                            settings.server().jdbcUrl(),
+                            settings.server().username(),
+                            Optional.of(settings.server().passwordFile())
                                 .filter(file -> !file.isEmpty())
                                 .map(Path::of))),
                 settings.labels(),
                 settings.maxAge(),
-                settings.maxBufferBytes()))
+                settings.maxBufferBytes(),
+                settings.currency()))
         : Optional.empty();
   }
 

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.sluice.BudgetReader;
@@ -243,7 +244,27 @@ public final class Webhooks {
       taints(JsonFields.list(spec, "nodeTaints"), errors);
       LabelValidation.tolerationKeys(
           SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), errors);
+      price(request, errors);
       return AdmissionResult.of(errors.errors());
+    }
+
+    /** Only a new value is refused: a flavor that has a wrong one may be changed otherwise. */
+    private static void price(AdmissionRequest request, FieldErrors errors) {
+      Map<String, String> annotations = JsonFields.map(request.object(), "metadata", "annotations");
+      String price = annotations.getOrDefault(FlavorPrices.ANNOTATION, "");
+      String before =
+          JsonFields.map(request.oldObject(), "metadata", "annotations")
+              .getOrDefault(FlavorPrices.ANNOTATION, "");
+      if (!price.equals(before)) {
+        FlavorPrices.of(annotations)
+            .fault()
+            .ifPresent(
+                fault ->
+                    errors.invalid(
+                        JobMetadata.ANNOTATIONS.key(FlavorPrices.ANNOTATION),
+                        price,
+                        List.of(fault)));
+      }
     }
 
     private static void taints(List<JsonNode> taints, FieldErrors errors) {

@@ -24,7 +24,14 @@ class LedgerSettingsTest {
   void isOffByDefault() throws Exception {
     assertThat(load("namespace: own").ledger())
         .isEqualTo(
-            new LedgerSettings(false, "", "", "", "", List.of(), Duration.ofDays(400), 256L << 20));
+            new LedgerSettings(
+                false,
+                "",
+                new LedgerSettings.Server("", "", ""),
+                List.of(),
+                Duration.ofDays(400),
+                256L << 20,
+                ""));
   }
 
   @Test
@@ -41,18 +48,21 @@ class LedgerSettingsTest {
               labels: [team, example.com/project]
               maxAge: 24h
               maxBufferBytes: 1Gi
+              currency: EUR
             """);
     assertThat(read.ledger())
         .isEqualTo(
             new LedgerSettings(
                 true,
                 "/var/lib/ledger",
-                "jdbc:postgresql://db:5432/ledger?sslmode=require",
-                "sluice",
-                "/etc/ledger/password",
+                new LedgerSettings.Server(
+                    "jdbc:postgresql://db:5432/ledger?sslmode=require",
+                    "sluice",
+                    "/etc/ledger/password"),
                 List.of("team", "example.com/project"),
                 Duration.ofHours(24),
-                1L << 30));
+                1L << 30,
+                "EUR"));
     assertThat(ConfigurationLoader.parse(read.effective(), "", () -> "kueue-system").ledger())
         .isEqualTo(read.ledger());
   }
@@ -69,6 +79,7 @@ class LedgerSettingsTest {
         "labels: team|ledger.labels",
         "maxAge: 1s|ledger.maxAge",
         "maxBufferBytes: 1Ki|ledger.maxBufferBytes: \"1Ki\"",
+        "currency: 1 EUR|ledger.currency: \"1 EUR\"",
         "size: 1|ledger.size: unknown field"
       })
   void whatIsWrongIsTold(String field, String message) {

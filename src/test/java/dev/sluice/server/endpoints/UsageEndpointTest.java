@@ -50,8 +50,13 @@ class UsageEndpointTest {
   private Ledger ledger() {
     return new Ledger(
         new LedgerOptions(
-            directory.resolve("ledger"), Optional.empty(), List.of(), Duration.ofDays(1), 1 << 20),
-        new Ledger.Source("a", new WorkloadCache(), () -> true),
+            directory.resolve("ledger"),
+            Optional.empty(),
+            List.of(),
+            Duration.ofDays(1),
+            1 << 20,
+            "EUR"),
+        new Ledger.Source("a", new WorkloadCache(), () -> true, Optional::empty),
         new AttemptReader(
             workload -> new SchedulerEvent.WorkloadReleased(workload.id(), 1),
             queue -> "",
