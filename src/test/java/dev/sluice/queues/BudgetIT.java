@@ -47,7 +47,7 @@ class BudgetIT {
       """
       apiVersion: kueue.x-k8s.io/v1beta2
       kind: ResourceFlavor
-      metadata: {name: "any-${suffix}"}
+      metadata: {name: "any-${suffix}", annotations: {sluice.dev/price: cpu=3600/h}}
       ---
       apiVersion: kueue.x-k8s.io/v1beta2
       kind: ClusterQueue
@@ -155,7 +155,7 @@ class BudgetIT {
           metadata: {name: "used-${suffix}"}
           spec:
             scope: {localQueue: {namespace: "${namespace}", name: counted}}
-            limits: [{resource: cpu, hours: "0.0001"}]
+            limits: [{cost: 2}]
             period: Yearly
             charge: AsUsed
           """);
@@ -164,6 +164,7 @@ class BudgetIT {
           .until(() -> condition(budget(cluster, "used"), "Exhausted").equals("True"));
       submit(cluster, "held", "counted", "");
       awaitHeld(cluster, "held");
+      awaitMessage(cluster, "held", " spent of 2 of money");
       assertThat(operator.stop()).isTrue();
     } finally {
       definitions.resource(definition).createOr(existing -> existing.update());
@@ -187,6 +188,27 @@ class BudgetIT {
         .hasMessageContaining("spec.timeZone")
         .hasMessageContaining("Mars/Olympus")
         .hasMessageContaining("IANA");
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: sluice.dev/v1alpha1
+                    kind: Budget
+                    metadata: {name: "wrong-${suffix}"}
+                    spec: {scope: {cohort: any}, limits: [{cost: 1, hours: 1}]}
+                    """))
+        .hasMessageContaining("spec.limits[0]")
+        .hasMessageContaining("either cost, or resource and hours");
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: kueue.x-k8s.io/v1beta2
+                    kind: ResourceFlavor
+                    metadata: {name: "wrong-${suffix}", annotations: {sluice.dev/price: "cpu=1"}}
+                    """))
+        .hasMessageContaining("metadata.annotations[sluice.dev/price]")
+        .hasMessageContaining("must be prices by resource");
     assertThatThrownBy(
             () ->
                 cluster.applyText(

@@ -12,6 +12,7 @@ import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -38,6 +39,8 @@ final class BudgetedWorld {
         steps.add(new Step.Declare(budget(dice.below(BUDGETS))));
       } else if (dice.chance(1)) {
         steps.add(new Step.Declare(new SchedulerEvent.BudgetRemoved("b-" + dice.below(BUDGETS))));
+      } else if (dice.chance(1)) {
+        steps.add(new Step.Declare(prices()));
       } else if (dice.chance(6)) {
         steps.add(new Step.Pass(dice.chance(30) ? 900 : 1 + dice.below(30)));
       }
@@ -68,6 +71,9 @@ final class BudgetedWorld {
     if (dice.chance(30)) {
       limits.add(limit("memory", Set.of()));
     }
+    if (dice.chance(30)) {
+      limits.add(limit(Limit.COST, dice.chance(30) ? Set.of("f-" + dice.below(2)) : Set.of()));
+    }
     return new SchedulerEvent.BudgetChanged(
         new BudgetSpec(
             "b-" + number,
@@ -83,6 +89,16 @@ final class BudgetedWorld {
             dice.chance(90),
             dice.chance(60)),
         Optional.empty());
+  }
+
+  private SchedulerEvent prices() {
+    return new SchedulerEvent.PricesChanged(
+        "f-" + dice.below(3),
+        dice.chance(20)
+            ? Map.of()
+            : Map.of(
+                "cpu", BigDecimal.valueOf(dice.below(4)),
+                "memory", BigDecimal.valueOf(dice.below(3))));
   }
 
   private Limit limit(String resource, Set<String> flavors) {

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongFunction;
 import org.junit.jupiter.api.Test;
@@ -35,6 +36,15 @@ class EngineStateTest {
     admit("state of slices", seed -> of(seed, false, Pods.SLICES), EngineOptions.DEFAULT);
     admit(
         "state by policies", seed -> RandomWorld.withPolicies(seed, false), EngineOptions.DEFAULT);
+  }
+
+  @Test
+  void whatBudgetsCountIsNotLost() {
+    admit(
+        "state under budgets",
+        (seed, length) ->
+            BudgetedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        EngineOptions.DEFAULT);
   }
 
   @Test
@@ -221,12 +231,17 @@ class EngineStateTest {
   }
 
   private static void admit(String what, LongFunction<RandomWorld> make, EngineOptions options) {
+    admit(what, (seed, length) -> make.apply(seed).steps(length), options);
+  }
+
+  private static void admit(
+      String what, BiFunction<Long, Integer, List<Step>> make, EngineOptions options) {
     AtomicLong copies = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
         what,
         STEPS,
-        (seed, length) -> make.apply(seed).steps(length),
+        make,
         (seed, world) -> {
           CopiedEngine engine = new CopiedEngine(options, seed);
           Rerun one =

@@ -89,6 +89,7 @@ final class ReferenceBudgets {
 
   private final ReferenceQueues world;
   private final Map<String, Book> books = new TreeMap<>();
+  private final Map<String, Map<String, Long>> prices = new HashMap<>();
   private long now;
 
   /** Whether somebody who was held may fit now. */
@@ -114,6 +115,25 @@ final class ReferenceBudgets {
 
   void remove(String name) {
     released |= books.remove(name) != null;
+  }
+
+  /** A flavor costs something else: prices of these worlds are whole numbers. */
+  void price(String flavor, Map<String, BigDecimal> perHour) {
+    Map<String, Long> before = prices.getOrDefault(flavor, Map.of());
+    Map<String, Long> after = new HashMap<>();
+    perHour.forEach((resource, price) -> after.put(resource, price.longValueExact()));
+    prices.put(flavor, after);
+    released |=
+        !after.equals(before)
+            && books.values().stream()
+                .flatMap(book -> book.spec.limits().stream())
+                .anyMatch(limit -> limit.resource().equals(Limit.COST));
+  }
+
+  private long worth(Limit limit, FlavorResource of, long amount) {
+    return limit.resource().equals(Limit.COST)
+        ? amount * prices.getOrDefault(of.flavor(), Map.of()).getOrDefault(of.resource(), 0L)
+        : amount;
   }
 
   /** Time passes: periods that are over are closed. */
@@ -255,12 +275,15 @@ final class ReferenceBudgets {
       for (Limit limit : spec.limits()) {
         long sum =
             uses.entrySet().stream()
-                .filter(each -> each.getKey().resource().equals(limit.resource()))
+                .filter(
+                    each ->
+                        limit.resource().equals(Limit.COST)
+                            || each.getKey().resource().equals(limit.resource()))
                 .filter(
                     each ->
                         limit.flavors().isEmpty()
                             || limit.flavors().contains(each.getKey().flavor()))
-                .mapToLong(Map.Entry::getValue)
+                .mapToLong(each -> worth(limit, each.getKey(), each.getValue()))
                 .sum();
         if (sum > 0) {
           amounts.put(limit.key(), sum);

@@ -209,6 +209,8 @@ final class ReferenceEngine {
       }
       case SchedulerEvent.BudgetChanged(var budget, var spent) -> world.budgets.declare(budget);
       case SchedulerEvent.BudgetRemoved(var name) -> world.budgets.remove(name);
+      case SchedulerEvent.PricesChanged(var flavor, var perHour) ->
+          world.budgets.price(flavor, perHour);
       case SchedulerEvent.TopologyChanged(var topology) -> {
         if (!topology.equals(world.nodes.topologies.put(topology.name(), topology))) {
           declarationsChanged();

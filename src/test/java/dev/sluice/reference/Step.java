@@ -157,6 +157,7 @@ sealed interface Step {
       case SchedulerEvent.CohortRemoved(var name) -> "cohort " + name;
       case SchedulerEvent.BudgetChanged(var budget, var spent) -> "budget " + budget.name();
       case SchedulerEvent.BudgetRemoved(var name) -> "budget " + name;
+      case SchedulerEvent.PricesChanged(var flavor, var perHour) -> "prices " + flavor;
       case SchedulerEvent.LocalQueueChanged(var queue) -> "local " + queue.id();
       case SchedulerEvent.LocalQueueRemoved(var id) -> "local " + id;
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> "namespace " + name;

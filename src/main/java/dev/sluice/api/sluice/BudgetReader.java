@@ -230,8 +230,17 @@ public final class BudgetReader {
     Set<String> keys = new HashSet<>();
     for (int i = 0; i < items.size(); i++) {
       String path = "spec.limits[" + i + "]";
-      String resource = JsonFields.text(items.get(i), "resource");
-      if (resource.isEmpty() || resource.length() > MOST_NAMES) {
+      boolean money = JsonFields.isPresent(items.get(i), "cost");
+      String resource = money ? Limit.COST : JsonFields.text(items.get(i), "resource");
+      if (money
+          && (JsonFields.isPresent(items.get(i), "resource")
+              || JsonFields.isPresent(items.get(i), "hours"))) {
+        fault(path, "cost", "must have either cost, or resource and hours");
+        continue;
+      }
+      if (resource.isEmpty()
+          || resource.length() > MOST_NAMES
+          || (!money && resource.equals(Limit.COST))) {
         fault(path + ".resource", resource, "must be the name of a resource");
         continue;
       }
@@ -240,7 +249,8 @@ public final class BudgetReader {
         fault(path + ".flavors", flavors.size() + " items", "must have at most " + MOST_FLAVORS);
         continue;
       }
-      Optional<BigDecimal> hours = hours(path + ".hours", items.get(i).path("hours"));
+      String field = money ? "cost" : "hours";
+      Optional<BigDecimal> hours = hours(path + "." + field, items.get(i).path(field));
       if (hours.isPresent()) {
         Limit limit = new Limit(resource, new HashSet<>(flavors), Hours.of(resource, hours.get()));
         if (!keys.add(limit.key())) {

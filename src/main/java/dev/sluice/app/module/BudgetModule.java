@@ -1,8 +1,11 @@
 package dev.sluice.app.module;
 
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.RunTimeAnnotations;
+import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.queues.BudgetAccounts;
@@ -12,11 +15,14 @@ import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,7 +41,12 @@ final class BudgetModule implements AutoCloseable {
   private final BudgetAccounts accounts;
 
   /** Connected to this engine; nothing is read yet. */
-  BudgetModule(OperatorContext context, SchedulerThread schedulerThread, WorkloadModule workloads) {
+  BudgetModule(
+      OperatorContext context,
+      InformerModule informers,
+      SchedulerThread schedulerThread,
+      WorkloadModule workloads) {
+    informers.caches().flavors().observe((before, after) -> price(schedulerThread, before, after));
     this.context = context;
     this.workloads = workloads;
     accounts =
@@ -50,6 +61,24 @@ final class BudgetModule implements AutoCloseable {
                 this::drain),
             context.clock(),
             context.process().identity());
+  }
+
+  /** Tells what a flavor costs, if it cost something else before. */
+  private static void price(
+      SchedulerThread schedulerThread,
+      @Nullable ResourceFlavor before,
+      @Nullable ResourceFlavor after) {
+    ResourceFlavor either = after == null ? before : after;
+    if (either != null && !perHour(before).equals(perHour(after))) {
+      schedulerThread.submit(
+          new SchedulerEvent.PricesChanged(either.getMetadata().getName(), perHour(after)));
+    }
+  }
+
+  private static Map<String, BigDecimal> perHour(@Nullable ResourceFlavor flavor) {
+    return flavor == null
+        ? Map.of()
+        : FlavorPrices.of(flavor.getMetadata().getAnnotations()).perHour();
   }
 
   boolean isEmpty() {

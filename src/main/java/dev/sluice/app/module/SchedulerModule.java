@@ -91,7 +91,7 @@ public final class SchedulerModule implements OperatorModule {
         metrics.pending(
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
-    budgets = new BudgetModule(context, engine, workloads);
+    budgets = new BudgetModule(context, informers, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     translator =
         new WorkloadTranslator(

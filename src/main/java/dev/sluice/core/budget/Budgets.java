@@ -49,6 +49,10 @@ public final class Budgets {
 
   private final ScopeLookup lookup;
   private final SortedMap<String, AccountBook> accounts = new TreeMap<>();
+
+  /** What a unit of quota costs for an hour, by flavor and resource. */
+  private final SortedMap<String, Map<String, BigDecimal>> prices = new TreeMap<>();
+
   private Instant now = Instant.EPOCH;
   private boolean released;
 
@@ -95,6 +99,29 @@ public final class Budgets {
     }
     released = true;
     return true;
+  }
+
+  /** All prices, by flavor and resource. */
+  public Map<String, Map<String, BigDecimal>> prices() {
+    return Map.copyOf(prices);
+  }
+
+  /**
+   * Sets what a flavor costs from now on.
+   *
+   * @return whether holders have to be compared
+   */
+  public boolean price(String flavor, Map<String, BigDecimal> perHour) {
+    Map<String, BigDecimal> before =
+        perHour.isEmpty() ? prices.remove(flavor) : prices.put(flavor, Map.copyOf(perHour));
+    boolean changed = !perHour.equals(before == null ? Map.of() : before);
+    boolean counts =
+        changed
+            && accounts.values().stream()
+                .flatMap(account -> account.spec.limits().stream())
+                .anyMatch(Limit::isCost);
+    released |= counts;
+    return counts;
   }
 
   /** Forgets a budget. */
@@ -234,7 +261,8 @@ public final class Budgets {
     text.append(" of ").append(Hours.text(limit.resource(), account.allowed(limit)));
     text.append(' ').append(Hours.unit(limit.resource()));
     if (!limit.flavors().isEmpty()) {
-      text.append(" of ").append(limit.key());
+      text.append(" of ");
+      text.append(limit.isCost() ? String.join(",", limit.flavors()) : limit.key());
     }
     if (account.spec.reserves()) {
       BigDecimal whole = rate.multiply(BigDecimal.valueOf(run.map(Budgets::millis).orElse(0L)));
@@ -285,14 +313,21 @@ public final class Budgets {
       BigDecimal rate = BigDecimal.ZERO;
       for (Map.Entry<FlavorResource, Long> each : use.amounts().entrySet()) {
         if (limit.counts(each.getKey().flavor(), each.getKey().resource())) {
-          rate = rate.add(BigDecimal.valueOf(each.getValue()));
+          BigDecimal amount = BigDecimal.valueOf(each.getValue());
+          rate = rate.add(limit.isCost() ? amount.multiply(price(each.getKey())) : amount);
         }
       }
       if (rate.signum() > 0) {
-        rates.put(limit.key(), rate);
+        rates.put(limit.key(), rate.stripTrailingZeros());
       }
     }
     return rates;
+  }
+
+  private BigDecimal price(FlavorResource flavorResource) {
+    return prices
+        .getOrDefault(flavorResource.flavor(), Map.of())
+        .getOrDefault(flavorResource.resource(), BigDecimal.ZERO);
   }
 
   private boolean isIn(Scope scope, Use use) {

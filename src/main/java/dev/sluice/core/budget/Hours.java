@@ -1,10 +1,14 @@
 package dev.sluice.core.budget;
 
+import dev.sluice.core.model.BudgetSpec.Limit;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 
-/** Amounts × milliseconds as people read them. */
+/**
+ * Amounts × milliseconds as people read them. Of money, which is spent by the hour, the amount is
+ * the price of what is used: its hours are the money.
+ */
 public final class Hours {
 
   private static final String CPU = "cpu";
@@ -29,6 +33,6 @@ public final class Hours {
 
   /** What the hours of a resource are called. */
   public static String unit(String resource) {
-    return resource + "-hours";
+    return resource.equals(Limit.COST) ? "of money" : resource + "-hours";
   }
 }

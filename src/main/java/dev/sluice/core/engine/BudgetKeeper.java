@@ -14,6 +14,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.BudgetCheck;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,6 +50,8 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
 
   void restore(EngineState state) {
     counting = state.deciding();
+    // before the accounts, which prices that change release
+    state.workloads().budgets().prices().forEach(budgets::price);
     budgets.restore(
         state.workloads().budgets().accounts(),
         state.now(),
@@ -62,6 +65,16 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
 
   void remove(String name) {
     budgets.remove(name);
+  }
+
+  /** What flavors cost, by flavor and resource. */
+  Map<String, Map<String, BigDecimal>> prices() {
+    return budgets.prices();
+  }
+
+  /** Returns whether holders have to be compared. */
+  boolean price(String flavor, Map<String, BigDecimal> perHour) {
+    return budgets.price(flavor, perHour) && isCounting();
   }
 
   void timePassed(Instant now) {

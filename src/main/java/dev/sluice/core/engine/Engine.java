@@ -323,6 +323,11 @@ public final class Engine {
         }
       }
       case SchedulerEvent.BudgetRemoved(var name) -> budgets.remove(name);
+      case SchedulerEvent.PricesChanged(var flavor, var perHour) -> {
+        if (budgets.price(flavor, perHour)) {
+          compareBudgets();
+        }
+      }
       case SchedulerEvent.LocalQueueChanged(var queue) ->
           setLocalQueue(specRegistry.localQueue(queue.id()), queue);
       case SchedulerEvent.LocalQueueRemoved(var id) -> {

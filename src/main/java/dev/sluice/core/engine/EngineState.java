@@ -13,6 +13,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.PendingQueueExport;
 import dev.sluice.core.topology.TopologyExport;
 import dev.sluice.core.waiting.WaitingExport;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -202,7 +203,10 @@ public record EngineState(
    * @param accounts the budgets and what was spent of each
    * @param released whether Workloads that budgets held may fit
    */
-  public record BudgetsExport(List<BudgetAccount.OfBudget> accounts, boolean released) {
+  public record BudgetsExport(
+      List<BudgetAccount.OfBudget> accounts,
+      boolean released,
+      Map<String, Map<String, BigDecimal>> prices) {
 
     public BudgetsExport {
       accounts = List.copyOf(accounts);

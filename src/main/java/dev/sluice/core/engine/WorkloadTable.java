@@ -82,7 +82,7 @@ final class WorkloadTable {
         slices.exportReplacements(),
         secondPasses.export(),
         unreportedExplanations.export(),
-        new EngineState.BudgetsExport(keeper.export(), keeper.isReleased()),
+        new EngineState.BudgetsExport(keeper.export(), keeper.isReleased(), keeper.prices()),
         backfill);
   }
 

@@ -52,11 +52,15 @@ public record BudgetSpec(
   /**
    * How much may be spent.
    *
-   * @param resource the resource
+   * @param resource the resource, or {@link #COST}
    * @param flavors the flavors whose use counts; empty for all
-   * @param amount amount × milliseconds, in the unit of quota (thousandths of a core for cpu)
+   * @param amount amount × milliseconds, in the unit of quota (thousandths of a core for cpu); for
+   *     money the price of an hour × milliseconds
    */
   public record Limit(String resource, Set<String> flavors, BigDecimal amount) {
+
+    /** Stands for money in place of a resource, none of which has such a name. */
+    public static final String COST = "$cost";
 
     public Limit {
       flavors = Set.copyOf(flavors);
@@ -69,9 +73,14 @@ public record BudgetSpec(
           : resource + "[" + String.join(",", flavors.stream().sorted().toList()) + "]";
     }
 
+    /** Whether money is limited. */
+    public boolean isCost() {
+      return resource.equals(COST);
+    }
+
     /** Whether the use of a resource of a flavor counts. */
     public boolean counts(String flavor, String used) {
-      return resource.equals(used) && (flavors.isEmpty() || flavors.contains(flavor));
+      return (isCost() || resource.equals(used)) && (flavors.isEmpty() || flavors.contains(flavor));
     }
   }
 

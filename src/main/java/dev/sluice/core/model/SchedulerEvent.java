@@ -1,6 +1,7 @@
 package dev.sluice.core.model;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.Map;
@@ -73,6 +74,19 @@ public sealed interface SchedulerEvent {
 
   /** A Budget was deleted. */
   record BudgetRemoved(String name) implements SchedulerEvent {}
+
+  /**
+   * A ResourceFlavor has other prices than before.
+   *
+   * @param perHour what a unit of quota costs for an hour, by resource; empty if nothing costs
+   *     anything, or the flavor is gone
+   */
+  record PricesChanged(String flavor, Map<String, BigDecimal> perHour) implements SchedulerEvent {
+
+    public PricesChanged {
+      perHour = Map.copyOf(perHour);
+    }
+  }
 
   /** A Topology was created or changed. */
   record TopologyChanged(TopologySpec topology) implements SchedulerEvent {}

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** What the status of a Budget says, and reads back (docs/budgets.md#where-it-is-kept). */
 public final class BudgetStatus {
 
-  private static final int MOST_CHARACTERS = 80;
+  private static final int MOST_CHARACTERS = 161;
   private static final int MOST_ITEMS = 10_000;
   private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
 
@@ -119,7 +119,7 @@ public final class BudgetStatus {
       String resource = each.limit().resource();
       BigDecimal left = each.allowed().subtract(each.spent()).subtract(each.reserved());
       ObjectNode item = limits.addObject();
-      item.put("resource", resource);
+      item.put("resource", each.limit().isCost() ? "cost" : resource);
       if (!each.limit().flavors().isEmpty()) {
         ArrayNode flavors = item.putArray("flavors");
         each.limit().flavors().stream().sorted().forEach(flavors::add);
@@ -320,7 +320,7 @@ public final class BudgetStatus {
     Map<String, BigDecimal> amounts = new HashMap<>();
     for (JsonNode each : items) {
       String text = JsonFields.text(each, "amount");
-      if (!text.matches("\\d{1,60}(\\.\\d{1,18})?") || text.length() > MOST_CHARACTERS) {
+      if (!text.matches("\\d{1,60}(\\.\\d{1,100})?") || text.length() > MOST_CHARACTERS) {
         return null;
       }
       BigDecimal amount = new BigDecimal(text);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.core.model.BudgetSpec;
+import dev.sluice.core.model.BudgetSpec.Limit;
 import dev.sluice.core.model.BudgetSpec.Unit;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -45,6 +46,10 @@ class BudgetReaderTest {
           scope: {cohort: ''}, limits: [{resource: cpu, hours: 1}]                            | spec.scope.cohort
           scope: {cohort: c}                                                                  | spec.limits
           scope: {cohort: c}, limits: [{hours: 1}]                                            | spec.limits[0].resource
+          scope: {cohort: c}, limits: [{resource: cpu, cost: 1}]                              | spec.limits[0]
+          scope: {cohort: c}, limits: [{cost: -1}]                                            | spec.limits[0].cost
+          scope: {cohort: c}, limits: [{cost: 1}, {cost: 2}]                                  | spec.limits[1]
+          scope: {cohort: c}, limits: [{resource: $cost, hours: 1}]                           | spec.limits[0].resource
           scope: {cohort: c}, limits: [{resource: cpu, hours: -1}]                            | spec.limits[0].hours
           scope: {cohort: c}, limits: [{resource: cpu, hours: many}]                          | spec.limits[0].hours
           scope: {cohort: c}, limits: [{resource: cpu, hours: {a: b}}]                        | spec.limits[0].hours
@@ -63,6 +68,20 @@ class BudgetReaderTest {
     BudgetReader.Reading reading = read(spec);
     assertThat(reading.budget()).isEmpty();
     assertThat(reading.faults()).extracting(BudgetReader.Fault::path).containsExactly(path);
+  }
+
+  @Test
+  void aLimitMayBeMoney() throws IOException {
+    Limit limit =
+        read(SCOPE + "limits: [{cost: '2.5', flavors: [spot]}]")
+            .budget()
+            .orElseThrow()
+            .limits()
+            .getFirst();
+    assertThat(limit.isCost()).isTrue();
+    assertThat(limit.amount()).isEqualByComparingTo("9000000");
+    assertThat(limit.counts("spot", "memory")).isTrue();
+    assertThat(limit.counts("steady", "memory")).isFalse();
   }
 
   @Test

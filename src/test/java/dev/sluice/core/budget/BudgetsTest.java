@@ -183,6 +183,43 @@ class BudgetsTest {
         spec.reserves());
   }
 
+  /** A core of flavor f costs 0.5 for an hour, then 2; memory has no price. */
+  @Test
+  void moneyIsSpentAtThePriceOfItsTime() {
+    BudgetSpec money =
+        new BudgetSpec(
+            "team",
+            new Scope.OfClusterQueue("queue"),
+            List.of(new Limit(Limit.COST, Set.of(), Hours.of(Limit.COST, BigDecimal.TEN))),
+            new Period(Unit.DAILY, "UTC", Optional.empty()),
+            BigDecimal.ZERO,
+            true,
+            true);
+    budgets.declare(money, Optional.empty());
+    Budgets.Use use =
+        new Budgets.Use(
+            "queue",
+            new LocalQueueId("ns", "lq"),
+            Map.of(new FlavorResource("f", "cpu"), 4_000L, new FlavorResource("f", "memory"), 7L));
+    assertThat(budgets.refusal(use, Optional.of(Duration.ofDays(9)))).as("no price").isEmpty();
+    assertThat(budgets.price("f", Map.of("cpu", new BigDecimal("0.0005")))).isTrue();
+    assertThat(budgets.price("f", Map.of("cpu", new BigDecimal("0.0005")))).isFalse();
+    budgets.changed("a", use);
+    budgets.starts("a", Optional.of(Duration.ofHours(2)));
+    at(Duration.ofHours(1));
+    assertThat(refusal(13, HOUR))
+        .isEqualTo(
+            "BudgetExhausted: Budget team has 2 spent and 2 reserved of 10 of money, and this"
+                + " workload needs 6.5; the next period begins at 2026-11-28T00:00:00Z");
+    assertThat(budgets.price("f", Map.of("cpu", new BigDecimal("0.002")))).isTrue();
+    budgets.compare(Map.of("a", use), uid -> Optional.empty());
+    at(Duration.ofMinutes(90));
+    assertThat(refusal(1, HOUR)).contains("6 spent and 4 reserved of 10 of money");
+    budgets.changed("a", null);
+    assertThat(refusal(2, HOUR)).isEmpty();
+    assertThat(refusal(3, HOUR)).contains("needs 6");
+  }
+
   @Test
   void otherPeriodsTakeNothingOver() {
     budgets.declare(spec(10, "1", true), Optional.empty());
