@@ -74,6 +74,7 @@ public final class BudgetAccounts implements AutoCloseable {
    * @param notifier leaves events beside a Budget
    * @param leadership only the leader writes
    * @param drain stops a Workload, given its UID and why, because a budget is spent
+   * @param balances is told where the limits of a budget stand, by its name; none when it is gone
    */
   public record Connections(
       Reflectors reflectors,
@@ -82,7 +83,8 @@ public final class BudgetAccounts implements AutoCloseable {
       ApiClient apiClient,
       EventNotifier notifier,
       Leadership leadership,
-      BiConsumer<String, String> drain) {}
+      BiConsumer<String, String> drain,
+      BiConsumer<String, List<BudgetStatus.LimitBalance>> balances) {}
 
   /** A Budget as it was seen last. */
   private record SeenBudget(
@@ -175,6 +177,7 @@ public final class BudgetAccounts implements AutoCloseable {
       versions.remove(name);
       written.remove(name);
       connections.eventSink().submit(new SchedulerEvent.BudgetRemoved(name));
+      connections.balances().accept(name, List.of());
     }
     if (after != null) {
       BudgetReader.read(name, after.spec())
@@ -356,7 +359,9 @@ public final class BudgetAccounts implements AutoCloseable {
   /** Leaves the events of a budget, each once in a period, and stops what must not go on. */
   private void tell(SeenBudget seen, BudgetAccount.OfBudget budget, Instant now) {
     BudgetReader.Reading reading = BudgetReader.read(seen.name(), seen.spec());
-    for (BudgetStatus.LimitBalance balance : BudgetStatus.balances(budget, now)) {
+    List<BudgetStatus.LimitBalance> balances = BudgetStatus.balances(budget, now);
+    connections.balances().accept(seen.name(), balances);
+    for (BudgetStatus.LimitBalance balance : balances) {
       String limit = balance.limit().key();
       for (BigDecimal fraction : reading.notifyAt()) {
         if (balance.fraction().compareTo(fraction) >= 0) {

@@ -33,6 +33,7 @@ class KubectlPluginTest {
         case "$*" in
           *explanation*) cat "$ANSWERS/explanation" ;;
           *"/usage?"*) cat "$ANSWERS/usage" ;;
+          *"get budgets.sluice.dev"*) cat "$ANSWERS/budget" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
           *" patch "* | "patch "* | *"delete "*) ;;
           *resourceVersion*) cat "$ANSWERS/version" ;;
@@ -125,6 +126,28 @@ class KubectlPluginTest {
         .contains("no pytorchjob team/train with a Workload was found")
         .endsWith("exit 1");
     assertThat(run("explain", "job", "pod/train", "-n", "team")).endsWith("exit 2");
+  }
+
+  @Test
+  void aBudgetIsTable() throws Exception {
+    answer(
+        "budget",
+        "P\t2026-11-22T23:00:00Z\t2026-11-29T23:00:00Z\t2026-11-28T14:10:05Z\n"
+            + "L\tcpu\t\t2000\t1650\t340.5\t9.5\n"
+            + "L\tnvidia.com/gpu\ta100,h100,\t168\t96\t12\t60\n");
+    assertThat(run("budget", "team"))
+        .isEqualTo(
+            """
+            Budget team, 2026-11-22T23:00:00Z to 2026-11-29T23:00:00Z, spent 2026-11-28T14:10:05Z at this rate
+            RESOURCE                     FLAVORS                     LIMIT        SPENT     RESERVED    REMAINING
+            cpu                                                       2000         1650        340.5          9.5
+            nvidia.com/gpu               a100,h100                     168           96           12           60
+            exit 0""");
+    answer("budget", "F\tspec.scope: nothing\n");
+    assertThat(run("budget", "team")).startsWith("Budget team counts nothing: spec.scope: nothing");
+    answer("budget", "NAME   PERIOD\n");
+    assertThat(run("budget")).isEqualTo("NAME   PERIOD\nexit 0");
+    assertThat(asked()).last().isEqualTo("get budgets.sluice.dev");
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.RecordedEventNotifier;
+import dev.sluice.metrics.BudgetMetrics;
 import dev.sluice.queues.BudgetAccounts;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.status.Evictions;
@@ -58,7 +59,8 @@ final class BudgetModule implements AutoCloseable {
                 context.requests(WRITES_AT_A_TIME),
                 new RecordedEventNotifier(context.events()),
                 context.leadership(),
-                this::drain),
+                this::drain,
+                new BudgetMetrics(context.metrics().registry())::stands),
             context.clock(),
             context.process().identity());
   }

@@ -26,6 +26,13 @@ public final class Hours {
     return hours.signum() == 0 ? "0" : hours.stripTrailingZeros().toPlainString();
   }
 
+  /** Hours of a resource, in its own unit (cores for cpu), as far as a double holds them. */
+  public static double number(String resource, BigDecimal amount) {
+    return amount
+        .divide(resource.equals(CPU) ? CPU_MILLIS : MILLIS, MathContext.DECIMAL64)
+        .doubleValue();
+  }
+
   /** The amount × milliseconds of so many hours of a resource, in its own unit. */
   public static BigDecimal of(String resource, BigDecimal hours) {
     return hours.multiply(resource.equals(CPU) ? CPU_MILLIS : MILLIS).stripTrailingZeros();

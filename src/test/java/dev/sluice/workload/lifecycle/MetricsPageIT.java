@@ -48,6 +48,10 @@ class MetricsPageIT {
           "sluice_resource_seconds_total",
           "sluice_ledger_dropped_observations_total",
           "sluice_ledger_waiting_bytes",
+          // there is no Budget; BudgetMetricsTest
+          "sluice_budget_limit",
+          "sluice_budget_spent",
+          "sluice_budget_reserved",
           // no Workload loses pods that were ready; MetricsTest
           "kueue_workload_recovery_wait_time_seconds",
           "kueue_local_queue_workload_recovery_wait_time_seconds",
