@@ -30,7 +30,7 @@ final class ClusterQueueWebhook {
   private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
   private static final ResourceGroupValidation QUOTAS =
       new ResourceGroupValidation("cohortName", true);
-  private static final int MAX_CONCURRENT_FLAVORS = 16;
+  private static final int MAX_CONCURRENT_FLAVORS = 32;
 
   private final WebhookSettings settings;
 

@@ -17,7 +17,9 @@ import dev.sluice.webhooks.kinds.Webhooks.ResourceFlavorWebhook;
 import dev.sluice.webhooks.review.AdmissionResult;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -310,6 +312,33 @@ class QueueRulesTest {
                 assertThat(found)
                     .startsWith("spec.concurrentAdmissionPolicy: Invalid value")
                     .endsWith("field is immutable"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"32, true", "33, false"})
+  void concurrentAdmissionHasThirtyTwoFlavors(int count, boolean allowed) {
+    String flavors =
+        IntStream.range(0, count)
+            .mapToObj(i -> "{name: f%d, resources: [{name: cpu, nominalQuota: 1}]}".formatted(i))
+            .collect(Collectors.joining(", ", "[", "]"));
+    JsonNode queue =
+        edited(
+            QUEUE,
+            set("/spec/concurrentAdmissionPolicy", "{migration: {mode: RetainFirstAdmission}}"),
+            set("/spec/queueingStrategy", "BestEffortFIFO"),
+            set("/spec/resourceGroups", "[{coveredResources: [cpu], flavors: " + flavors + "}]"));
+    ClusterQueueWebhook gated = new ClusterQueueWebhook(settings("ConcurrentAdmission"));
+
+    List<String> found = messages(gated::validate, create(queue));
+    if (allowed) {
+      assertThat(found).isEmpty();
+    } else {
+      assertThat(found)
+          .singleElement(InstanceOfAssertFactories.STRING)
+          .isEqualTo(
+              "spec.resourceGroups: Too many: 33: must have at most 32 flavors with"
+                  + " concurrentAdmissionPolicy");
+    }
   }
 
   @ParameterizedTest
