@@ -98,6 +98,7 @@ final class ReferenceCycle {
         world.waitingIn(queue.name()).stream()
             .filter(entry -> !parking.isParked(entry, queue.name(), held.tree()))
             .findFirst()
+            .map(head -> overtaking(head, queue))
             .filter(head -> !parking.isBlocked(queue.name()))
             .flatMap(head -> nominate(head, queue))
             .ifPresent(nominated::add);
@@ -116,6 +117,17 @@ final class ReferenceCycle {
       }
     }
     return decided;
+  }
+
+  /**
+   * The head of a queue. The progress of one behind it that went round in circles is that of the
+   * cycle before from now on, and no longer that of each cycle.
+   */
+  private ReferenceEntry overtaking(ReferenceEntry head, ClusterQueueSpec queue) {
+    world.waitingIn(queue.name()).stream()
+        .filter(entry -> entry != head && entry.progressCycle == Long.MAX_VALUE)
+        .forEach(entry -> entry.progressCycle = number - 1);
+    return head;
   }
 
   /** Whether somebody fits, but pods of admitted Workloads are not ready. */
