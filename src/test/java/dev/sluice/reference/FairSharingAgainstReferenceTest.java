@@ -40,6 +40,19 @@ class FairSharingAgainstReferenceTest {
         (seed, length) -> new PressedWorld(seed, true).stepsAndMore(length));
   }
 
+  /** In this world a Workload that was skipped is overtaken by one that a release wakes. */
+  @Test
+  void anOvertakenWorkloadBeginsAnewWithItsFlavors() {
+    long seed = 9_464;
+    rerun(seed).play(new PressedWorld(seed, true).stepsAndMore(Worlds.LENGTH));
+  }
+
+  private static PreemptionRerun rerun(long seed) {
+    Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
+    return new PreemptionRerun(
+        Played.of(new EngineProbe(new EngineOptions(sharing, false))), sharing);
+  }
+
   private static void play(String what, int steps, Pods pods) {
     play(what, steps, (seed, length) -> RandomWorld.weighted(seed, pods).steps(length));
   }
@@ -53,10 +66,7 @@ class FairSharingAgainstReferenceTest {
         steps,
         make,
         (seed, world) -> {
-          Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
-          PreemptionRerun rerun =
-              new PreemptionRerun(
-                  Played.of(new EngineProbe(new EngineOptions(sharing, false))), sharing);
+          PreemptionRerun rerun = rerun(seed);
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());

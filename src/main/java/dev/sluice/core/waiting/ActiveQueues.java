@@ -160,10 +160,6 @@ final class ActiveQueues {
     }
     Block block = blocked.get(queue.name());
     if (block == null || block.head != head) {
-      if (block != null) {
-        FlavorProgress progress = block.head.flavorProgress();
-        block.head.flavorProgress(progress == null ? null : progress.overtaken(cycle));
-      }
       clear(queue);
       ready.put(queue.name(), queue);
     }
@@ -382,13 +378,27 @@ final class ActiveQueues {
   }
 
   private void clear(ClusterQueueCache queue) {
-    if (blocked.remove(queue.name()) == null || claims.isEmpty()) {
+    if (!removeBlock(queue) || claims.isEmpty()) {
       return;
     }
     claims
         .values()
         .removeIf(
             claimsOfTree -> claimsOfTree.remove(queue.name()) != null && claimsOfTree.isEmpty());
+  }
+
+  /**
+   * Removes the block of a queue, whose head may be another one now.
+   *
+   * @return whether there was a block
+   */
+  private boolean removeBlock(ClusterQueueCache queue) {
+    Block block = blocked.remove(queue.name());
+    if (block != null && block.head != queue.pending().head()) {
+      FlavorProgress progress = block.head.flavorProgress();
+      block.head.flavorProgress(progress == null ? null : progress.overtaken(cycle));
+    }
+    return block != null;
   }
 
   boolean isEmpty() {
@@ -413,7 +423,7 @@ final class ActiveQueues {
     if (claimants == null) {
       return List.of();
     }
-    claimants.keySet().forEach(blocked::remove);
+    claimants.values().forEach(this::removeBlock);
     return List.copyOf(claimants.values());
   }
 
@@ -433,7 +443,7 @@ final class ActiveQueues {
         }
       }
     }
-    all.keySet().forEach(blocked::remove);
+    all.values().forEach(this::removeBlock);
     return new ArrayList<>(all.values());
   }
 }
