@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.journal.ReplayCommand;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
 import dev.sluice.lab.audit.ObjectChange;
@@ -17,6 +18,9 @@ import dev.sluice.reference.RunAudit;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -37,10 +41,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
 
 /**
  * Small worlds in which everything happens at random, on a real control plane and through the API
@@ -78,13 +85,17 @@ class RandomRunsIT {
       EnumSet.of(Rule.QUOTA_KEPT, Rule.PODS_WITHIN_QUOTA);
 
   @Test
-  void whoeverPreemptsByThePoliciesKeepsThem(TestCluster cluster) throws Exception {
-    run("random-preemption", cluster, Optional.empty());
+  void whoeverPreemptsByThePoliciesKeepsThem(
+      TestCluster cluster, @TempDir(cleanup = CleanupMode.ON_SUCCESS) Path journal)
+      throws Exception {
+    runAndReplay("random-preemption", cluster, Optional.empty(), journal);
   }
 
   @Test
-  void whoeverSharesFairlyKeepsThePolicies(TestCluster cluster) throws Exception {
-    run(
+  void whoeverSharesFairlyKeepsThePolicies(
+      TestCluster cluster, @TempDir(cleanup = CleanupMode.ON_SUCCESS) Path journal)
+      throws Exception {
+    runAndReplay(
         "random-fair-sharing",
         cluster,
         Optional.of(
@@ -92,22 +103,44 @@ class RandomRunsIT {
                 List.of(
                     Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
                 true,
-                true)));
+                true)),
+        journal);
   }
 
-  private static void run(String name, TestCluster cluster, Optional<FairSharing> sharing)
+  /**
+   * Plays the worlds, and then what the engine wrote of them into its journal. The journal of a run
+   * that fails stays, so that its decisions can be looked at with {@code sluice replay}.
+   */
+  private static void runAndReplay(
+      String name, TestCluster cluster, Optional<FairSharing> sharing, Path journal)
+      throws InterruptedException, ExecutionException {
+    LOG.info("{} journal={}", name, journal);
+    run(name, cluster, sharing, journal);
+    StringWriter replay = new StringWriter();
+    int exitCode =
+        new CommandLine(new ReplayCommand())
+            .setOut(new PrintWriter(replay))
+            .execute(journal.toString());
+    LOG.info("{} {}", name, replay);
+    assertThat(exitCode).as(() -> journal + ": " + replay).isZero();
+  }
+
+  private static void run(
+      String name, TestCluster cluster, Optional<FairSharing> sharing, Path journal)
       throws InterruptedException, ExecutionException {
     long seed = Long.getLong("sluice.seed", SEED);
     int worlds = Integer.getInteger("sluice.random.worlds", WORLDS);
     int steps = Integer.getInteger("sluice.random.steps", STEPS);
     LOG.info("{} seed={} worlds={} steps={}", name, seed, worlds, steps);
-    String configuration =
+    String rules =
         sharing.isPresent()
             ? """
-              fairSharing:
-                preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]
-              """
+            fairSharing:
+              preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]
+            """
             : "";
+    String configuration =
+        rules + "journal: {enable: true, directory: \"%s\"}\n".formatted(journal);
     InstantSource clock = InstantSource.system();
     Map<Long, Instant> seen = new ConcurrentHashMap<>();
     try (LocalOperator operator = LocalOperator.start(name, cluster.kubeconfig(), configuration);

@@ -94,7 +94,7 @@ public final class AutoscalerCommand implements Callable<Integer> {
           Screens.open(
               out,
               new PoolDashboard(recorder, events),
-              List.of(AutoscalerExpectation.values()),
+              List.of(AutoscalerScenario.Point.values()),
               clock)) {
         results = new AutoscalerScenario(client, recorder, screen).tell();
       }

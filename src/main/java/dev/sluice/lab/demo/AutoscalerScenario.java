@@ -31,7 +31,7 @@ final class AutoscalerScenario {
   private final WatchRecorder recorder;
   private final ProgressListener progressListener;
   private final ScenarioCluster cluster;
-  private final ExpectationResults<AutoscalerExpectation> expectationResults;
+  private final ExpectationResults<Point> expectationResults;
 
   /** A scenario in a cluster with an operator, and an autoscaler with the pools of the demo. */
   AutoscalerScenario(
@@ -39,8 +39,7 @@ final class AutoscalerScenario {
     this.recorder = recorder;
     this.progressListener = progressListener;
     this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
-    this.expectationResults =
-        new ExpectationResults<>(AutoscalerExpectation.class, progressListener);
+    this.expectationResults = new ExpectationResults<>(Point.class, progressListener);
   }
 
   /** Runs to the end or to the first failure; returns one result per expectation. */
@@ -52,11 +51,11 @@ final class AutoscalerScenario {
     cluster.create(text("01-definition.yaml"));
     cluster.create(text("02-queues.yaml"));
     progressListener.say("a Job of two pods whose nodes a ProvisioningRequest asks for");
-    judge(AutoscalerExpectation.REQUEST, "requested", "by-request", 2, "reserved");
+    judge(Point.REQUEST, "requested", "by-request", 2, "reserved");
     progressListener.say("a Job of one pod whose node a placeholder pod asks for");
-    judge(AutoscalerExpectation.PLACEHOLDERS, "kept", "by-placeholders", 1, "spot");
+    judge(Point.PLACEHOLDERS, "kept", "by-placeholders", 1, "spot");
     progressListener.say("a Job of two pods: the pool of spot nodes is at its limit of one");
-    judge(AutoscalerExpectation.NEXT_FLAVOR, "refused", "by-placeholders", 2, "steady");
+    judge(Point.NEXT_FLAVOR, "refused", "by-placeholders", 2, "steady");
     cluster.await(
         "the end of all placeholders",
         () ->
@@ -74,19 +73,16 @@ final class AutoscalerScenario {
             .count();
     String told = "there were " + placeholders;
     expectationResults.judge(
-        AutoscalerExpectation.NOTHING_LEFT,
-        placeholders > 0 ? Optional.empty() : Optional.of(told),
-        told);
+        Point.NOTHING_LEFT, placeholders > 0 ? Optional.empty() : Optional.of(told), told);
     AuditReport report = Auditor.audit(recorder.history());
     expectationResults.judge(
-        AutoscalerExpectation.WITHIN_QUOTA,
+        Point.WITHIN_QUOTA,
         report.violations().stream().findFirst().map(Objects::toString),
         report.summary());
   }
 
   /** Submits a Job, and waits until all its pods run on nodes of a pool. */
-  private void judge(
-      AutoscalerExpectation expectation, String name, String queue, int pods, String pool) {
+  private void judge(Point point, String name, String queue, int pods, String pool) {
     cluster.submit(job(name, queue, pods));
     TreeSet<String> nodes =
         cluster.await(
@@ -103,7 +99,7 @@ final class AutoscalerScenario {
             });
     boolean held = nodes.stream().allMatch(node -> node.startsWith(pool + "-"));
     String told = "runs on " + String.join(", ", nodes);
-    expectationResults.judge(expectation, held ? Optional.empty() : Optional.of(told), told);
+    expectationResults.judge(point, held ? Optional.empty() : Optional.of(told), told);
   }
 
   private static boolean isOf(JsonNode pod, String job) {
@@ -138,6 +134,36 @@ final class AutoscalerScenario {
       return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The expectations of the scenario of autoscalers, in order. */
+  enum Point implements Expectation {
+    /** By the API of the Cluster Autoscaler. */
+    REQUEST("a ProvisioningRequest brings two nodes, and the Job's two pods run on them"),
+    /** By pods alone. */
+    PLACEHOLDERS("placeholder pods bring a node, and the Job's pod takes the place of one"),
+    /** A refusal. */
+    NEXT_FLAVOR("a pool at its limit gives no node, and the Job runs in the next flavor"),
+    /** Nothing is left over. */
+    NOTHING_LEFT("no placeholder is left"),
+    /** Quota is kept. */
+    WITHIN_QUOTA("no queue ever gives more than its quota");
+
+    private final String text;
+
+    Point(String text) {
+      this.text = text;
+    }
+
+    @Override
+    public int number() {
+      return ordinal() + 1;
+    }
+
+    @Override
+    public String text() {
+      return text;
     }
   }
 }

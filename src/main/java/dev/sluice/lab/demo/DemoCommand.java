@@ -27,7 +27,8 @@ import picocli.CommandLine.Spec;
       MultiClusterCommand.class,
       KindsCommand.class,
       KubeQueueCommand.class,
-      AutoscalerCommand.class
+      AutoscalerCommand.class,
+      TimeCommand.class
     },
     description = {
       "Tells the story of the first Job on a real control plane: starts one on this machine, starts"
@@ -106,8 +107,9 @@ public final class DemoCommand implements Callable<Integer> {
       name = "multi-cluster",
       description = {
         "Tells the story of many clusters on three real control planes: starts a manager and two"
-            + " workers on this machine, an operator in each, applies manifests, cuts one worker off"
-            + " for a while, and judges nine expectations. Ends by itself after about two minutes."
+            + " workers on this machine, an operator in each, applies manifests, cuts one worker"
+            + " off for a while, and judges nine expectations. Ends by itself after about two"
+            + " minutes."
       },
       mixinStandardHelpOptions = true,
       exitCodeListHeading = "%nExit codes:%n",

@@ -167,7 +167,8 @@ final class ScenarioJob {
         .findFirst();
   }
 
-  private Optional<JsonNode> workload() {
+  /** The present Workload of the Job. */
+  Optional<JsonNode> workload() {
     return cluster.ownedBy(AuditedKind.WORKLOAD, uid).stream().findFirst();
   }
 
