@@ -54,6 +54,7 @@ public final class DashboardEndpoint implements HttpHandler {
       Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
   private static final Pattern TOPOLOGY = Pattern.compile(API + "topologies/([^/]+)((?:/[^/]+)*)");
   private static final Pattern POLICIES = Pattern.compile(API + "policies/clusterqueues/([^/]+)");
+  private static final Pattern HISTORY = Pattern.compile(API + "history/clusterqueues/([^/]+)");
   private static final Pattern STARTS = Pattern.compile(API + "starts/clusterqueues/([^/]+)");
 
   /** The most pending Workloads among which those of a time line are looked for. */
@@ -91,6 +92,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final Viewers viewers;
   private final DashboardSources sources;
   private final ChangeFeed feed;
+  private final UseHistory history;
   private final WebFiles files = new WebFiles();
   private final OverviewDocument overview;
   private final WorkloadRows rows;
@@ -106,12 +108,18 @@ public final class DashboardEndpoint implements HttpHandler {
    * @param access decides what he may see
    * @param sources what is shown
    * @param feed tells when it has changed
+   * @param history what queues used before
    */
   public DashboardEndpoint(
-      RequestUsers users, AccessReviews access, DashboardSources sources, ChangeFeed feed) {
+      RequestUsers users,
+      AccessReviews access,
+      DashboardSources sources,
+      ChangeFeed feed,
+      UseHistory history) {
     this.viewers = new Viewers(users, access, sources.clock());
     this.sources = sources;
     this.feed = feed;
+    this.history = history;
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
@@ -179,6 +187,12 @@ public final class DashboardEndpoint implements HttpHandler {
     Matcher starts = STARTS.matcher(request.path());
     if (starts.matches()) {
       return starts(viewer, starts.group(1));
+    }
+    Matcher past = HISTORY.matcher(request.path());
+    if (past.matches()) {
+      return viewer.sees(Kind.CLUSTER_QUEUES)
+          ? json(history.of(past.group(1)))
+          : failure(403, NO_CLUSTER_QUEUES);
     }
     Matcher policies = POLICIES.matcher(request.path());
     if (policies.matches()) {
@@ -475,6 +489,7 @@ public final class DashboardEndpoint implements HttpHandler {
             "overview.js",
             "queues.js",
             "starts.js",
+            "history.js",
             "workloads.js",
             "workload.js",
             "topology.js",

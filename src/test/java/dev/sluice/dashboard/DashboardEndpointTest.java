@@ -64,6 +64,7 @@ class DashboardEndpointTest {
         "topologies/a100/block-a",
         "flavors",
         "policies/clusterqueues/vision-train",
+        "history/clusterqueues/vision-train",
         "none"
       })
   void withoutALoginNoDocumentIsShown(String path) {
@@ -184,6 +185,16 @@ class DashboardEndpointTest {
     String path = "/api/v1/policies/clusterqueues/";
     assertThat(answer("GET", path + "none", "", "admin").status()).isEqualTo(404);
     assertThat(answer("GET", path + "vision-train", "", "tenant").status()).isEqualTo(403);
+  }
+
+  @Test
+  void thePastOfAQueueIsForWhoMayListQueues() throws IOException {
+    JsonNode past = get("admin", "history/clusterqueues/vision-train", "");
+    assertThat(past.path("times")).hasSize(UseHistory.SAMPLES);
+    assertThat(past.path("pending")).hasSize(UseHistory.SAMPLES);
+    assertThat(past.path("usage").findValuesAsText("flavor")).contains("a100");
+    assertThat(answer("GET", "/api/v1/history/clusterqueues/vision-train", "", "tenant").status())
+        .isEqualTo(403);
   }
 
   @Test

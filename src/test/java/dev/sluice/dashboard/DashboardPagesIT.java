@@ -120,6 +120,43 @@ class DashboardPagesIT {
     }
   }
 
+  @Test
+  void theLastHoursOfAQueueAreDrawn() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(100);
+        Chromium browser = Chromium.startOrSkip()) {
+      logIn(browser, dashboard, "admin");
+      browser.awaitText("Cohorts and queues");
+      browser.evaluate("location.hash = '#/queue/vision-train'");
+      browser.awaitText("The last hours");
+      for (boolean dark : new boolean[] {false, true}) {
+        for (int width : new int[] {1280, 390}) {
+          browser.show(width, width == 390 ? 844 : 860, dark);
+          browser.await("document.querySelectorAll('.past svg path').length === 4");
+          assertThat(
+                  browser
+                      .evaluate(
+                          "[...document.querySelectorAll('.past svg path')]"
+                              + ".every(each => each.getBBox().height > 5"
+                              + " && each.getBBox().width > 550)")
+                      .asBoolean())
+              .as("each is drawn over the whole time")
+              .isTrue();
+          assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+              .isLessThanOrEqualTo(width);
+          browser.evaluate("document.querySelector('.pasts').scrollIntoView()");
+          browser.picture(
+              IMAGES.resolve("dashboard-past-%d-%s.png".formatted(width, dark ? "dark" : "light")));
+        }
+      }
+      assertThat(
+              browser
+                  .evaluate("document.querySelector('.past svg').getAttribute('aria-label')")
+                  .asText())
+          .startsWith("waiting: ");
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
   @Tag(BuildBreadth.NIGHTLY)
   @Test
   void picturesOfAllPages() throws Exception {

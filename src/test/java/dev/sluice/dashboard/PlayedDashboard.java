@@ -48,8 +48,22 @@ final class PlayedDashboard implements AutoCloseable {
                         new WorkerCluster("west", false, "ClientConnectionFailed", "no answer")),
                 () -> true,
                 InstantSource.system()),
-            feed);
+            feed,
+            past(scheduler));
     service = HttpService.plain(new BindAddress("127.0.0.1", 0), endpoint, Duration.ofSeconds(1));
+  }
+
+  /** Six hours in which the queues were fuller now and then than they are. */
+  private static UseHistory past(PlayedScheduler scheduler) {
+    UseHistory history = new UseHistory();
+    Instant now = Instant.now();
+    for (int i = UseHistory.SAMPLES; i > 0; i--) {
+      int wave = (int) Math.round(4 * Math.sin(i / 12.0));
+      history.sample(
+          now.minus(UseHistory.INTERVAL.multipliedBy(i)),
+          scheduler.clusterQueues().stream().map(queue -> scheduler.earlier(queue, wave)).toList());
+    }
+    return history;
   }
 
   /** A flavor with a topology, and one without. */

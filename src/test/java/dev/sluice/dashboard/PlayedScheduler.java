@@ -214,6 +214,29 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
         List.of(usage));
   }
 
+  /** A queue as it was once, with a tenth more or less in use for each step of the wave. */
+  ClusterQueueView earlier(ClusterQueueView queue, int wave) {
+    return new ClusterQueueView(
+        queue.name(),
+        queue.cohort(),
+        queue.rootCohort(),
+        queue.problems(),
+        5 + wave,
+        0,
+        queue.reserving(),
+        queue.admitted(),
+        queue.dominantResourceShare(),
+        queue.usage().stream()
+            .map(
+                pair ->
+                    usage(
+                        pair.flavor(),
+                        pair.resource(),
+                        pair.nominal(),
+                        pair.reserved() / 10 * (9 + wave / 2)))
+            .toList());
+  }
+
   @Override
   public Collection<ClusterQueueView> clusterQueues() {
     return List.of(

@@ -5,6 +5,7 @@ import dev.sluice.api.config.DashboardServer;
 import dev.sluice.dashboard.ChangeFeed;
 import dev.sluice.dashboard.DashboardEndpoint;
 import dev.sluice.dashboard.DashboardSources;
+import dev.sluice.dashboard.UseHistory;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.AuthenticatingProxy;
 import dev.sluice.server.auth.RequestUsers;
@@ -35,7 +36,9 @@ public final class DashboardModule implements OperatorModule {
   private final ReloadableKeyManager keys;
   private final DashboardSources sources;
   private final ChangeFeed feed = new ChangeFeed();
+  private final UseHistory history = new UseHistory();
   private @Nullable HttpService service;
+  private @Nullable Thread sampler;
 
   /** What it shows. */
   public static DashboardSources sources(
@@ -91,14 +94,26 @@ public final class DashboardModule implements OperatorModule {
             new BindAddress(settings.bindAddress(), settings.bindPort()),
             keys.context(new UnverifiedClients()),
             TlsSettings.of(context.configuration().tls()),
-            new DashboardEndpoint(users, access, sources, feed),
+            new DashboardEndpoint(users, access, sources, feed, history),
             GRACE);
     service = started;
+    sampler = Thread.ofVirtual().name("dashboard-history").start(this::sample);
     LOG.info(
         "dashboard port={} address=https://localhost:{}/ login=\"a token of a ServiceAccount:"
             + " kubectl create token NAME -n NAMESPACE\"",
         started.port(),
         started.port());
+  }
+
+  private void sample() {
+    try {
+      while (true) {
+        history.sample(context.clock().instant(), sources.views().clusterQueues());
+        Thread.sleep(UseHistory.INTERVAL);
+      }
+    } catch (InterruptedException theProcessEnds) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private Optional<AuthenticatingProxy> proxy() {
@@ -117,6 +132,10 @@ public final class DashboardModule implements OperatorModule {
   @Override
   public void close() {
     feed.close();
+    Thread sampling = sampler;
+    if (sampling != null) {
+      sampling.interrupt();
+    }
     HttpService started = service;
     if (started != null) {
       started.close();

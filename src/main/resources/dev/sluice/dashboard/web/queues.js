@@ -6,6 +6,7 @@ import {amount, count} from './format.js';
 import {
   empty, figure, localQueueLink, problems, queueLink, quotaLine, section, workloadHeads, workloadRow,
 } from './parts.js';
+import {pastOf} from './history.js';
 import {Rows} from './rows.js';
 import {timeLine} from './starts.js';
 
@@ -124,13 +125,15 @@ export function queuePage({app, parts: [name]}) {
   let queue = null;
   let plan = null;
   let policies = null;
+  let past = null;
   const list = pendingList(path('pending', 'clusterqueues', name));
   const load = async signal => {
     // what is planned is left out where it can't be told
-    [data, plan, policies] = await Promise.all([
+    [data, plan, policies, past] = await Promise.all([
       get('overview', {}, signal),
       get(path('starts', 'clusterqueues', name), {}, signal).catch(() => null),
       get(path('policies', 'clusterqueues', name), {}, signal).catch(() => null),
+      get(path('history', 'clusterqueues', name), {}, signal).catch(() => null),
     ]);
     queue = data.clusterQueues.find(each => each.name === name);
   };
@@ -149,6 +152,7 @@ export function queuePage({app, parts: [name]}) {
         cohort = data.cohorts.find(each => each.name === cohort)?.parent;
       }
       const local = data.localQueues.filter(each => each.clusterQueue === name);
+      const plots = pastOf(past, queue.usage);
       return [
         h('div.page-head', {},
             h('p.crumbs', {}, h('a', {href: '#/'}, 'Cohorts'), ancestors.map(each => [' / ', each])),
@@ -164,6 +168,7 @@ export function queuePage({app, parts: [name]}) {
             figure(queue.admitted, 'Admitted',
                 `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
         section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
+        plots && section('The last hours', 'use, with the nominal quota as a line, and Workloads that waited', plots),
         plan?.items.length > 0 && section('Planned',
             'when pending Workloads are expected to start, if no job arrives', timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
