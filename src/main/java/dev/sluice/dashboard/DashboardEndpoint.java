@@ -13,7 +13,9 @@ import dev.sluice.dashboard.DashboardSources.WorkerCluster;
 import dev.sluice.dashboard.Viewer.Kind;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.server.auth.AccessReviews;
+import dev.sluice.server.auth.BearerToken;
 import dev.sluice.server.auth.RequestUsers;
 import dev.sluice.server.endpoints.EngineAnswer;
 import dev.sluice.server.http.HttpHandler;
@@ -38,6 +40,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -48,12 +51,17 @@ import java.util.regex.Pattern;
 public final class DashboardEndpoint implements HttpHandler {
 
   private static final String API = "/api/v1/";
+  private static final String CLUSTER = API + "cluster/";
   private static final String EVENTS = API + "events";
   private static final Pattern WORKLOAD = Pattern.compile(API + "workloads/([^/]+)/([^/]+)");
   private static final Pattern PENDING =
       Pattern.compile(API + "pending/(?:clusterqueues/([^/]+)|localqueues/([^/]+)/([^/]+))");
   private static final Pattern TOPOLOGY = Pattern.compile(API + "topologies/([^/]+)((?:/[^/]+)*)");
   private static final Pattern POLICIES = Pattern.compile(API + "policies/clusterqueues/([^/]+)");
+  private static final Pattern CLUSTER_WORKLOAD =
+      Pattern.compile(API + "cluster/workloads/([^/]+)/([^/]+)");
+  private static final Pattern CLUSTER_NODES =
+      Pattern.compile(API + "cluster/flavors/([^/]+)/nodes");
   private static final Pattern HISTORY = Pattern.compile(API + "history/clusterqueues/([^/]+)");
   private static final Pattern STARTS = Pattern.compile(API + "starts/clusterqueues/([^/]+)");
 
@@ -67,6 +75,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private static final Duration STREAM_TIME = Duration.ofSeconds(55);
 
   private static final String NO_CLUSTER_QUEUES = "you may not list ClusterQueues";
+  private static final String NO_FLAVORS = "you may not list ResourceFlavors";
   private static final String NO_TOPOLOGIES = "you may not list Topologies";
 
   /** The most streams of one user at a time. */
@@ -93,6 +102,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final DashboardSources sources;
   private final ChangeFeed feed;
   private final UseHistory history;
+  private final ClusterDocument cluster;
   private final WebFiles files = new WebFiles();
   private final OverviewDocument overview;
   private final WorkloadRows rows;
@@ -109,17 +119,20 @@ public final class DashboardEndpoint implements HttpHandler {
    * @param sources what is shown
    * @param feed tells when it has changed
    * @param history what queues used before
+   * @param reads reads what is at a path of the API server, with the token of a user
    */
   public DashboardEndpoint(
       RequestUsers users,
       AccessReviews access,
       DashboardSources sources,
       ChangeFeed feed,
-      UseHistory history) {
+      UseHistory history,
+      BiFunction<String, String, CompletableFuture<ApiOutcome>> reads) {
     this.viewers = new Viewers(users, access, sources.clock());
     this.sources = sources;
     this.feed = feed;
     this.history = history;
+    this.cluster = new ClusterDocument(reads, sources.clock());
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
@@ -188,6 +201,9 @@ public final class DashboardEndpoint implements HttpHandler {
     if (starts.matches()) {
       return starts(viewer, starts.group(1));
     }
+    if (request.path().startsWith(CLUSTER)) {
+      return cluster(request, viewer);
+    }
     Matcher past = HISTORY.matcher(request.path());
     if (past.matches()) {
       return viewer.sees(Kind.CLUSTER_QUEUES)
@@ -203,7 +219,7 @@ public final class DashboardEndpoint implements HttpHandler {
       return topology(viewer, domain.group(1), domain.group(2));
     }
     return switch (request.path().substring(API.length())) {
-      case "session" -> json(session(viewer));
+      case "session" -> json(session(viewer).put("ownToken", BearerToken.of(request).isPresent()));
       case "overview" -> json(overview.of(viewer));
       case "workloads" ->
           json(rows.list(WorkloadFilter.parse(request.query()), viewer.namespaces(Kind.WORKLOADS)));
@@ -213,7 +229,7 @@ public final class DashboardEndpoint implements HttpHandler {
       case "flavors" ->
           viewer.sees(Kind.RESOURCE_FLAVORS)
               ? json(settings.flavors(viewer.sees(Kind.CLUSTER_QUEUES)))
-              : failure(403, "you may not list ResourceFlavors");
+              : failure(403, NO_FLAVORS);
       case "events" -> events(request, viewer);
       default -> failure(404, "not found");
     };
@@ -256,6 +272,36 @@ public final class DashboardEndpoint implements HttpHandler {
                     .apply(report.clusterQueue(), STARTS_TIMEOUT)
                     .get(found.get().id()));
     return json(workload.of(found.get(), waiting, start, viewer.namespaces(Kind.WORKLOADS)));
+  }
+
+  /** What is read with the token of the user, whose rights the API server looks at. */
+  private Response cluster(Request request, Viewer viewer) {
+    Optional<String> token = BearerToken.of(request);
+    if (token.isEmpty()) {
+      return failure(
+          403, "this is read with your own token, and you are logged in without one: use kubectl");
+    }
+    Matcher one = CLUSTER_WORKLOAD.matcher(request.path());
+    if (one.matches()) {
+      if (!viewer.sees(Kind.WORKLOADS, one.group(1))) {
+        return failure(403, "you may not list Workloads in namespace " + one.group(1));
+      }
+      return sources
+          .workloads()
+          .get(one.group(1), one.group(2))
+          .map(found -> json(cluster.ofWorkload(found, token.get())))
+          .orElseGet(() -> failure(404, "the Workload does not exist"));
+    }
+    Matcher nodes = CLUSTER_NODES.matcher(request.path());
+    if (!nodes.matches()) {
+      return failure(404, "not found");
+    }
+    return viewer.sees(Kind.RESOURCE_FLAVORS)
+        ? settings
+            .nodeLabels(nodes.group(1))
+            .map(labels -> json(cluster.ofNodes(labels, token.get())))
+            .orElseGet(() -> failure(404, "the flavor does not exist"))
+        : failure(403, NO_FLAVORS);
   }
 
   private Response starts(Viewer viewer, String clusterQueue) throws EngineAnswer.MissingException {
@@ -490,6 +536,7 @@ public final class DashboardEndpoint implements HttpHandler {
             "queues.js",
             "starts.js",
             "history.js",
+            "cluster.js",
             "workloads.js",
             "workload.js",
             "topology.js",

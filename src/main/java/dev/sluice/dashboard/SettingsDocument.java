@@ -7,6 +7,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import java.util.Comparator;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -31,6 +32,15 @@ final class SettingsDocument {
         .sorted(Comparator.comparing(flavor -> flavor.getMetadata().getName()))
         .forEach(flavor -> describe(items.addObject(), flavor, queues));
     return document;
+  }
+
+  /** The labels of a flavor's nodes; empty if there is no such flavor. */
+  Optional<Map<String, String>> nodeLabels(String flavor) {
+    return sources
+        .caches()
+        .flavors()
+        .find(flavor)
+        .map(found -> found.getSpec() == null ? Map.of() : found.getSpec().nodeLabels());
   }
 
   private void describe(ObjectNode node, ResourceFlavor flavor, boolean queues) {

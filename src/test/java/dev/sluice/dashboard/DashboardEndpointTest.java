@@ -65,6 +65,8 @@ class DashboardEndpointTest {
         "flavors",
         "policies/clusterqueues/vision-train",
         "history/clusterqueues/vision-train",
+        "cluster/workloads/team-a/job-train-00000",
+        "cluster/flavors/spot/nodes",
         "none"
       })
   void withoutALoginNoDocumentIsShown(String path) {
@@ -195,6 +197,72 @@ class DashboardEndpointTest {
     assertThat(past.path("usage").findValuesAsText("flavor")).contains("a100");
     assertThat(answer("GET", "/api/v1/history/clusterqueues/vision-train", "", "tenant").status())
         .isEqualTo(403);
+  }
+
+  @Test
+  void eventsPodsAndTextAreReadWithTheTokenOfTheUser() throws IOException {
+    JsonNode read = get("admin", "cluster/workloads/team-a/job-train-00000", "");
+
+    assertThat(read.at("/events/items/0/reason").asText()).isEqualTo("QuotaReserved");
+    assertThat(read.at("/events/items/0/count").asInt()).isEqualTo(4);
+    assertThat(read.at("/events/items/0/at").asText()).startsWith("2026-03-01T00:01:00");
+    assertThat(read.path("pods").path("items").findValuesAsText("name"))
+        .as("those of this Workload")
+        .contains("train-x7k");
+    assertThat(read.at("/pods/items/0/state").asText()).isEqualTo("ImagePullBackOff");
+    assertThat(read.at("/pods/items/0/message").asText()).isEqualTo("no such image");
+    assertThat(read.at("/object/yaml").asText())
+        .contains("kind: Workload")
+        .doesNotContain("managedFields");
+    assertThat(dashboard.objects().askedWith("admin"))
+        .anyMatch(each -> each.contains("/namespaces/team-a/events?"))
+        .allMatch(each -> each.matches("admin /apis?/.*"));
+  }
+
+  @Test
+  void aPartThatTheUserMayNotReadSaysSo() throws IOException {
+    JsonNode read = get("tenant", "cluster/workloads/team-a/job-train-00000", "");
+
+    assertThat(read.at("/pods/error").asText()).isEqualTo("you may not list pods here");
+    assertThat(read.at("/events/items")).isNotEmpty();
+    String path = "/api/v1/cluster/workloads/team-b/job-train-00001";
+    assertThat(answer("GET", path, "", "tenant").status()).isEqualTo(403);
+    assertThat(dashboard.objects().askedWith("tenant"))
+        .as("nothing of a hidden namespace")
+        .noneMatch(each -> each.contains("team-b"));
+    assertThat(answer("GET", "/api/v1/cluster/flavors/spot/nodes", "", "tenant").status())
+        .isEqualTo(403);
+  }
+
+  @Test
+  void nodesOfAFlavorAreThoseWithItsLabels() throws IOException {
+    JsonNode read = get("admin", "cluster/flavors/spot/nodes", "");
+
+    assertThat(read.path("selector").asText()).isEqualTo("pool=spot");
+    assertThat(read.path("items").findValuesAsText("name")).containsExactly("node-1", "node-2");
+    assertThat(read.at("/items/0/ready").asBoolean()).isTrue();
+    assertThat(read.at("/items/1/cordoned").asBoolean()).isTrue();
+    assertThat(read.path("more").asInt()).isEqualTo(3);
+    assertThat(dashboard.objects().askedWith("admin"))
+        .anyMatch(each -> each.endsWith("/nodes?limit=200&labelSelector=pool=spot"));
+    assertThat(answer("GET", "/api/v1/cluster/flavors/none/nodes", "", "admin").status())
+        .isEqualTo(404);
+  }
+
+  @Test
+  void noOtherDocumentReadsInTheCluster() throws IOException {
+    for (String path :
+        List.of(
+            "session",
+            "overview",
+            "workloads",
+            "workloads/team-a/job-train-00000",
+            "flavors",
+            "topologies")) {
+      get("admin", path, "");
+    }
+    assertThat(dashboard.objects().askedWith("admin")).isEmpty();
+    assertThat(get("admin", "session", "").path("ownToken").asBoolean()).isTrue();
   }
 
   @Test

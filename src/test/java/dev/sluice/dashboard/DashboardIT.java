@@ -179,11 +179,45 @@ class DashboardIT {
                           + " sessionStorage.getItem('sluice.token')}}).then(r => r.status)")
                   .asInt())
           .isEqualTo(403);
+      inTheCluster(cluster, browser);
+      browser.evaluate("location.hash = '#/workloads'");
+      browser.awaitText("1 found");
 
       live(cluster, browser);
       browser.picture(IMAGES.resolve("real-tenant.png"));
       assertThat(browser.complaints()).isEmpty();
     }
+  }
+
+  /** The API server decides by the rights of who clicks, who gets more of them meanwhile. */
+  private static void inTheCluster(TestCluster cluster, Chromium browser) throws IOException {
+    String click = "[...document.querySelectorAll('button.ask')].forEach(each => each.click())";
+    browser.evaluate("document.querySelector('.rows a.row').click()");
+    browser.awaitText("Show events, pods and YAML");
+    browser.evaluate(click);
+    browser.awaitText("queueName: mine");
+    browser.awaitText("you may not list pods here");
+    browser.awaitText("you may not list events here");
+    cluster.create(
+        new RoleBindingBuilder()
+            .withNewMetadata()
+            .withName("tenant-views")
+            .withNamespace(cluster.namespace())
+            .endMetadata()
+            .withNewRoleRef("rbac.authorization.k8s.io", "ClusterRole", "view")
+            .addNewSubject("", "ServiceAccount", "tenant", cluster.namespace())
+            .build());
+    Awaitility.await("his new right")
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofSeconds(1))
+        .untilAsserted(
+            () -> {
+              browser.evaluate(click);
+              assertThat(browser.text())
+                  .contains("first-", "Running", "Admitted", "SuccessfulCreate")
+                  .doesNotContain("you may not");
+            });
+    browser.picture(IMAGES.resolve("real-cluster.png"));
   }
 
   @Test

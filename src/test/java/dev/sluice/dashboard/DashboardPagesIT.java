@@ -157,6 +157,44 @@ class DashboardPagesIT {
     }
   }
 
+  @Test
+  void eventsPodsAndYamlComeWithAClick() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(10);
+        Chromium browser = Chromium.startOrSkip()) {
+      browser.show(1280, 860, false);
+      logIn(browser, dashboard, "admin");
+      browser.awaitText("Cohorts and queues");
+      browser.evaluate("location.hash = '#/workload/team-a/job-train-00000'");
+      browser.awaitText("Show events, pods and YAML");
+      browser.awaitText("kubectl describe workload job-train-00000 -n team-a");
+      assertThat(dashboard.objects().askedWith("admin")).isEmpty();
+      String click =
+          "[...document.querySelectorAll('button')].find(each => /^(Show|Read)/.test(each.textContent)).click()";
+      browser.evaluate(click);
+      browser.awaitText("ImagePullBackOff");
+      browser.awaitText("<b>Quota</b> reserved in ClusterQueue vision-train");
+      browser.awaitText("queueName: vision-train");
+      for (boolean dark : new boolean[] {false, true}) {
+        for (int width : new int[] {1280, 390}) {
+          browser.show(width, width == 390 ? 844 : 860, dark);
+          browser.evaluate("document.querySelector('.yaml').closest('section').scrollIntoView()");
+          assertThat(browser.evaluate("document.documentElement.scrollWidth").asInt())
+              .isLessThanOrEqualTo(width);
+          browser.picture(
+              IMAGES.resolve(
+                  "dashboard-cluster-%d-%s.png".formatted(width, dark ? "dark" : "light")));
+        }
+      }
+      browser.show(1280, 860, false);
+      browser.evaluate("location.hash = '#/flavors'");
+      browser.awaitText("kubectl get nodes -l pool=spot");
+      browser.evaluate(click);
+      browser.awaitText("5 nodes, 1 ready");
+      browser.picture(IMAGES.resolve("dashboard-nodes.png"));
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
   @Tag(BuildBreadth.NIGHTLY)
   @Test
   void picturesOfAllPages() throws Exception {

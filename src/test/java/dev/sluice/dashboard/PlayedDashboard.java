@@ -25,6 +25,7 @@ final class PlayedDashboard implements AutoCloseable {
 
   private final PlayedUsers users = new PlayedUsers();
   private final ChangeFeed feed = new ChangeFeed();
+  private final PlayedObjects objects = new PlayedObjects();
   private final PlayedScheduler scheduler;
   private final DashboardEndpoint endpoint;
   private final HttpService service;
@@ -49,7 +50,8 @@ final class PlayedDashboard implements AutoCloseable {
                 () -> true,
                 InstantSource.system()),
             feed,
-            past(scheduler));
+            past(scheduler),
+            objects::read);
     service = HttpService.plain(new BindAddress("127.0.0.1", 0), endpoint, Duration.ofSeconds(1));
   }
 
@@ -104,6 +106,10 @@ final class PlayedDashboard implements AutoCloseable {
 
   DashboardEndpoint endpoint() {
     return endpoint;
+  }
+
+  PlayedObjects objects() {
+    return objects;
   }
 
   PlayedUsers users() {

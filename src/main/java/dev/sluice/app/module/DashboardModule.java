@@ -6,6 +6,7 @@ import dev.sluice.dashboard.ChangeFeed;
 import dev.sluice.dashboard.DashboardEndpoint;
 import dev.sluice.dashboard.DashboardSources;
 import dev.sluice.dashboard.UseHistory;
+import dev.sluice.kube.client.TokenReads;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.AuthenticatingProxy;
 import dev.sluice.server.auth.RequestUsers;
@@ -38,6 +39,7 @@ public final class DashboardModule implements OperatorModule {
   private final ChangeFeed feed = new ChangeFeed();
   private final UseHistory history = new UseHistory();
   private @Nullable HttpService service;
+  private @Nullable TokenReads reads;
   private @Nullable Thread sampler;
 
   /** What it shows. */
@@ -89,12 +91,14 @@ public final class DashboardModule implements OperatorModule {
         new RequestUsers(context.client(), proxy(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
     AccessReviews access =
         new AccessReviews(context.client(), USER_MEMORY, REFUSAL_MEMORY, context.clock());
+    TokenReads ofViewers = new TokenReads(context.client().getConfiguration());
+    reads = ofViewers;
     HttpService started =
         HttpService.tls(
             new BindAddress(settings.bindAddress(), settings.bindPort()),
             keys.context(new UnverifiedClients()),
             TlsSettings.of(context.configuration().tls()),
-            new DashboardEndpoint(users, access, sources, feed, history),
+            new DashboardEndpoint(users, access, sources, feed, history, ofViewers::get),
             GRACE);
     service = started;
     sampler = Thread.ofVirtual().name("dashboard-history").start(this::sample);
@@ -139,6 +143,10 @@ public final class DashboardModule implements OperatorModule {
     HttpService started = service;
     if (started != null) {
       started.close();
+    }
+    TokenReads ofViewers = reads;
+    if (ofViewers != null) {
+      ofViewers.close();
     }
   }
 }

@@ -44,7 +44,8 @@ public final class BearerToken {
     }
   }
 
-  private static Optional<String> of(Request request) {
+  /** The token that a request shows; empty if it shows none. */
+  public static Optional<String> of(Request request) {
     return request
         .header("authorization")
         .filter(value -> value.toLowerCase(Locale.ROOT).startsWith(BEARER))

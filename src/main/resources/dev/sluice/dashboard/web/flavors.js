@@ -2,6 +2,7 @@
 
 import {h} from './dom.js';
 import {get, path} from './api.js';
+import {flavorNodes} from './cluster.js';
 import {count} from './format.js';
 import {empty, queueLink, section} from './parts.js';
 
@@ -12,10 +13,18 @@ const toleration = each =>
 
 const lines = list => list.length ? list.map(text => h('div', {}, text)) : '–';
 
-const HEADS = ['Flavor', 'Labels of its nodes', 'Taints', 'Tolerations', 'Topology', 'ClusterQueues'];
+const HEADS = ['Flavor', 'Labels of its nodes', 'Taints', 'Tolerations', 'Topology', 'ClusterQueues', 'Nodes'];
 
 export function flavorsPage({app}) {
   let data = null;
+  const nodes = new Map();
+  const nodesOf = flavor => {
+    const key = JSON.stringify([flavor.name, flavor.nodeLabels]);
+    if (!nodes.has(key)) {
+      nodes.set(key, flavorNodes(app, path('cluster', 'flavors', flavor.name, 'nodes'), flavor.nodeLabels));
+    }
+    return nodes.get(key)();
+  };
   const load = async signal => {
     data = await get('flavors', {}, signal);
   };
@@ -28,7 +37,8 @@ export function flavorsPage({app}) {
         : app.session.sees.topologies ? h('a', {href: `#/topology/${path(flavor.name)}`}, flavor.topologyName)
           : flavor.topologyName),
       h('td', {}, flavor.clusterQueues?.length
-        ? flavor.clusterQueues.map(name => h('div', {}, queueLink(name))) : '–'));
+        ? flavor.clusterQueues.map(name => h('div', {}, queueLink(name))) : '–'),
+      h('td', {}, nodesOf(flavor)));
   return {
     title: 'Flavors',
     load,

@@ -3,6 +3,7 @@
 import {h} from './dom.js';
 import {get, path} from './api.js';
 import {amount, count, moment} from './format.js';
+import {command, workloadInCluster} from './cluster.js';
 import {basis} from './starts.js';
 import {
   empty, localQueueLink, queueLink, section, stateBadge, time, workloadLink,
@@ -80,13 +81,10 @@ function podSets(list) {
             : '–'))))));
 }
 
-/** A command for a terminal, which a click copies. */
-const command = text => h('p.note', {}, 'The same in a terminal: ', h('code', {}, text), ' ',
-    h('button.plain', {onclick: () => navigator.clipboard?.writeText(text), title: 'Copy the command'}, 'Copy'));
-
 export function workloadPage({app, parts: [namespace, name]}) {
   let data = null;
   let gone = '';
+  const inCluster = workloadInCluster(app, namespace, name, path('cluster', 'workloads', namespace, name));
   const load = async signal => {
     try {
       data = await get(path('workloads', namespace, name), {}, signal);
@@ -119,7 +117,7 @@ export function workloadPage({app, parts: [namespace, name]}) {
             data.workerCluster && fact('Worker cluster', data.workerCluster),
             data.nominated && fact('Offered to', data.nominated.join(', '))),
         KEEPS[data.state] && waits(data),
-        command(`kubectl sluice explain workload ${data.name} -n ${namespace}`),
+        command(`kubectl sluice explain workload ${data.name} -n ${namespace}`, 'The same in a terminal: '),
         section('Time line', 'the last change of each condition',
             h('ol.timeline', {}, data.timeline.map(each => h('li', {key: each.what},
                 time(each.at),
@@ -134,6 +132,7 @@ export function workloadPage({app, parts: [namespace, name]}) {
             h('tbody', {}, data.conditions.map(each => h('tr', {key: each.type},
                 h('td', {}, each.type), h('td', {}, each.status), h('td', {}, each.reason),
                 h('td.long', {}, each.message), h('td', {}, time(each.at)))))))),
+        inCluster(),
       ];
     },
   };
