@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:it was told to end, and did",
+      "0:it was told to end, by SIGTERM or SIGINT, and did",
       "1:it could not start, or had to end (its lease was lost); the log says why",
       "2:the command line or the configuration is wrong",
       "3:what it needs is missing: kubeconfig, API server, definitions, its namespace, or webhook"

@@ -29,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import sun.misc.Signal;
 
 /** One run of the operator as a process, from its options to its exit code. */
 public final class OperatorRunner {
@@ -43,6 +44,9 @@ public final class OperatorRunner {
    * replica any more.
    */
   private static final Duration DRAIN = Duration.ofSeconds(5);
+
+  /** The signals by which kubelet and terminal tell a process to end. */
+  private static final List<String> ENDING = List.of("TERM", "INT");
 
   private OperatorRunner() {}
 
@@ -68,7 +72,7 @@ public final class OperatorRunner {
       Optional<Path> webhookClientAuthority) {}
 
   /**
-   * Runs until the process is told to end or has to.
+   * Runs until the process is told to end, by SIGTERM or SIGINT, or has to.
    *
    * @return 0, when it was told to end; when it may not go on (the lease is lost, the engine
    *     failed) the process ends with 1 at once
@@ -88,6 +92,7 @@ public final class OperatorRunner {
                   closed.join();
                 });
     Runtime.getRuntime().addShutdownHook(hook);
+    ENDING.forEach(signal -> endOn(signal, end));
     try {
       operator.start();
       end.join();
@@ -106,6 +111,19 @@ public final class OperatorRunner {
       } finally {
         closed.complete(null);
       }
+    }
+  }
+
+  /**
+   * Takes the signal as the wish that the process ends. Left to itself, the Java virtual machine
+   * would end with 128 and the number of the signal, whatever {@link #run} returns: a pod that was
+   * shut down would look as if it had failed.
+   */
+  private static void endOn(String signal, CompletableFuture<Void> end) {
+    try {
+      Signal.handle(new Signal(signal), received -> end.complete(null));
+    } catch (IllegalArgumentException e) {
+      LOG.warn("signal=SIG{} handled=false reason=\"{}\"", signal, e.getMessage());
     }
   }
 

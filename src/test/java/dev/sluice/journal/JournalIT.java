@@ -80,6 +80,7 @@ class JournalIT {
       submit(cluster, "after");
       awaitDecisions(second, journal, 2 * JOBS);
       assertThat(second.stop()).isTrue();
+      assertThat(second.exitCode()).as("of one that was told to end").hasValue(0);
     }
     JournalDirectory files = new JournalDirectory(journal, JournalRecord.types());
     assertThat(files.sessions()).hasSize(2).noneMatch(files::isWritten);

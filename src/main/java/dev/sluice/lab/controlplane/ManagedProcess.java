@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -125,6 +126,18 @@ public final class ManagedProcess {
     } catch (ExecutionException e) {
       throw new IllegalStateException("waiting for " + name + " failed", e);
     }
+  }
+
+  /**
+   * The exit code of a program that has ended.
+   *
+   * @return 128 and the number of the signal if one has ended it; empty if it runs, or was started
+   *     by a process that is gone
+   */
+  public OptionalInt exitCode() {
+    return shell == null || shell.isAlive()
+        ? OptionalInt.empty()
+        : OptionalInt.of(shell.exitValue());
   }
 
   /** Completes when the process has ended, in whatever way. */

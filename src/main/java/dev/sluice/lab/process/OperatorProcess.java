@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -299,6 +300,11 @@ public final class OperatorProcess implements AutoCloseable {
       kill();
     }
     return ended;
+  }
+
+  /** Its exit code; empty while it runs, or when it lives until it is stopped. */
+  public OptionalInt exitCode() {
+    return process.exitCode();
   }
 
   /** Ends it at once, as {@code kill -9} does; returns when it has ended. */
