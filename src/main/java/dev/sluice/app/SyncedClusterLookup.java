@@ -73,8 +73,24 @@ final class SyncedClusterLookup implements ClusterLookup {
 
   /** Only a warning depends on it: nobody waits for that. */
   @Override
+  public Optional<Set<String>> priorityClassesWithout(String name) {
+    return isSynced() ? lookup.priorityClassesWithout(name) : Optional.empty();
+  }
+
+  /** Only a warning depends on it: nobody waits for that. */
+  @Override
+  public Optional<Set<String>> clusterQueuesWithout(String name) {
+    return isSynced() ? lookup.clusterQueuesWithout(name) : Optional.empty();
+  }
+
+  private boolean isSynced() {
+    return known.isDone() && !known.isCompletedExceptionally();
+  }
+
+  /** Only a warning depends on it: nobody waits for that. */
+  @Override
   public String parentOfCohort(String name) {
-    return known.isDone() && !known.isCompletedExceptionally() ? lookup.parentOfCohort(name) : "";
+    return isSynced() ? lookup.parentOfCohort(name) : "";
   }
 
   @Override

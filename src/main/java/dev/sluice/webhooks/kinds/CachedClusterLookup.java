@@ -15,6 +15,7 @@ import dev.sluice.webhooks.rules.ClusterLookup;
 import dev.sluice.webhooks.rules.QueueUse;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -84,6 +85,28 @@ public final class CachedClusterLookup implements ClusterLookup {
             .filter(metadata -> namespace.equals(metadata.getNamespace()))
             .map(ObjectMeta::getName)
             .collect(Collectors.toUnmodifiableSet()));
+  }
+
+  @Override
+  public Optional<Set<String>> priorityClassesWithout(String name) {
+    return without(
+        informerCaches.workloadPriorityClasses().find(name),
+        informerCaches.workloadPriorityClasses().all());
+  }
+
+  @Override
+  public Optional<Set<String>> clusterQueuesWithout(String name) {
+    return without(informerCaches.clusterQueues().find(name), informerCaches.clusterQueues().all());
+  }
+
+  private static Optional<Set<String>> without(
+      Optional<? extends HasMetadata> found, Collection<? extends HasMetadata> all) {
+    return found.isPresent()
+        ? Optional.empty()
+        : Optional.of(
+            all.stream()
+                .map(each -> each.getMetadata().getName())
+                .collect(Collectors.toUnmodifiableSet()));
   }
 
   @Override

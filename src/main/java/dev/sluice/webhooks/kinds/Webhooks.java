@@ -3,6 +3,7 @@ package dev.sluice.webhooks.kinds;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.FlavorPrices;
@@ -33,6 +34,9 @@ import java.util.Set;
 
 /** Assigns the admission functions to paths. */
 public final class Webhooks {
+
+  /** The most characters of a name that a warning has; longer ones are no names. */
+  private static final int MAX_SHOWN = 64;
 
   private Webhooks() {}
 
@@ -88,7 +92,8 @@ public final class Webhooks {
         "/validate-kueue-x-k8s-io-v1beta2-workloadpriorityclass", Webhooks::validatePriorityClass);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-admissioncheck", Webhooks::validateAdmissionCheck);
-    functions.put("/validate-sluice-dev-v1alpha1-budget", Webhooks::validateBudget);
+    functions.put(
+        "/validate-sluice-dev-v1alpha1-budget", request -> validateBudget(request, cluster));
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put(
@@ -97,7 +102,7 @@ public final class Webhooks {
   }
 
   /** Validates the spec of a Budget. */
-  private static AdmissionResult validateBudget(AdmissionRequest request) {
+  private static AdmissionResult validateBudget(AdmissionRequest request, ClusterLookup cluster) {
     FieldErrors errors = new FieldErrors();
     if (!request.isFinalizing()) {
       String name = JsonFields.text(request.object(), "metadata", "name");
@@ -106,7 +111,19 @@ public final class Webhooks {
           .forEach(
               fault -> errors.invalid(new FieldPath(fault.path()), fault.value(), fault.rule()));
     }
-    return AdmissionResult.of(errors.errors(), List.of());
+    return AdmissionResult.of(errors.errors(), missingQueue(request, cluster));
+  }
+
+  /** A queue may come later. Until then the budget counts nothing, which nothing else tells. */
+  private static List<String> missingQueue(AdmissionRequest request, ClusterLookup cluster) {
+    String queue = JsonFields.text(request.object(), "spec", "scope", "clusterQueue");
+    return request.isFinalizing()
+            || queue.isEmpty()
+            || cluster.clusterQueuesWithout(queue).isEmpty()
+        ? List.of()
+        : List.of(
+            "there is no ClusterQueue %s yet, so the budget counts nothing until there is one"
+                .formatted(TextLimits.shown(queue, MAX_SHOWN)));
   }
 
   /** Validates the annotations of a WorkloadPriorityClass. */

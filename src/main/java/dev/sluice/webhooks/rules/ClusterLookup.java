@@ -33,6 +33,24 @@ public interface ClusterLookup {
     return Optional.empty();
   }
 
+  /**
+   * The WorkloadPriorityClasses that there are in place of one that there isn't.
+   *
+   * @return their names; empty if the class exists, or if that isn't known
+   */
+  default Optional<Set<String>> priorityClassesWithout(String name) {
+    return Optional.empty();
+  }
+
+  /**
+   * The ClusterQueues that there are in place of one that there isn't.
+   *
+   * @return their names; empty if the queue exists, or if that isn't known
+   */
+  default Optional<Set<String>> clusterQueuesWithout(String name) {
+    return Optional.empty();
+  }
+
   /** The parent of a Cohort; empty if it has none, or isn't known. */
   default String parentOfCohort(String name) {
     return "";

@@ -10,13 +10,14 @@ import dev.sluice.webhooks.review.AdmissionRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
  * Warns the creator of a job about annotations without effect, because their feature is disabled or
- * not supported, about misspelled queue labels, and about a queue that doesn't exist or that label
- * and annotation disagree about.
+ * not supported, about misspelled queue labels, about a queue that doesn't exist or that label and
+ * annotation disagree about, and about a priority class that doesn't exist.
  */
 public final class JobWarnings {
 
@@ -80,25 +81,38 @@ public final class JobWarnings {
           "the label %s names queue %s, the annotation names %s: the label counts"
               .formatted(KueueConstants.QUEUE_NAME, shown(labelled), shown(annotated)));
     }
-    QueueNames.of(labels, annotations)
-        .ifPresent(
-            queue ->
-                cluster
-                    .localQueuesWithout(request.namespace(), queue)
-                    .ifPresent(known -> notices.add(missing(request.namespace(), queue, known))));
+    Optional<String> queue = QueueNames.of(labels, annotations);
+    queue.ifPresent(
+        name ->
+            cluster
+                .localQueuesWithout(request.namespace(), name)
+                .ifPresent(known -> notices.add(missing(request.namespace(), name, known))));
+    String priorityClass = labels.getOrDefault(KueueConstants.PRIORITY_CLASS, "");
+    if (queue.isPresent() && !priorityClass.isEmpty()) {
+      cluster
+          .priorityClassesWithout(priorityClass)
+          .ifPresent(known -> notices.add(missingClass(priorityClass, known)));
+    }
   }
 
   private static String missing(String namespace, String queue, Set<String> known) {
     return "namespace %s has no LocalQueue %s yet, so the job waits until there is one; %s"
-        .formatted(namespace, shown(queue), others(known));
+        .formatted(
+            namespace,
+            shown(queue),
+            known.isEmpty() ? "it has no LocalQueue at all" : "it has: " + names(known));
   }
 
-  private static String others(Set<String> known) {
-    if (known.isEmpty()) {
-      return "it has no LocalQueue at all";
-    }
-    String names = known.stream().sorted().limit(MOST_QUEUES).collect(Collectors.joining(", "));
-    return "it has: " + names + (known.size() > MOST_QUEUES ? ", …" : "");
+  private static String missingClass(String name, Set<String> known) {
+    return "there is no WorkloadPriorityClass %s yet, so the job waits until there is one; %s"
+        .formatted(
+            shown(name),
+            known.isEmpty() ? "there is no WorkloadPriorityClass" : "there are: " + names(known));
+  }
+
+  private static String names(Set<String> known) {
+    return known.stream().sorted().limit(MOST_QUEUES).collect(Collectors.joining(", "))
+        + (known.size() > MOST_QUEUES ? ", …" : "");
   }
 
   private static String shown(String name) {

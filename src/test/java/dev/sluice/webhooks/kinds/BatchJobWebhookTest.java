@@ -90,6 +90,11 @@ class BatchJobWebhookTest {
     }
 
     @Override
+    public Optional<Set<String>> priorityClassesWithout(String name) {
+      return Optional.of(Set.of("low", "high")).filter(known -> !known.contains(name));
+    }
+
+    @Override
     public boolean hasDefaultLocalQueue(String namespace) {
       return rest.hasDefaultLocalQueue(namespace);
     }
@@ -524,6 +529,25 @@ class BatchJobWebhookTest {
             "annotation kueue.x-k8s.io/podset-unconstrained-topology has no effect: feature"
                 + " TopologyAwareScheduling is off or not there");
     assertThat(warnings(rules.validate(create(job)))).isEmpty();
+  }
+
+  @Test
+  void aPriorityClassThatDoesNotExistIsWarnedAboutInAQueue() {
+    BatchJobWebhook webhook = new BatchJobWebhook(settings(), new Sending());
+    String labels = "{kueue.x-k8s.io/queue-name: training, kueue.x-k8s.io/priority-class: %s}";
+    assertThat(
+            warnings(
+                webhook.validate(
+                    create(
+                        edited(SUSPENDED, set("/metadata/labels", labels.formatted("urgent")))))))
+        .containsExactly(
+            "there is no WorkloadPriorityClass urgent yet, so the job waits until there is one;"
+                + " there are: high, low");
+    assertThat(
+            warnings(
+                webhook.validate(
+                    create(edited(SUSPENDED, set("/metadata/labels", labels.formatted("low")))))))
+        .isEmpty();
   }
 
   @Test
