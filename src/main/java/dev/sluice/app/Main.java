@@ -85,10 +85,20 @@ public final class Main implements Runnable {
   }
 
   /**
-   * The command line for a call of {@code explain} or {@code operator}; empty for other calls. It
-   * holds no other subcommand, because to describe each takes time, and somebody waits.
+   * The command line for a call of {@code explain}, {@code operator} or {@code --version} alone;
+   * empty for other calls. It holds no other subcommand, because to describe each takes time, and
+   * somebody waits.
    */
   public static Optional<CommandLine> alone(String[] args) {
+    if (args.length == 1 && args[0].equals("--version")) {
+      return Optional.of(
+          settled(
+              new CommandLine(
+                  CommandSpec.create()
+                      .name("sluice")
+                      .mixinStandardHelpOptions(true)
+                      .versionProvider(new Version()))));
+    }
     return switch (args.length == 0 ? "" : args[0]) {
       case EXPLAIN -> Optional.of(alone(new ExplainCommand()));
       case OPERATOR -> Optional.of(alone(new OperatorCommand()));

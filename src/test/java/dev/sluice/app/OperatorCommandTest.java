@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** What is said in one line when the operator can't start. */
 @EnableKubernetesMockClient
@@ -30,6 +31,19 @@ class OperatorCommandTest {
 
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
+
+  @Test
+  void theVersionAloneIsToldWithoutSubcommands() {
+    String[] version = {"--version"};
+    StringWriter alone = new StringWriter();
+    StringWriter full = new StringWriter();
+    CommandLine line = Main.alone(version).orElseThrow();
+
+    assertThat(line.getSubcommands()).isEmpty();
+    assertThat(line.setOut(new PrintWriter(alone)).execute(version)).isZero();
+    Main.commandLine().setOut(new PrintWriter(full)).execute(version);
+    assertThat(alone.toString()).isEqualTo(full.toString()).startsWith("sluice ");
+  }
 
   @Test
   void aMissingKubeconfigIsNamed() {
@@ -61,6 +75,7 @@ class OperatorCommandTest {
     assertTheSame("Usage: sluice operator", "operator", "--help");
     assertThat(Main.alone(new String[] {"uninstall"})).isEmpty();
     assertThat(Main.alone(new String[0])).isEmpty();
+    assertThat(Main.alone(new String[] {"--version", "operator"})).isEmpty();
   }
 
   private static void assertTheSame(String begin, String... help) {
