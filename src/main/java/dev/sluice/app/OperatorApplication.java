@@ -154,6 +154,8 @@ public final class OperatorApplication implements AutoCloseable {
             runTimes,
             simulations);
     ledger.ifPresent(servers::serve);
+    servers.tell(queues.schedules());
+    metrics.quotaFactors(queues.schedules());
     DashboardModule dashboard =
         new DashboardModule(
             context,

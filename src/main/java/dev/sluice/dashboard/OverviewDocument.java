@@ -3,6 +3,7 @@ package dev.sluice.dashboard;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue.QueueingStrategy;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
@@ -103,6 +104,7 @@ final class OverviewDocument {
                         : "BestEffortFIFO");
               }
             });
+    quotaFactor(node, queue.name());
     problems(node, queue.problems());
     node.put("pending", queue.pendingActive() + queue.pendingInadmissible())
         .put("inadmissible", queue.pendingInadmissible())
@@ -115,6 +117,21 @@ final class OverviewDocument {
         .forEach(
             pair ->
                 describe(usage.addObject(), pair, loans.ofClusterQueue(queue.name(), pair), true));
+  }
+
+  /** What the amounts are multiplied by at this time of day, and until when. */
+  private void quotaFactor(ObjectNode node, String queue) {
+    sources
+        .caches()
+        .clusterQueues()
+        .find(queue)
+        .flatMap(object -> QuotaSchedule.of(object.getMetadata().getAnnotations()))
+        .map(schedule -> schedule.at(sources.clock().instant()))
+        .ifPresent(
+            standing -> {
+              node.put("quotaFactor", standing.factor());
+              standing.until().ifPresent(until -> node.put("quotaFactorUntil", until.toString()));
+            });
   }
 
   private static void describe(ObjectNode node, LocalQueueView queue, boolean limits) {

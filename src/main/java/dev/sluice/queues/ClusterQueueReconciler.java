@@ -15,8 +15,10 @@ import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.queues.mapping.UnsupportedFields;
 import dev.sluice.queues.status.QueueStatuses;
+import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -33,7 +35,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final LocalQueueCreator creator;
   private final StatusWriter<ClusterQueueStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
-  private final ExternalConditions notes;
+  private final List<ExternalConditions> notes;
   private final InstantSource clock;
 
   /**
@@ -51,7 +53,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       ApiClient writer,
       LocalQueueCreator creator,
       EventNotifier eventNotifier,
-      ExternalConditions notes,
+      List<ExternalConditions> notes,
       InstantSource clock) {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
@@ -112,13 +114,17 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus status) {
     Instant now = clock.instant();
     ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), status, now);
-    return seen.withConditions(notes.in(seen.conditions(), view.name(), generation(queue), now));
+    List<Condition> conditions = seen.conditions();
+    for (ExternalConditions each : notes) {
+      conditions = each.in(conditions, view.name(), generation(queue), now);
+    }
+    return seen.withConditions(conditions);
   }
 
   @Override
   protected void forget(ClusterQueue queue) {
     statuses.forget(queue);
     perGenerationEvents.forget(queue);
-    notes.forget(queue.getMetadata().getName());
+    notes.forEach(each -> each.forget(queue.getMetadata().getName()));
   }
 }

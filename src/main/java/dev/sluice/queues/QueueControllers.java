@@ -113,6 +113,7 @@ public final class QueueControllers implements AutoCloseable {
       new ReconcileTrigger<>("priorities");
   private final ExternalConditions quotaNotes =
       new ExternalConditions("MultiKueueManagerQuotaAutomation");
+  private final ExternalConditions scheduleConditions = new ExternalConditions("QuotaScheduled");
   private final ViewEventSource viewEventSource;
   private final ClusterQueueReconciler clusterQueues;
   private final LocalQueueReconciler localQueues;
@@ -155,7 +156,7 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.patches(),
             new LocalQueueCreator(informerCaches, managedNamespaces, dependencies.patches()),
             dependencies.eventNotifier(),
-            quotaNotes,
+            List.of(quotaNotes, scheduleConditions),
             dependencies.clock());
     localQueues =
         new LocalQueueReconciler(
@@ -291,6 +292,11 @@ public final class QueueControllers implements AutoCloseable {
   /** Conditions about the quota automation of ClusterQueues. */
   public ExternalConditions quotaNotes() {
     return quotaNotes;
+  }
+
+  /** Conditions about the quota by time of day of ClusterQueues. */
+  public ExternalConditions scheduleConditions() {
+    return scheduleConditions;
   }
 
   /** Reconciles a ClusterQueue once more, if it exists. */

@@ -120,6 +120,8 @@ class DashboardEndpointTest {
     assertThat(overview.at("/workloads/pending").asInt()).isEqualTo(10);
     JsonNode train = overview.path("clusterQueues").path(3);
     assertThat(train.path("name").asText()).isEqualTo("vision-train");
+    assertThat(train.path("quotaFactor").decimalValue()).isEqualTo("0.5");
+    assertThat(train.has("quotaFactorUntil")).isFalse();
     assertThat(train.at("/usage/0/borrowed").asInt()).isEqualTo(14);
     assertThat(overview.at("/clusterQueues/2/usage/0/lent").asInt()).isEqualTo(14);
     assertThat(get("admin", "workloads", "").path("total").asInt()).isEqualTo(30);

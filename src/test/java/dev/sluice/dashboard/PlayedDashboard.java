@@ -92,7 +92,9 @@ final class PlayedDashboard implements AutoCloseable {
             "vision-train",
             JsonMappers.YAML.readValue(
                 """
-                metadata: {name: vision-train}
+                metadata:
+                  name: vision-train
+                  annotations: {sluice.dev/quota-schedule: Mon-Sun 0.5}
                 spec:
                   queueingStrategy: StrictFIFO
                   preemption: {reclaimWithinCohort: Any, withinClusterQueue: LowerPriority}

@@ -34,6 +34,7 @@ class KubectlPluginTest {
           *explanation*) cat "$ANSWERS/explanation" ;;
           *"/usage?"*) cat "$ANSWERS/usage" ;;
           *"get budgets.sluice.dev"*) cat "$ANSWERS/budget" ;;
+          *"get clusterqueues.kueue.x-k8s.io batch "*conditions*) cat "$ANSWERS/clusterqueue" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
           *" patch "* | "patch "* | *"delete "*) ;;
           *resourceVersion*) cat "$ANSWERS/version" ;;
@@ -110,7 +111,8 @@ class KubectlPluginTest {
   @Test
   void explainTellsOfWorkloadsOfJobsOfAnyKind() throws Exception {
     String path =
-        "get --raw /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/%s/explanation?output=text";
+        "get --raw"
+            + " /apis/visibility.kueue.x-k8s.io/v1beta2/namespaces/team/workloads/%s/explanation?output=text";
     assertThat(run("explain", "jobset", "train", "-n", "team"))
         .startsWith("position 2 in ClusterQueue cq")
         .endsWith("exit 0");
@@ -129,6 +131,15 @@ class KubectlPluginTest {
   }
 
   @Test
+  void explainTellsTheConditionsOfAClusterQueue() throws Exception {
+    String told = "2 pending, 1 with quota, 1 admitted\nActive: True, Ready: Can admit\n";
+    answer("clusterqueue", told);
+    assertThat(run("explain", "clusterqueue", "batch")).isEqualTo(told + "exit 0");
+    assertThat(run("explain", "cq/batch")).isEqualTo(told + "exit 0");
+    assertThat(run("explain", "clusterqueue", "other")).endsWith("exit 1");
+  }
+
+  @Test
   void aBudgetIsTable() throws Exception {
     answer(
         "budget",
@@ -142,7 +153,8 @@ class KubectlPluginTest {
             RESOURCE                     FLAVORS                     LIMIT        SPENT     RESERVED    REMAINING
             cpu                                                       2000         1650        340.5          9.5
             nvidia.com/gpu               a100,h100                     168           96           12           60
-            exit 0""");
+            exit 0\
+            """);
     answer("budget", "F\tspec.scope: nothing\n");
     assertThat(run("budget", "team")).startsWith("Budget team counts nothing: spec.scope: nothing");
     answer("budget", "NAME   PERIOD\n");

@@ -123,7 +123,8 @@ class QueueControllersIT {
             labels -> true);
     engine.listen(controllers.viewListener());
     CacheEventFeed feed =
-        new CacheEventFeed(informerCaches, engine, false, FungibilityGates.DEFAULT);
+        new CacheEventFeed(
+            informerCaches, engine, false, FungibilityGates.DEFAULT, InstantSource.system());
     AuxiliaryInformers informers =
         new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
     Operator operator =

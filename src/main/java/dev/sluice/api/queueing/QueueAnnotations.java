@@ -157,6 +157,7 @@ public final class QueueAnnotations {
     Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
     reader.read(LOCAL_QUEUE, QueueAnnotations::name);
     reader.checkRunTimes();
+    reader.read(QuotaSchedule.ANNOTATION, QueueAnnotations::schedule);
     AttemptBackoff backoff =
         reader.read(ATTEMPT_BACKOFF, QueueAnnotations::backoff).orElse(AttemptBackoff.DEFAULT);
     int priority = reader.read(QUEUE_PRIORITY, QueueAnnotations::priority).orElse(0);
@@ -294,6 +295,14 @@ public final class QueueAnnotations {
       case "RoundRobin" -> QueueingStrategy.ROUND_ROBIN;
       default -> throw new NotAllowedException("StrictPriority or RoundRobin");
     };
+  }
+
+  private static QuotaSchedule schedule(String value) {
+    try {
+      return QuotaSchedule.parse(value);
+    } catch (IllegalArgumentException e) {
+      throw new NotAllowedException(e.getMessage());
+    }
   }
 
   private static int depth(String value) {

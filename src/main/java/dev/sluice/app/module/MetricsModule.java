@@ -12,11 +12,13 @@ import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueGauges;
+import dev.sluice.metrics.QuotaFactorGauges;
 import dev.sluice.metrics.ReadErrorRecorder;
 import dev.sluice.metrics.SchedulerMetrics;
 import dev.sluice.metrics.WorkloadCounter;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.metrics.WorkloadTransitions;
+import dev.sluice.queues.cache.CachedQuotaSchedules;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadReader;
@@ -86,6 +88,13 @@ public final class MetricsModule implements OperatorModule {
             workloads);
     context.metrics().include(gauges);
     return gauges;
+  }
+
+  /** Reports the factors of quota by time of day. */
+  public void quotaFactors(CachedQuotaSchedules schedules) {
+    context
+        .metrics()
+        .include(new QuotaFactorGauges(schedules::factors, context::role, customLabels));
   }
 
   /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */

@@ -5,9 +5,11 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.ReviewMetrics;
+import dev.sluice.queues.cache.CachedQuotaSchedules;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.CachingRequestAuthorizer;
 import dev.sluice.server.auth.ClientAuthority;
@@ -44,6 +46,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** What the operator serves: webhooks, health, metrics, the visibility API, and explanations. */
 public final class ServerModule implements OperatorModule {
@@ -65,6 +68,7 @@ public final class ServerModule implements OperatorModule {
   private final List<HealthEndpoint.Check> liveness = new ArrayList<>();
   private final List<HealthEndpoint.Check> readiness = new ArrayList<>();
   private Optional<LedgerModule> ledger = Optional.empty();
+  private Function<String, Optional<CurrentFactor>> quotas = queue -> Optional.empty();
   private volatile int webhookPort;
 
   /**
@@ -100,6 +104,11 @@ public final class ServerModule implements OperatorModule {
   /** Serves what the ledger holds, beside the visibility API; to be called before the start. */
   public void serve(LedgerModule ledgerModule) {
     ledger = Optional.of(ledgerModule);
+  }
+
+  /** Tells in explanations what quota by time of day is; to be called before the start. */
+  public void tell(CachedQuotaSchedules schedules) {
+    quotas = schedules::of;
   }
 
   /** Adds a check of liveness; to be called before the start. */
@@ -191,6 +200,7 @@ public final class ServerModule implements OperatorModule {
     ExplainEndpoint explanations =
         new ExplainEndpoint(
             users, access, workloads, queries, runTimes.estimator()::of, runTimes.starts()::of);
+    explanations.telling(quotas);
     HttpHandler visible =
         isVisible()
             ? new SimulationEndpoint(

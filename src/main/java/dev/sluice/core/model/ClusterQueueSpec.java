@@ -183,6 +183,27 @@ public record ClusterQueueSpec(
         flavors);
   }
 
+  /** The same queue, with other quotas. */
+  public ClusterQueueSpec with(List<ResourceGroup> otherGroups) {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        otherGroups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
+        ordersByUsage,
+        rules,
+        delaysTopologyOf);
+  }
+
   /** The same queue, with other policies for the search of a flavor. */
   public ClusterQueueSpec with(FlavorFungibility otherFungibility) {
     return new ClusterQueueSpec(

@@ -1,5 +1,8 @@
 package dev.sluice.core.model;
 
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -9,6 +12,20 @@ public record ResourceGroup(List<String> resources, List<FlavorQuotas> flavors) 
   public ResourceGroup {
     resources = List.copyOf(resources);
     flavors = List.copyOf(flavors);
+  }
+
+  /**
+   * The same group with nominal quotas and lending limits times a factor, rounded down. Borrowing
+   * limits are about the quota of others and stay.
+   */
+  public ResourceGroup scaled(BigDecimal factor) {
+    List<FlavorQuotas> scaled = new ArrayList<>();
+    for (FlavorQuotas each : flavors) {
+      Map<String, Quota> quotas = new HashMap<>();
+      each.quotas().forEach((resource, quota) -> quotas.put(resource, quota.scaled(factor)));
+      scaled.add(new FlavorQuotas(each.flavor(), quotas));
+    }
+    return new ResourceGroup(resources, scaled);
   }
 
   /** The quotas of one flavor, by resource. */
@@ -33,5 +50,12 @@ public record ResourceGroup(List<String> resources, List<FlavorQuotas> flavors) 
      */
     public static final Quota NONE =
         new Quota(0, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+
+    private Quota scaled(BigDecimal factor) {
+      return new Quota(
+          ResourceAmounts.scale(nominal, factor),
+          borrowingLimit,
+          ResourceAmounts.scale(lendingLimit, factor));
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.kube.events;
 
+import io.fabric8.kubernetes.api.model.HasMetadata;
+
 /**
  * The object that an event is about.
  *
@@ -10,4 +12,16 @@ package dev.sluice.kube.events;
  * @param uid its UID
  */
 public record ObjectReference(
-    String apiVersion, String kind, String namespace, String name, String uid) {}
+    String apiVersion, String kind, String namespace, String name, String uid) {
+
+  /** Refers to this object. */
+  public static ObjectReference of(HasMetadata object) {
+    String namespace = object.getMetadata().getNamespace();
+    return new ObjectReference(
+        object.getApiVersion(),
+        object.getKind(),
+        namespace == null ? "" : namespace,
+        object.getMetadata().getName(),
+        object.getMetadata().getUid());
+  }
+}

@@ -17,17 +17,6 @@ public final class RecordedEventNotifier implements EventNotifier {
 
   @Override
   public void warn(HasMetadata object, String reason, String note) {
-    String namespace = object.getMetadata().getNamespace();
-    recorder.record(
-        new ObjectReference(
-            object.getApiVersion(),
-            object.getKind(),
-            namespace == null ? "" : namespace,
-            object.getMetadata().getName(),
-            object.getMetadata().getUid()),
-        Type.WARNING,
-        reason,
-        ACTION,
-        note);
+    recorder.record(ObjectReference.of(object), Type.WARNING, reason, ACTION, note);
   }
 }

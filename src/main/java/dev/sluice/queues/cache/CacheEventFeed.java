@@ -20,6 +20,7 @@ import dev.sluice.queues.mapping.ReferenceLookup;
 import dev.sluice.queues.mapping.TopologyMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
@@ -41,6 +42,7 @@ public final class CacheEventFeed {
   private final ReferenceLookup referenceLookup;
   private final boolean ignoreUndeclared;
   private final FungibilityGates fungibilityGates;
+  private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, SchedulerEvent> lastSubmitted = new HashMap<>();
   private boolean open;
@@ -51,12 +53,15 @@ public final class CacheEventFeed {
    * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they do not
    *     declare (docs/scheduling-semantics.md#quota-check-strategy)
    * @param fungibilityGates what becomes of their policies for the search of a flavor
+   * @param clock the time, on which quota may depend (docs/quota-by-time.md)
    */
   public CacheEventFeed(
       InformerCaches informerCaches,
       SchedulerEventSink sink,
       boolean ignoreUndeclared,
-      FungibilityGates fungibilityGates) {
+      FungibilityGates fungibilityGates,
+      InstantSource clock) {
+    this.clock = clock;
     this.fungibilityGates = fungibilityGates;
     this.informerCaches = informerCaches;
     this.sink = sink;
@@ -98,6 +103,11 @@ public final class CacheEventFeed {
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Submits a ClusterQueue once more, if its quota is another one by now. */
+  public void timeHasPassed(String clusterQueue) {
+    change(() -> resubmit(queue -> name(queue).equals(clusterQueue)));
   }
 
   private void change(Runnable change) {
@@ -175,7 +185,7 @@ public final class CacheEventFeed {
   }
 
   private ClusterQueueSpec translated(ClusterQueue queue) {
-    ClusterQueueSpec mapped = ClusterQueueMapper.translate(queue, referenceLookup);
+    ClusterQueueSpec mapped = ClusterQueueMapper.translate(queue, referenceLookup, clock.instant());
     ClusterQueueSpec spec = mapped.with(fungibilityGates.applied(mapped.fungibility()));
     return ignoreUndeclared || isMadeFromQuota(queue) ? spec.ignoringUndeclared() : spec;
   }

@@ -1,6 +1,7 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.queueing.QuotaSchedule;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue.AdmissionMode;
@@ -19,6 +20,7 @@ import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -28,9 +30,20 @@ public final class ClusterQueueMapper {
 
   private ClusterQueueMapper() {}
 
+  /** The same with the quota of a time, if the queue has a schedule (docs/quota-by-time.md). */
+  public static ClusterQueueSpec translate(
+      ClusterQueue queue, ReferenceLookup referenceLookup, Instant now) {
+    ClusterQueueSpec declared = translate(queue, referenceLookup);
+    return QuotaSchedule.of(queue.getMetadata().getAnnotations())
+        .map(schedule -> schedule.factor(now))
+        .map(factor -> declared.groups().stream().map(each -> each.scaled(factor)).toList())
+        .map(declared::with)
+        .orElse(declared);
+  }
+
   /**
-   * Maps a ClusterQueue, with the problems that depend on other objects: its checks, the topologies
-   * of its flavors, and faults that validation did not catch.
+   * Maps a ClusterQueue with the quota that it declares, with the problems that depend on other
+   * objects: its checks, the topologies of its flavors, and faults that validation did not catch.
    */
   public static ClusterQueueSpec translate(ClusterQueue queue, ReferenceLookup referenceLookup) {
     dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec spec = queue.getSpec();

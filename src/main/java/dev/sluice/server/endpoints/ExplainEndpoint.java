@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.BackfillReport;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
@@ -87,6 +88,7 @@ public final class ExplainEndpoint implements HttpHandler {
   private final SchedulerQueries engine;
   private final Function<CachedWorkload, WorkloadRunTime> runTimes;
   private final Function<CachedWorkload, Optional<StartEstimate>> starts;
+  private volatile Function<String, Optional<CurrentFactor>> quotas = queue -> Optional.empty();
   private final RequestBudget explanations =
       new RequestBudget("explanations", PER_SECOND, BURST, 0, InstantSource.system());
 
@@ -111,6 +113,11 @@ public final class ExplainEndpoint implements HttpHandler {
     this.engine = engine;
     this.runTimes = runTimes;
     this.starts = starts;
+  }
+
+  /** Tells from now on which factor the quota of a ClusterQueue has, if that depends on time. */
+  public void telling(Function<String, Optional<CurrentFactor>> quotaOf) {
+    quotas = quotaOf;
   }
 
   @Override
@@ -214,6 +221,9 @@ public final class ExplainEndpoint implements HttpHandler {
           EngineAnswer.await(engine.pendingReason(id), QUERY_TIMEOUT, explanationOf(id));
       ObjectNode body = body(id, waiting.map(all -> shown(all, visible)));
       hidden(body, waiting, visible);
+      waiting
+          .flatMap(all -> quotas.apply(all.clusterQueue()))
+          .ifPresent(current -> describe(body, current));
       if (!workload.get().finished()) {
         describe(body, runTimes.apply(workload.get()));
       }
@@ -355,6 +365,15 @@ public final class ExplainEndpoint implements HttpHandler {
     body.put("pending", waiting.isPresent());
     waiting.ifPresent(known -> describe(body, known));
     return body;
+  }
+
+  private static void describe(ObjectNode body, CurrentFactor current) {
+    ObjectNode quota = body.putObject("quota").put("factor", current.factor());
+    current.until().ifPresent(until -> quota.put("until", until.toString()));
+    body.withArray("text")
+        .add(
+            "the quota of ClusterQueue %s is %s"
+                .formatted(body.path("clusterQueue").asText(), current.text()));
   }
 
   private static void describe(ObjectNode body, BackfillReport backfill) {

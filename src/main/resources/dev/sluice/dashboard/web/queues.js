@@ -2,7 +2,7 @@
 
 import {h} from './dom.js';
 import {get, path} from './api.js';
-import {amount, count} from './format.js';
+import {amount, count, moment} from './format.js';
 import {
   empty, figure, localQueueLink, problems, queueLink, quotaLine, section, workloadHeads, workloadRow,
 } from './parts.js';
@@ -31,6 +31,10 @@ const heads = (...names) => {
 const state = queue => queue.problems
   ? h('span.badge.inactive', {title: queue.problems[0].message}, queue.problems[0].reason)
   : h('span.badge.admitted', {}, 'Active');
+
+/** What quota by time of day is multiplied by; null without a schedule. */
+const factor = queue => queue.quotaFactor == null ? null
+  : `quota × ${queue.quotaFactor}${queue.quotaFactorUntil ? ` until ${moment(queue.quotaFactorUntil)}` : ''}`;
 
 function localQueueTable(queues, withClusterQueue) {
   return h('div.table-holder', {}, h('table', {},
@@ -61,7 +65,7 @@ export function queuesPage({app, query}) {
             cluster.length ? h('div.table-holder', {}, h('table', {},
                 heads('ClusterQueue', 'Cohort', 'Strategy', 'State', 'Pending', 'Reserved', 'Admitted'),
                 h('tbody', {}, cluster.map(queue => h('tr', {key: queue.name},
-                    h('td', {}, queueLink(queue.name)),
+                    h('td', {}, queueLink(queue.name), factor(queue) && h('small', {}, factor(queue))),
                     h('td.less', {}, queue.cohort ?? '–'),
                     h('td.less', {}, queue.strategy ?? ''),
                     h('td', {}, state(queue)),
@@ -157,7 +161,7 @@ export function queuePage({app, parts: [name]}) {
         h('div.page-head', {},
             h('p.crumbs', {}, h('a', {href: '#/'}, 'Cohorts'), ancestors.map(each => [' / ', each])),
             h('h1', {}, name, state(queue)),
-            h('p.note', {}, queue.strategy ?? '')),
+            h('p.note', {}, [queue.strategy, factor(queue)].filter(each => each).join(' · '))),
         problems(queue.problems),
         h('div.figures-strip', {},
             figure(queue.pending, 'Pending'),

@@ -238,7 +238,13 @@ final class HostileWorld {
   }
 
   private void look(InformerCaches informerCaches) {
-    new CacheEventFeed(informerCaches, HostileWorld::show, false, FungibilityGates.DEFAULT).open();
+    new CacheEventFeed(
+            informerCaches,
+            HostileWorld::show,
+            false,
+            FungibilityGates.DEFAULT,
+            InstantSource.system())
+        .open();
     CachedJobLookups lookups = new CachedJobLookups(informerCaches, mapper);
     lookups.find("a");
     lookups.globalDefault();

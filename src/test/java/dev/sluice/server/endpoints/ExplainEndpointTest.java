@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.Explanation;
@@ -27,6 +28,7 @@ import dev.sluice.workload.record.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.server.mock.KubernetesMockServer;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -77,6 +79,24 @@ class ExplainEndpointTest {
         .isEqualTo("2026-01-01T01:10:00Z");
     assertThat(body.path("expectedStart").path("assumptions").path(0).asText())
         .isEqualTo("no job arrives before it starts");
+  }
+
+  @Test
+  void quotaByTimeOfDayIsTold() throws Exception {
+    ExplainEndpoint endpoint = endpoint();
+    endpoint.telling(
+        queue ->
+            Optional.of(
+                    new CurrentFactor(new BigDecimal("0.5"), Optional.of(NOW.plusSeconds(3_600))))
+                .filter(any -> queue.equals("cq")));
+
+    JsonNode body = new ObjectMapper().readTree(endpoint.answer(get(PATH, "Bearer good")).body());
+
+    assertThat(body.path("quota").path("factor").decimalValue()).isEqualTo("0.5");
+    assertThat(body.path("quota").path("until").asText()).isEqualTo("2026-01-01T01:00:00Z");
+    assertThat(body.path("text"))
+        .extracting(JsonNode::asText)
+        .contains("the quota of ClusterQueue cq is at factor 0.5 until 2026-01-01T01:00:00Z");
   }
 
   @ParameterizedTest
