@@ -15,6 +15,9 @@ public final class ApiVersions {
   /** The version that is stored, and that the operator reads and writes. */
   public static final String V1BETA2 = "v1beta2";
 
+  /** The version of kinds that are alpha, and off by default. */
+  public static final String V1ALPHA1 = "v1alpha1";
+
   /** The version before; served and converted. */
   public static final String V1BETA1 = "v1beta1";
 

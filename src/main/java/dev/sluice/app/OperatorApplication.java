@@ -5,6 +5,7 @@ import dev.sluice.api.config.FeatureGates;
 import dev.sluice.app.module.AccountingModule;
 import dev.sluice.app.module.CacheReadiness;
 import dev.sluice.app.module.CacheSyncWaiter;
+import dev.sluice.app.module.CapacityModule;
 import dev.sluice.app.module.CertificateModule;
 import dev.sluice.app.module.DashboardModule;
 import dev.sluice.app.module.FailureRecoveryModule;
@@ -179,6 +180,7 @@ public final class OperatorApplication implements AutoCloseable {
                 scheduler,
                 new ConcurrentListings(informers, jobs, certificates, workloads),
                 informers,
+                new CapacityModule(context, informers, queues, framework),
                 new ReconcilerFrameworkModule(framework),
                 lifecycle,
                 jobs,

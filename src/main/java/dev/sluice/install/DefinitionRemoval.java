@@ -60,6 +60,9 @@ final class DefinitionRemoval {
     this.patience = patience;
     this.progress = progress;
     steps.add(new Pods());
+    for (String plural : Installer.ALPHA) {
+      steps.add(new Definition(plural, ApiVersions.GROUP));
+    }
     for (String plural : Installer.PLURALS) {
       steps.add(new Definition(plural, ApiVersions.GROUP));
     }

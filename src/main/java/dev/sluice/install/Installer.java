@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,6 +56,9 @@ public final class Installer {
           "topologies",
           "workloadpriorityclasses",
           "workloads");
+
+  /** The plurals of the kinds that are alpha: installed, and not missed where they aren't. */
+  static final List<String> ALPHA = List.of("capacityproviders", "dynamicquotaorchestrators");
 
   /** The plural of the kind that is of this program alone. */
   static final String BUDGETS = "budgets";
@@ -93,9 +97,15 @@ public final class Installer {
     for (String plural : PLURALS) {
       adopt(definition(ApiVersions.GROUP, plural));
     }
+    for (String plural : ALPHA) {
+      adopt(definition(ApiVersions.GROUP, plural));
+    }
     adopt(definition(ApiVersions.SLUICE_GROUP, BUDGETS));
     List<String> awaited =
-        new ArrayList<>(PLURALS.stream().map(plural -> plural + "." + ApiVersions.GROUP).toList());
+        new ArrayList<>(
+            Stream.concat(PLURALS.stream(), ALPHA.stream())
+                .map(plural -> plural + "." + ApiVersions.GROUP)
+                .toList());
     awaited.add(BUDGETS + "." + ApiVersions.SLUICE_GROUP);
     if (configuration.kubeQueue().enabled()) {
       awaited.addAll(OptionalDefinitions.install(client));

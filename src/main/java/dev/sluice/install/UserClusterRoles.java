@@ -30,8 +30,10 @@ public final class UserClusterRoles {
       List.of(
           new Kind("admissioncheck", GROUP, "admissionchecks", true),
           new Kind("budget", "sluice.dev", "budgets", true),
+          new Kind("capacityprovider", GROUP, "capacityproviders", true),
           new Kind("clusterqueue", GROUP, "clusterqueues", true),
           new Kind("cohort", GROUP, "cohorts", true),
+          new Kind("dynamicquotaorchestrator", GROUP, "dynamicquotaorchestrators", true),
           new Kind("localqueue", GROUP, "localqueues", true),
           new Kind("multikueuecluster", GROUP, "multikueueclusters", true),
           new Kind("multikueueconfig", GROUP, "multikueueconfigs", false),

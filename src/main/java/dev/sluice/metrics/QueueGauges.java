@@ -14,6 +14,7 @@ import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -28,6 +29,7 @@ public final class QueueGauges implements GaugeSource {
   static final Family PENDING =
       Family.of("kueue_pending_workloads", "Pending workloads", "cluster_queue", "status");
 
+  private static final String ORCHESTRATOR = "dynamic_quota_orchestrator";
   private static final Family RESERVING =
       Family.of("kueue_reserving_active_workloads", "Workloads that hold quota", "cluster_queue");
   private static final Family ADMITTED =
@@ -50,6 +52,14 @@ public final class QueueGauges implements GaugeSource {
           "cluster_queue",
           "parent_cohort",
           "root_cohort");
+  private static final Family INFO_ORCHESTRATED =
+      Family.of(
+          "kueue_cluster_queue_info",
+          "Where the queue is; always 1",
+          "cluster_queue",
+          "parent_cohort",
+          "root_cohort",
+          ORCHESTRATOR);
   private static final Family NOMINAL = resource("nominal_quota", "Own quota");
   private static final Family BORROWING = resource("borrowing_limit", "What may be borrowed");
   private static final Family LENDING = resource("lending_limit", "What may be lent");
@@ -95,6 +105,14 @@ public final class QueueGauges implements GaugeSource {
           "cohort",
           "parent_cohort",
           "root_cohort");
+  private static final Family COHORT_INFO_ORCHESTRATED =
+      Family.of(
+          "kueue_cohort_info",
+          "Where the cohort is; always 1",
+          "cohort",
+          "parent_cohort",
+          "root_cohort",
+          ORCHESTRATOR);
   private static final Family LOCAL_PENDING = local("pending_workloads", "Pending", "status");
   private static final Family LOCAL_RESERVING =
       local("reserving_active_workloads", "Workloads that hold quota");
@@ -133,13 +151,33 @@ public final class QueueGauges implements GaugeSource {
    *     usage is always reported
    * @param cohorts the position of queues and cohorts in the hierarchy
    * @param customLabels further labels
+   * @param orchestrators whose quotas count; empty where quotas don't follow capacity
    */
-  public record Options(boolean resources, boolean cohorts, CustomLabels customLabels) {
+  public record Options(
+      boolean resources,
+      boolean cohorts,
+      CustomLabels customLabels,
+      Optional<Orchestrators> orchestrators) {
+
+    /** Options of a program whose quotas don't follow capacity. */
+    public Options(boolean resources, boolean cohorts, CustomLabels customLabels) {
+      this(resources, cohorts, customLabels, Optional.empty());
+    }
 
     /** Options without further labels. */
     public Options(boolean resources, boolean cohorts) {
-      this(resources, cohorts, CustomLabels.NONE);
+      this(resources, cohorts, CustomLabels.NONE, Optional.empty());
     }
+  }
+
+  /** Names of the orchestrators whose quotas count. */
+  public interface Orchestrators {
+
+    /** That of a ClusterQueue; empty if its specification counts. */
+    String ofClusterQueue(String name);
+
+    /** That of a Cohort; empty if its specification counts. */
+    String ofCohort(String name);
   }
 
   /**
@@ -266,7 +304,18 @@ public final class QueueGauges implements GaugeSource {
       gaugeSet.set(STATUS, each.equals(status) ? 1 : 0, name, each);
     }
     if (options.cohorts()) {
-      gaugeSet.set(INFO, 1, name, queue.cohort(), queue.rootCohort());
+      options
+          .orchestrators()
+          .ifPresentOrElse(
+              of ->
+                  gaugeSet.set(
+                      INFO_ORCHESTRATED,
+                      1,
+                      name,
+                      queue.cohort(),
+                      queue.rootCohort(),
+                      of.ofClusterQueue(name)),
+              () -> gaugeSet.set(INFO, 1, name, queue.cohort(), queue.rootCohort()));
     }
     queue.usage().forEach(usage -> usage(gaugeSet, queue, usage));
     if (options.resources()) {
@@ -322,7 +371,18 @@ public final class QueueGauges implements GaugeSource {
       }
     }
     if (options.cohorts()) {
-      gaugeSet.set(COHORT_INFO, 1, name, cohort.parent(), cohort.root());
+      options
+          .orchestrators()
+          .ifPresentOrElse(
+              of ->
+                  gaugeSet.set(
+                      COHORT_INFO_ORCHESTRATED,
+                      1,
+                      name,
+                      cohort.parent(),
+                      cohort.root(),
+                      of.ofCohort(name)),
+              () -> gaugeSet.set(COHORT_INFO, 1, name, cohort.parent(), cohort.root()));
     }
   }
 

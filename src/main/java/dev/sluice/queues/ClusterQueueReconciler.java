@@ -1,6 +1,7 @@
 package dev.sluice.queues;
 
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueStatus;
 import dev.sluice.core.engine.ClusterQueueView;
@@ -12,6 +13,7 @@ import dev.sluice.kube.controller.PerGenerationEvents;
 import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
+import dev.sluice.queues.mapping.EffectiveQuotasPlan;
 import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.queues.mapping.UnsupportedFields;
 import dev.sluice.queues.status.QueueStatuses;
@@ -36,6 +38,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final StatusWriter<ClusterQueueStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
   private final List<ExternalConditions> notes;
+  private final EffectiveQuotasPlan effectiveQuotas;
   private final InstantSource clock;
 
   /**
@@ -44,6 +47,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
    * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, according
    *     to the API server
    * @param notes conditions of ClusterQueues that other controllers compute
+   * @param effectiveQuotas what the status says of quotas that follow capacity
    */
   ClusterQueueReconciler(
       Leadership leadership,
@@ -54,6 +58,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       LocalQueueCreator creator,
       EventNotifier eventNotifier,
       List<ExternalConditions> notes,
+      EffectiveQuotasPlan effectiveQuotas,
       InstantSource clock) {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
@@ -63,6 +68,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     this.statuses = new StatusWriter<>(JsonMappers.JSON, writer, ClusterQueueStatus.class);
     this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.notes = notes;
+    this.effectiveQuotas = effectiveQuotas;
     this.clock = clock;
   }
 
@@ -118,7 +124,10 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     for (ExternalConditions each : notes) {
       conditions = each.in(conditions, view.name(), generation(queue), now);
     }
-    return seen.withConditions(conditions);
+    return seen.withConditions(conditions)
+        .with(
+            effectiveQuotas.wanted(
+                new QuotaReference("ClusterQueue", view.name()), seen.effectiveQuotas()));
   }
 
   @Override

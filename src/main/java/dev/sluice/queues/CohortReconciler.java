@@ -1,6 +1,7 @@
 package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.Cohort.CohortStatus;
 import dev.sluice.core.engine.CohortView;
@@ -12,7 +13,9 @@ import dev.sluice.kube.controller.ReconcileTrigger;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.mapping.CohortMapper;
+import dev.sluice.queues.mapping.EffectiveQuotasPlan;
 import dev.sluice.queues.status.QueueStatuses;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reconciles a Cohort: reports faults as events, because a Cohort has no condition and no
@@ -25,6 +28,7 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
   private final SchedulerViews schedulerViews;
   private final StatusWriter<CohortStatus> statuses;
   private final PerGenerationEvents events;
+  private final EffectiveQuotasPlan effectiveQuotas;
 
   CohortReconciler(
       Leadership leadership,
@@ -32,9 +36,11 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
       SchedulerViews schedulerViews,
       ApiClient writer,
       ObjectMapper mapper,
-      EventNotifier eventNotifier) {
+      EventNotifier eventNotifier,
+      EffectiveQuotasPlan effectiveQuotas) {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
+    this.effectiveQuotas = effectiveQuotas;
     this.statuses = new StatusWriter<>(mapper, writer, CohortStatus.class);
     this.events = new PerGenerationEvents(eventNotifier);
   }
@@ -50,9 +56,16 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
 
   private Step writeStatus(Cohort cohort, CohortView view) {
     return statuses
-        .write(cohort, standing -> QueueStatuses.cohort(view))
+        .write(cohort, standing -> wanted(cohort, view, standing))
         .map(outcome -> after(cohort, outcome))
         .orElseGet(Step.Done::new);
+  }
+
+  private CohortStatus wanted(Cohort cohort, CohortView view, @Nullable CohortStatus status) {
+    CohortStatus seen = QueueStatuses.cohort(view, status);
+    return seen.with(
+        effectiveQuotas.wanted(
+            new QuotaReference("Cohort", cohort.getMetadata().getName()), seen.effectiveQuotas()));
   }
 
   @Override

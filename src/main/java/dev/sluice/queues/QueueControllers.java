@@ -2,6 +2,7 @@ package dev.sluice.queues;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.queueing.QueueAnnotations;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -22,6 +23,7 @@ import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.queues.mapping.EffectiveQuotasPlan;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.status.StatusRateLimiter;
 import dev.sluice.workload.record.WorkloadListener;
@@ -114,6 +116,7 @@ public final class QueueControllers implements AutoCloseable {
   private final ExternalConditions quotaNotes =
       new ExternalConditions("MultiKueueManagerQuotaAutomation");
   private final ExternalConditions scheduleConditions = new ExternalConditions("QuotaScheduled");
+  private volatile EffectiveQuotasPlan effectiveQuotas = EffectiveQuotasPlan.KEPT;
   private final ViewEventSource viewEventSource;
   private final ClusterQueueReconciler clusterQueues;
   private final LocalQueueReconciler localQueues;
@@ -157,6 +160,7 @@ public final class QueueControllers implements AutoCloseable {
             new LocalQueueCreator(informerCaches, managedNamespaces, dependencies.patches()),
             dependencies.eventNotifier(),
             List.of(quotaNotes, scheduleConditions),
+            (reference, current) -> effectiveQuotas.wanted(reference, current),
             dependencies.clock());
     localQueues =
         new LocalQueueReconciler(
@@ -174,7 +178,8 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.schedulerViews(),
             dependencies.patches(),
             dependencies.mapper(),
-            dependencies.eventNotifier());
+            dependencies.eventNotifier(),
+            (reference, current) -> effectiveQuotas.wanted(reference, current));
     flavors =
         new ResourceFlavorReconciler(
             leadership, flavorTrigger, informerCaches, dependencies.patches());
@@ -302,6 +307,20 @@ public final class QueueControllers implements AutoCloseable {
   /** Reconciles a ClusterQueue once more, if it exists. */
   public void again(String clusterQueue) {
     clusterQueueTrigger.signal(clusterQueue);
+  }
+
+  /** Takes the effective quotas of queues and cohorts from this plan. */
+  public void follow(EffectiveQuotasPlan plan) {
+    effectiveQuotas = plan;
+  }
+
+  /** Reconciles a queue or cohort once more, if it exists. */
+  public void again(QuotaReference reference) {
+    if (reference.kind().equals("Cohort")) {
+      cohortTrigger.signal(reference.name());
+    } else {
+      clusterQueueTrigger.signal(reference.name());
+    }
   }
 
   /** Listener for new views of the scheduler. */

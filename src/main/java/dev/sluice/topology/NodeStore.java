@@ -16,6 +16,8 @@ import java.io.IOException;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -51,6 +53,11 @@ public final class NodeStore implements Reflector.Sink<NodeState> {
   /** The node of this name, if it exists. */
   public Optional<NodeState> find(String name) {
     return Optional.ofNullable(nodes.get(name));
+  }
+
+  /** All nodes; they may come and go while the view is read. */
+  public Collection<NodeState> all() {
+    return Collections.unmodifiableCollection(nodes.values());
   }
 
   /** The number of nodes. */

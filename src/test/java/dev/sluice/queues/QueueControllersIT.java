@@ -31,6 +31,7 @@ import dev.sluice.kube.reflect.InformerSupervisor;
 import dev.sluice.queues.cache.AuxiliaryInformers;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -124,7 +125,12 @@ class QueueControllersIT {
     engine.listen(controllers.viewListener());
     CacheEventFeed feed =
         new CacheEventFeed(
-            informerCaches, engine, false, FungibilityGates.DEFAULT, InstantSource.system());
+            informerCaches,
+            engine,
+            false,
+            FungibilityGates.DEFAULT,
+            new EffectiveQuotasMapper(true),
+            InstantSource.system());
     AuxiliaryInformers informers =
         new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
     Operator operator =

@@ -35,7 +35,7 @@ public enum FeatureGate {
       "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),
   DEPLOYMENT_JOB_UID_LABEL("DeploymentJobUIDLabel", true, BETA, EITHER),
   DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, ALPHA, EITHER),
-  DYNAMIC_QUOTA_ORCHESTRATION("DynamicQuotaOrchestration", false, ALPHA, OFF),
+  DYNAMIC_QUOTA_ORCHESTRATION("DynamicQuotaOrchestration", false, ALPHA, EITHER),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, BETA, EITHER),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES_FLAVOR_CHANGE_FROM_ZERO(
       "ElasticJobsViaWorkloadSlicesFlavorChangeFromZero",
@@ -106,6 +106,7 @@ public enum FeatureGate {
   MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, BETA, EITHER),
   MULTI_KUEUE_REUSE_CLIENT_CONNECTION_CONFIG_FOR_WORKERS(
       "MultiKueueReuseClientConnectionConfigForWorkers", true, BETA, EITHER),
+  NODE_CAPACITY_PROVIDER("NodeCapacityProvider", false, ALPHA, EITHER, "DynamicQuotaOrchestration"),
   PARTIAL_ADMISSION("PartialAdmission", true, BETA, EITHER),
   POD_GROUP_SCHEDULING_SHAPE_ORDERING("PodGroupSchedulingShapeOrdering", true, BETA, EITHER),
   POD_INTEGRATION_COUNT_SUCCEEDED_PODS_AS_READY(

@@ -48,6 +48,22 @@ public final class ClusterQueue extends EmptyResource<ClusterQueueSpec, ClusterQ
       resourceGroups = Defaults.orEmpty(resourceGroups);
       stopPolicy = Defaults.or(stopPolicy, StopPolicy.NONE);
     }
+
+    /** The same specification with other quotas. */
+    public ClusterQueueSpec with(List<ResourceGroup> others) {
+      return new ClusterQueueSpec(
+          admissionChecksStrategy,
+          admissionScope,
+          cohortName,
+          concurrentAdmissionPolicy,
+          fairSharing,
+          flavorFungibility,
+          namespaceSelector,
+          preemption,
+          queueingStrategy,
+          others,
+          stopPolicy);
+    }
   }
 
   /** What a cluster queue holds at present. */
@@ -55,6 +71,7 @@ public final class ClusterQueue extends EmptyResource<ClusterQueueSpec, ClusterQ
   public record ClusterQueueStatus(
       @Nullable Integer admittedWorkloads,
       @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Condition> conditions,
+      @Nullable EffectiveQuotas effectiveQuotas,
       @Nullable FairSharingStatus fairSharing,
       @JsonInclude(JsonInclude.Include.NON_EMPTY) List<FlavorUsage> flavorsReservation,
       @JsonInclude(JsonInclude.Include.NON_EMPTY) List<FlavorUsage> flavorsUsage,
@@ -72,6 +89,20 @@ public final class ClusterQueue extends EmptyResource<ClusterQueueSpec, ClusterQ
     public ClusterQueueStatus withConditions(List<Condition> others) {
       return new ClusterQueueStatus(
           admittedWorkloads,
+          others,
+          effectiveQuotas,
+          fairSharing,
+          flavorsReservation,
+          flavorsUsage,
+          pendingWorkloads,
+          reservingWorkloads);
+    }
+
+    /** The same status with other effective quotas, or none. */
+    public ClusterQueueStatus with(@Nullable EffectiveQuotas others) {
+      return new ClusterQueueStatus(
+          admittedWorkloads,
+          conditions,
           others,
           fairSharing,
           flavorsReservation,

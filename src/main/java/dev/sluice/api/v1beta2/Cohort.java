@@ -34,9 +34,21 @@ public final class Cohort extends EmptyResource<CohortSpec, CohortStatus> {
     public CohortSpec {
       resourceGroups = Defaults.orEmpty(resourceGroups);
     }
+
+    /** The same specification with other quotas. */
+    public CohortSpec with(List<ResourceGroup> others) {
+      return new CohortSpec(fairSharing, parentName, others);
+    }
   }
 
   /** Where a cohort stands. */
   @JsonInclude(JsonInclude.Include.NON_NULL)
-  public record CohortStatus(@Nullable FairSharingStatus fairSharing) {}
+  public record CohortStatus(
+      @Nullable EffectiveQuotas effectiveQuotas, @Nullable FairSharingStatus fairSharing) {
+
+    /** The same status with other effective quotas, or none. */
+    public CohortStatus with(@Nullable EffectiveQuotas others) {
+      return new CohortStatus(others, fairSharing);
+    }
+  }
 }

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param <S> the type of the specification
  * @param <T> the type of the status
  */
-abstract class EmptyResource<S, T> extends CustomResource<S, T> {
+public abstract class EmptyResource<S, T> extends CustomResource<S, T> {
 
   /** Nothing is said about a new object until its specification is set. */
   @Override

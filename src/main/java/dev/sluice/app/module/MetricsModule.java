@@ -142,7 +142,10 @@ public final class MetricsModule implements OperatorModule {
               new QueueGauges.Options(
                   configuration.metrics().enableClusterQueueResources(),
                   configuration.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS),
-                  customLabels)));
+                  customLabels,
+                  configuration.featureGates().enabled(FeatureGate.DYNAMIC_QUOTA_ORCHESTRATION)
+                      ? Optional.of(new CachedOrchestrators(informerCaches))
+                      : Optional.empty())));
       return workloads;
     }
 

@@ -1,6 +1,7 @@
 package dev.sluice.app.module;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.queueing.QuotaSchedule.CurrentFactor;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
@@ -11,6 +12,7 @@ import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.QueueControllers;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.CachedQuotaSchedules;
+import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import io.javaoperatorsdk.operator.Operator;
 import java.math.BigDecimal;
 import java.util.Optional;
@@ -44,6 +46,7 @@ public final class QueueModule implements OperatorModule {
             scheduler.engine(),
             context.options().ignoresUndeclared(),
             context.options().fungibility(),
+            new EffectiveQuotasMapper(context.isEnabled(FeatureGate.DYNAMIC_QUOTA_ORCHESTRATION)),
             context.clock());
     ObjectMapper mapper = JsonMappers.JSON;
     controllers =
@@ -109,6 +112,11 @@ public final class QueueModule implements OperatorModule {
   MultiKueueControllers.Quotas quotas() {
     return new MultiKueueControllers.Quotas(
         informers.caches(), controllers.quotaNotes(), controllers::again);
+  }
+
+  /** The reconcilers of queues and cohorts. */
+  QueueControllers controllers() {
+    return controllers;
   }
 
   @Override

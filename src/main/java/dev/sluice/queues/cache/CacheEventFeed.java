@@ -14,6 +14,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.CohortMapper;
+import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.queues.mapping.ReferenceLookup;
@@ -42,6 +43,7 @@ public final class CacheEventFeed {
   private final ReferenceLookup referenceLookup;
   private final boolean ignoreUndeclared;
   private final FungibilityGates fungibilityGates;
+  private final EffectiveQuotasMapper effective;
   private final InstantSource clock;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, SchedulerEvent> lastSubmitted = new HashMap<>();
@@ -53,6 +55,7 @@ public final class CacheEventFeed {
    * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they do not
    *     declare (docs/scheduling-semantics.md#quota-check-strategy)
    * @param fungibilityGates what becomes of their policies for the search of a flavor
+   * @param effective which quotas count
    * @param clock the time, on which quota may depend (docs/quota-by-time.md)
    */
   public CacheEventFeed(
@@ -60,7 +63,9 @@ public final class CacheEventFeed {
       SchedulerEventSink sink,
       boolean ignoreUndeclared,
       FungibilityGates fungibilityGates,
+      EffectiveQuotasMapper effective,
       InstantSource clock) {
+    this.effective = effective;
     this.clock = clock;
     this.fungibilityGates = fungibilityGates;
     this.informerCaches = informerCaches;
@@ -168,7 +173,8 @@ public final class CacheEventFeed {
     } else {
       submit(
           new Key("Cohort", name(after)),
-          new SchedulerEvent.CohortChanged(CohortMapper.translate(after).value()));
+          new SchedulerEvent.CohortChanged(
+              CohortMapper.translate(effective.applied(after)).value()));
     }
   }
 
@@ -185,7 +191,8 @@ public final class CacheEventFeed {
   }
 
   private ClusterQueueSpec translated(ClusterQueue queue) {
-    ClusterQueueSpec mapped = ClusterQueueMapper.translate(queue, referenceLookup, clock.instant());
+    ClusterQueueSpec mapped =
+        ClusterQueueMapper.translate(effective.applied(queue), referenceLookup, clock.instant());
     ClusterQueueSpec spec = mapped.with(fungibilityGates.applied(mapped.fungibility()));
     return ignoreUndeclared || isMadeFromQuota(queue) ? spec.ignoringUndeclared() : spec;
   }
@@ -241,7 +248,7 @@ public final class CacheEventFeed {
 
   private void resubmit(Predicate<ClusterQueue> which) {
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
-      if (which.test(queue)) {
+      if (which.test(effective.applied(queue))) {
         clusterQueue(null, queue);
       }
     }

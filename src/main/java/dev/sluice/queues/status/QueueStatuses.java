@@ -67,6 +67,7 @@ public final class QueueStatuses {
             "Can't admit new workloads: ",
             generation,
             now),
+        current == null ? null : current.effectiveQuotas(),
         view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null),
         byFlavor(
             view.usage(),
@@ -80,9 +81,10 @@ public final class QueueStatuses {
         view.reserving());
   }
 
-  /** The status of a Cohort. */
-  public static CohortStatus cohort(CohortView view) {
+  /** The status of a Cohort; the present one may be absent, and its effective quotas stay. */
+  public static CohortStatus cohort(CohortView view, @Nullable CohortStatus current) {
     return new CohortStatus(
+        current == null ? null : current.effectiveQuotas(),
         view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null));
   }
 

@@ -47,6 +47,7 @@ import dev.sluice.kubequeue.ForeignQueueUnit;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import dev.sluice.testing.HostileSamples;
 import dev.sluice.workload.RangesRead;
 import dev.sluice.workload.feed.TranslationOptions;
@@ -243,6 +244,7 @@ final class HostileWorld {
             HostileWorld::show,
             false,
             FungibilityGates.DEFAULT,
+            new EffectiveQuotasMapper(true),
             InstantSource.system())
         .open();
     CachedJobLookups lookups = new CachedJobLookups(informerCaches, mapper);

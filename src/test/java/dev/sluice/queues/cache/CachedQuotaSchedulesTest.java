@@ -14,6 +14,7 @@ import dev.sluice.core.model.ResourceGroup.Quota;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.kube.controller.GroupKindConcurrency;
 import dev.sluice.kube.controller.WorkQueueSettings;
+import dev.sluice.queues.mapping.EffectiveQuotasMapper;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,7 +50,13 @@ class CachedQuotaSchedulesTest {
               Duration.ofSeconds(1),
               GroupKindConcurrency.NONE));
   private final CacheEventFeed feed =
-      new CacheEventFeed(caches, events::add, false, FungibilityGates.DEFAULT, () -> now);
+      new CacheEventFeed(
+          caches,
+          events::add,
+          false,
+          FungibilityGates.DEFAULT,
+          new EffectiveQuotasMapper(false),
+          () -> now);
 
   CachedQuotaSchedulesTest() {
     feed.open();

@@ -1,0 +1,233 @@
+package dev.sluice.queues.capacity;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.v1alpha1.CapacityProvider;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator;
+import dev.sluice.api.v1alpha1.DynamicQuotaOrchestrator.QuotaReference;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.EffectiveQuotas;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.controller.ControllerRegistration;
+import dev.sluice.kube.controller.ObservableItemStore;
+import dev.sluice.kube.controller.ReconcileTrigger;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.EffectiveQuotasPlan;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.javaoperatorsdk.operator.Operator;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reconcilers of CapacityProviders and DynamicQuotaOrchestrators. Whenever one of the inputs
+ * changes, all quotas are planned anew; several changes in a row are handled in one pass.
+ */
+public final class CapacityControllers implements EffectiveQuotasPlan {
+
+  /** The path at which the API server tells whether it has the kinds. */
+  public static final String API = "/apis/" + ApiVersions.GROUP + "/" + ApiVersions.V1ALPHA1;
+
+  private static final Duration GATHER = Duration.ofMillis(100);
+
+  /**
+   * What this reads and writes with.
+   *
+   * @param leadership only the leader plans and writes
+   * @param caches the queues, cohorts and flavors
+   * @param apiClient writes statuses
+   * @param mapper reads and writes statuses
+   * @param clock time of transitions
+   * @param delays runs a task after a while, on another thread
+   * @param again has the status of a queue or cohort looked at
+   * @param nodes the nodes that local capacity is made of; empty if nobody counts it
+   */
+  public record Dependencies(
+      Leadership leadership,
+      InformerCaches caches,
+      ApiClient apiClient,
+      ObjectMapper mapper,
+      InstantSource clock,
+      BiConsumer<Duration, Runnable> delays,
+      Consumer<QuotaReference> again,
+      Optional<CapacityNodes> nodes) {}
+
+  private final Dependencies dependencies;
+  private final ObservableItemStore<CapacityProvider> providers = new ObservableItemStore<>();
+  private final ObservableItemStore<DynamicQuotaOrchestrator> orchestrators =
+      new ObservableItemStore<>();
+  private final ReconcileTrigger<CapacityProvider> providerTrigger =
+      new ReconcileTrigger<>("capacity");
+  private final ReconcileTrigger<DynamicQuotaOrchestrator> orchestratorTrigger =
+      new ReconcileTrigger<>("quota-plans");
+  private final CapacityProviderReconciler providerReconciler;
+  private final DynamicQuotaOrchestratorReconciler orchestratorReconciler;
+  private final AtomicBoolean due = new AtomicBoolean();
+  private final AtomicBoolean recount = new AtomicBoolean();
+  private volatile Optional<OrchestrationPlan> plan = Optional.empty();
+  private volatile boolean open;
+
+  /** Creates the reconcilers without registering them. */
+  public CapacityControllers(Dependencies dependencies) {
+    this.dependencies = dependencies;
+    providerReconciler =
+        new CapacityProviderReconciler(dependencies, providerTrigger, dependencies.nodes());
+    orchestratorReconciler =
+        new DynamicQuotaOrchestratorReconciler(
+            dependencies,
+            orchestratorTrigger,
+            name -> plan.flatMap(it -> Optional.ofNullable(it.findings().get(name))));
+    providers.observe(
+        (before, after) -> {
+          changed();
+          nodes();
+        });
+    orchestrators.observe(
+        (before, after) -> {
+          if (isOther(before, after)) {
+            changed();
+          }
+        });
+    InformerCaches caches = dependencies.caches();
+    caches
+        .clusterQueues()
+        .observe(
+            (before, after) -> {
+              if (isOther(before, after) || !Objects.equals(effective(before), effective(after))) {
+                changed();
+              }
+            });
+    caches
+        .cohorts()
+        .observe(
+            (before, after) -> {
+              if (isOther(before, after) || !Objects.equals(effective(before), effective(after))) {
+                changed();
+              }
+            });
+    caches.flavors().observe(this::flavorChanged);
+  }
+
+  private void flavorChanged(@Nullable ResourceFlavor before, @Nullable ResourceFlavor after) {
+    if (isOther(before, after)) {
+      nodesChanged();
+    }
+  }
+
+  private static boolean isOther(@Nullable HasMetadata before, @Nullable HasMetadata after) {
+    return before == null
+        || after == null
+        || !Objects.equals(
+            before.getMetadata().getGeneration(), after.getMetadata().getGeneration())
+        || before.isMarkedForDeletion() != after.isMarkedForDeletion();
+  }
+
+  private static @Nullable EffectiveQuotas effective(@Nullable ClusterQueue queue) {
+    return queue == null || queue.getStatus() == null ? null : queue.getStatus().effectiveQuotas();
+  }
+
+  private static @Nullable EffectiveQuotas effective(@Nullable Cohort cohort) {
+    return cohort == null || cohort.getStatus() == null
+        ? null
+        : cohort.getStatus().effectiveQuotas();
+  }
+
+  /** Registers both reconcilers, whose definitions must exist. */
+  public void register(Operator operator) {
+    ControllerRegistration.register(
+        operator, "capacityprovider", providerReconciler, providers, OptionalInt.empty());
+    ControllerRegistration.register(
+        operator,
+        "dynamicquotaorchestrator",
+        orchestratorReconciler,
+        orchestrators,
+        OptionalInt.empty());
+  }
+
+  /** Called when this process is leader and all caches are synced. */
+  public void leadershipStarted() {
+    open = true;
+    nodes();
+    changed();
+    nodesChanged();
+  }
+
+  /** Called when a node may have come, gone or changed; returns at once. */
+  public void nodesChanged() {
+    if (open && dependencies.nodes().isPresent() && recount.compareAndSet(false, true)) {
+      dependencies
+          .delays()
+          .accept(
+              GATHER,
+              () -> {
+                recount.set(false);
+                signalAll(providers, providerTrigger);
+              });
+    }
+  }
+
+  /** Has the nodes read while a provider counts them. */
+  private void nodes() {
+    if (open) {
+      dependencies
+          .nodes()
+          .ifPresent(
+              nodes -> nodes.use(providers.all().stream().anyMatch(LocalCapacity::isCounted)));
+    }
+  }
+
+  private void changed() {
+    if (open && due.compareAndSet(false, true)) {
+      dependencies.delays().accept(GATHER, this::evaluate);
+    }
+  }
+
+  private void evaluate() {
+    due.set(false);
+    if (!open || !dependencies.leadership().leading()) {
+      return;
+    }
+    InformerCaches caches = dependencies.caches();
+    OrchestrationPlan next =
+        OrchestrationPlan.of(
+            orchestrators.all(),
+            providers::find,
+            new QuotaTree(caches.clusterQueues().all(), caches.cohorts().all()));
+    plan = Optional.of(next);
+    for (ClusterQueue queue : caches.clusterQueues().all()) {
+      signal(next, QuotaTree.of(queue), effective(queue));
+    }
+    for (Cohort cohort : caches.cohorts().all()) {
+      signal(next, QuotaTree.of(cohort), effective(cohort));
+    }
+    signalAll(orchestrators, orchestratorTrigger);
+  }
+
+  private void signal(
+      OrchestrationPlan next, QuotaReference reference, @Nullable EffectiveQuotas current) {
+    if (!Objects.equals(next.wanted(reference, current), current)) {
+      dependencies.again().accept(reference);
+    }
+  }
+
+  private static <P extends CustomResource<?, ?>> void signalAll(
+      ObservableItemStore<P> store, ReconcileTrigger<P> trigger) {
+    store.all().forEach(object -> trigger.signal(object.getMetadata().getName()));
+  }
+
+  @Override
+  public @Nullable EffectiveQuotas wanted(
+      QuotaReference reference, @Nullable EffectiveQuotas current) {
+    return plan.isPresent() ? plan.get().wanted(reference, current) : current;
+  }
+}
