@@ -43,7 +43,7 @@ public final class ExplanationText {
             (podSet, attempts) -> {
               String obstacles =
                   attempts.stream()
-                      .filter(attempt -> !attempt.flavorRejections().isEmpty())
+                      .filter(attempt -> !fits(attempt) && !isDearer(attempt))
                       .map(ExplanationText::attempt)
                       .collect(Collectors.joining("; "));
               if (!obstacles.isEmpty()) {
@@ -104,6 +104,21 @@ public final class ExplanationText {
               + " TASPartialSlices only";
       case FlavorRejection.NoPlacement(var shortage, var everEmpty) ->
           TopologyText.of(shortage, everEmpty);
+      case FlavorRejection.DearerThanMax(var perHour, var max) ->
+          "costs "
+              + perHour.stripTrailingZeros().toPlainString()
+              + " an hour, more than the "
+              + max.stripTrailingZeros().toPlainString()
+              + " of sluice.dev/max-price";
+      case FlavorRejection.CheaperFits() -> "not tried, since a cheaper flavor fits";
+      case FlavorRejection.WaitsForCheaper(var flavor, var expected, var until) ->
+          "fits, but flavor "
+              + flavor
+              + " is cheaper and expected to be free at "
+              + expected
+              + "; it waits for that until "
+              + until
+              + " at the latest (sluice.dev/max-delay-for-cheaper)";
       case FlavorRejection.ReplacedSliceFlavor(var flavor) ->
           "the slice that it replaces has flavor " + flavor;
       case FlavorRejection.ResourceNotCovered(var resource, var requested) ->
@@ -175,7 +190,7 @@ public final class ExplanationText {
 
   /**
    * The flavors that were considered, per pod set (docs/workload-semantics.md#events); flavors that
-   * fit without preemption or borrowing are left out.
+   * fit without preemption or borrowing are left out, unless costs count.
    */
   static String considered(List<FlavorAttempt> attempts) {
     List<String> podSets = new ArrayList<>();
@@ -184,7 +199,11 @@ public final class ExplanationText {
             (podSet, tried) -> {
               String flavors =
                   tried.stream()
-                      .filter(attempt -> attempt.borrowLevel() > 0 || !fits(attempt))
+                      .filter(
+                          attempt ->
+                              attempt.borrowLevel() > 0
+                                  || !fits(attempt)
+                                  || attempt.cost().isPresent())
                       .map(ExplanationText::mode)
                       .collect(Collectors.joining(", "));
               if (!flavors.isEmpty()) {
@@ -264,12 +283,27 @@ public final class ExplanationText {
     for (FlavorAttempt attempt : explanation.attempts()) {
       String result = fits(attempt) ? "fits" : obstacles(attempt);
       String flavor = attempt.flavor().isEmpty() ? "" : ", flavor " + attempt.flavor();
-      lines.add("pod set " + attempt.podSet() + flavor + ": " + result);
+      lines.add("pod set " + attempt.podSet() + flavor + ": " + result + cost(attempt));
     }
     if (preemptionIsBarred(explanation)) {
       lines.add(NO_PREEMPTION);
     }
     return lines;
+  }
+
+  /** What an attempt would cost, to be appended. */
+  private static String cost(FlavorAttempt attempt) {
+    return attempt
+        .cost()
+        .map(
+            cost ->
+                " (%s an hour%s)"
+                    .formatted(
+                        cost.perHour().toPlainString(),
+                        cost.toFinish()
+                            .map(sum -> ", " + sum.toPlainString() + " expected to finish")
+                            .orElse("")))
+        .orElse("");
   }
 
   private static String holder(Holder holder) {
@@ -301,6 +335,17 @@ public final class ExplanationText {
     if (!fits(attempt)) {
       parts.add(obstacles(attempt));
     }
+    attempt
+        .cost()
+        .ifPresent(
+            cost ->
+                parts.add(
+                    "cost=%s/h%s"
+                        .formatted(
+                            cost.perHour().toPlainString(),
+                            cost.toFinish()
+                                .map(sum -> " in all=" + sum.toPlainString())
+                                .orElse(""))));
     return attempt.flavor() + "(" + String.join(";", parts) + ")";
   }
 
@@ -313,6 +358,10 @@ public final class ExplanationText {
     return attempt.flavorRejections().stream()
         .map(ExplanationText::obstacle)
         .collect(Collectors.joining(", "));
+  }
+
+  private static boolean isDearer(FlavorAttempt attempt) {
+    return attempt.flavorRejections().contains(new FlavorRejection.CheaperFits());
   }
 
   private static boolean fits(FlavorAttempt attempt) {

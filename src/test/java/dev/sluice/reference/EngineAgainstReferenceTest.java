@@ -76,6 +76,21 @@ class EngineAgainstReferenceTest {
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
 
+  @Test
+  void flavorsAreTriedInTheSameOrderOfCost() {
+    play(
+        "costs",
+        10_000,
+        (seed, length) -> CostedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+    play(
+        "costs with fewer pods",
+        3_000,
+        (seed, length) ->
+            CostedWorld.steps(seed, new RandomWorld(seed, true, false, Pods.FEWER).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
   private static void play(
       String what, int steps, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();

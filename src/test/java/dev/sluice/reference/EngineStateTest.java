@@ -48,6 +48,14 @@ class EngineStateTest {
   }
 
   @Test
+  void theOrderOfCostIsNotLost() {
+    admit(
+        "state with costs",
+        (seed, length) -> CostedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        EngineOptions.DEFAULT);
+  }
+
+  @Test
   void theGateOfReadyPodsStaysClosed() {
     admit(
         "state one at a time",

@@ -123,12 +123,16 @@ final class ReferenceAssigner {
   private final Map<Progress, Integer> resume;
   private final Optional<Simulation> simulation;
   private final boolean sharing;
+  private final ReferenceCosts costs;
   private final ReferencePlacer placer;
   private final Map<Place, String> only;
   private final Comparator<Grade> preference;
   private final Set<Lack> lacks = new HashSet<>();
   private boolean competing;
   private boolean guaranteed;
+
+  /** What was chosen so far costs for an hour. */
+  private long perHour;
 
   /** What the slice that is replaced holds; nothing if none is. */
   private List<PodSetAssignment> replaced = List.of();
@@ -139,20 +143,17 @@ final class ReferenceAssigner {
   /**
    * @param only the flavors that may be given; everything when it is empty
    * @param simulation how preemption is simulated; without it, what would need it doesn't fit
-   * @param sharing whether queues share fairly
-   * @param placer says which topologies are asked for
    */
   ReferenceAssigner(
       ReferenceTree tree,
       ClusterQueueSpec queue,
-      Map<String, Flavor> flavors,
+      ReferenceEngine.Rules rules,
       Map<Progress, Integer> resume,
       Map<Place, String> only,
-      Optional<Simulation> simulation,
-      boolean sharing,
-      ReferencePlacer placer) {
-    this.placer = placer;
-    this.sharing = sharing;
+      Optional<Simulation> simulation) {
+    this.placer = rules.placer(queue);
+    this.sharing = rules.sharing().isPresent();
+    this.costs = rules.costs();
     this.simulation = simulation;
     this.only = only;
     this.preference =
@@ -161,7 +162,7 @@ final class ReferenceAssigner {
             : BORROWING_OVER_PREEMPTION;
     this.tree = tree;
     this.queue = queue;
-    this.flavors = flavors;
+    this.flavors = rules.flavors();
     this.resume = resume;
   }
 
@@ -187,6 +188,7 @@ final class ReferenceAssigner {
     PodSetAssignment[] assigned = new PodSetAssignment[shape.podSets().size()];
     Mode mode = Mode.FIT;
     int borrow = 0;
+    perHour = 0;
     boolean uncovered = false;
     for (List<Integer> together : groups(shape)) {
       List<PodSetRequest> sets = together.stream().map(shape.podSets()::get).toList();
@@ -226,6 +228,7 @@ final class ReferenceAssigner {
           continue;
         }
         part.keySet().forEach(each -> chosen.put(each, best.get().flavor()));
+        perHour += costs.perHour(best.get().flavor(), part);
         for (var each : best.get().each().entrySet()) {
           Grade grade = each.getValue();
           mode = mode.compareTo(grade.mode()) < 0 ? mode : grade.mode();
@@ -271,7 +274,12 @@ final class ReferenceAssigner {
       Map<FlavorResource, Long> earlier,
       Map<Progress, Integer> progress,
       Set<String> others) {
-    List<String> names = group.flavors().stream().map(ResourceGroup.FlavorQuotas::flavor).toList();
+    List<String> names =
+        costs.order(
+            queue,
+            group.flavors().stream().map(ResourceGroup.FlavorQuotas::flavor).toList(),
+            part,
+            asked);
     Optional<Choice> best = Optional.empty();
     int index = resume.getOrDefault(new Progress(podSet, part.firstKey()), -1) + 1;
     int tried = -1;
@@ -286,7 +294,10 @@ final class ReferenceAssigner {
           || !sets.stream().allMatch(set -> placer.mayStay(name, set, sets.size() == 1, asked))) {
         continue;
       }
-      Optional<Choice> choice = attempt(name, sets, part, earlier);
+      Optional<Choice> choice =
+          costs.isTooDear(name, part, perHour, asked)
+              ? Optional.empty()
+              : attempt(name, sets, part, earlier);
       if (choice.isEmpty()) {
         continue;
       }

@@ -89,7 +89,10 @@ final class ReferenceBudgets {
 
   private final ReferenceQueues world;
   private final Map<String, Book> books = new TreeMap<>();
-  private final Map<String, Map<String, Long>> prices = new HashMap<>();
+
+  /** What a unit of each resource costs for an hour, by flavor. */
+  final Map<String, Map<String, Long>> prices = new HashMap<>();
+
   private long now;
 
   /** Whether somebody who was held may fit now. */
@@ -117,8 +120,12 @@ final class ReferenceBudgets {
     released |= books.remove(name) != null;
   }
 
-  /** A flavor costs something else: prices of these worlds are whole numbers. */
-  void price(String flavor, Map<String, BigDecimal> perHour) {
+  /**
+   * A flavor costs something else: prices of these worlds are whole numbers.
+   *
+   * @return whether it cost something else before
+   */
+  boolean price(String flavor, Map<String, BigDecimal> perHour) {
     Map<String, Long> before = prices.getOrDefault(flavor, Map.of());
     Map<String, Long> after = new HashMap<>();
     perHour.forEach((resource, price) -> after.put(resource, price.longValueExact()));
@@ -128,6 +135,7 @@ final class ReferenceBudgets {
             && books.values().stream()
                 .flatMap(book -> book.spec.limits().stream())
                 .anyMatch(limit -> limit.resource().equals(Limit.COST));
+    return !after.equals(before);
   }
 
   private long worth(Limit limit, FlavorResource of, long amount) {

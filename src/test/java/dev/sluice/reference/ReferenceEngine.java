@@ -51,6 +51,7 @@ final class ReferenceEngine {
    * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
    * @param sharing how queues share fairly; empty: they don't
    * @param nodes topologies and nodes
+   * @param costs what flavors cost
    */
   record Rules(
       Map<String, Flavor> flavors,
@@ -59,7 +60,8 @@ final class ReferenceEngine {
       boolean blocking,
       boolean recomputing,
       Optional<FairSharing> sharing,
-      ReferenceNodes nodes) {
+      ReferenceNodes nodes,
+      ReferenceCosts costs) {
 
     /** Who finds places for Workloads of a queue. */
     ReferencePlacer placer(ClusterQueueSpec queue) {
@@ -136,7 +138,8 @@ final class ReferenceEngine {
             rules.blockAdmission(),
             rules.order().recomputesTargets(),
             rules.fairSharing(),
-            world.nodes);
+            world.nodes,
+            new ReferenceCosts(world.flavors, world.budgets.prices));
   }
 
   void fold(SchedulerEvent schedulerEvent) {
@@ -209,8 +212,11 @@ final class ReferenceEngine {
       }
       case SchedulerEvent.BudgetChanged(var budget, var spent) -> world.budgets.declare(budget);
       case SchedulerEvent.BudgetRemoved(var name) -> world.budgets.remove(name);
-      case SchedulerEvent.PricesChanged(var flavor, var perHour) ->
-          world.budgets.price(flavor, perHour);
+      case SchedulerEvent.PricesChanged(var flavor, var perHour) -> {
+        if (world.budgets.price(flavor, perHour)) {
+          declarationsChanged();
+        }
+      }
       case SchedulerEvent.TopologyChanged(var topology) -> {
         if (!topology.equals(world.nodes.topologies.put(topology.name(), topology))) {
           declarationsChanged();

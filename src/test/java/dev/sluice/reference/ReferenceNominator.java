@@ -133,11 +133,9 @@ final class ReferenceNominator {
     return new ReferenceAssigner(
         snapshot.tree(),
         queue,
-        rules.flavors(),
+        rules,
         resume,
         only,
-        rules.preempting() ? Optional.of(simulation) : Optional.empty(),
-        rules.sharing().isPresent(),
-        rules.placer(queue));
+        rules.preempting() ? Optional.of(simulation) : Optional.empty());
   }
 }

@@ -4,6 +4,7 @@ import dev.sluice.api.config.GoDuration;
 import dev.sluice.core.model.BackfillRules;
 import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
 import dev.sluice.core.model.QueueRules;
@@ -168,7 +169,8 @@ public final class QueueAnnotations {
             reader.queueQuotaRules(),
             reader.read(PREEMPTIBLE_LABELS, QueueAnnotations::flag).orElse(false),
             reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false),
-            reader.backfillRules());
+            reader.backfillRules(),
+            reader.cheapestFirst());
     return new OfClusterQueue(
         strategy,
         rules,
@@ -257,6 +259,13 @@ public final class QueueAnnotations {
     return depth == 0 ? Optional.empty() : Optional.of(new BackfillRules(depth, unknown));
   }
 
+  private Optional<CheapestFirst> cheapestFirst() {
+    boolean cheapest =
+        read(CostAnnotations.FLAVOR_ORDER, QueueAnnotations::isCheapest).orElse(false);
+    Optional<Duration> delay = read(CostAnnotations.MAX_DELAY, QueueAnnotations::durationFromZero);
+    return cheapest ? Optional.of(new CheapestFirst(delay)) : Optional.empty();
+  }
+
   private OptionalInt maxWorkloads() {
     Optional<Integer> most = read(MAX_WORKLOADS, QueueAnnotations::positiveInt);
     return most.isPresent() ? OptionalInt.of(most.get()) : OptionalInt.empty();
@@ -303,6 +312,14 @@ public final class QueueAnnotations {
     } catch (IllegalArgumentException e) {
       throw new NotAllowedException(e.getMessage());
     }
+  }
+
+  private static boolean isCheapest(String value) {
+    return switch (value) {
+      case "Listed" -> false;
+      case "Cheapest" -> true;
+      default -> throw new NotAllowedException("Listed or Cheapest");
+    };
   }
 
   private static int depth(String value) {

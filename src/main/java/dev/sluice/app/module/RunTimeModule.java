@@ -13,7 +13,7 @@ import dev.sluice.forecast.runtimes.FinishedRun;
 import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.metrics.RunTimeMetrics;
 import dev.sluice.metrics.StartMetrics;
-import dev.sluice.queues.cache.CachedBackfillQueues;
+import dev.sluice.queues.cache.CachedQueueRules;
 import dev.sluice.queues.cache.CachedRunTimeRules;
 import dev.sluice.server.endpoints.VisibilityEndpoint;
 import dev.sluice.workload.record.CachedWorkload;
@@ -84,14 +84,18 @@ public final class RunTimeModule implements OperatorModule {
             recorder::learned,
             workload -> rules.defaultOf(workload.id().namespace(), workload.spec().queueName()),
             context.clock());
-    CachedBackfillQueues backfillQueues = new CachedBackfillQueues(informers.caches());
+    scheduler.costs().estimateBy(workload -> estimator.of(workload).estimate());
+    CachedQueueRules boundingQueues =
+        new CachedQueueRules(
+            informers.caches(),
+            queue -> queue.backfill().isPresent() || queue.cheapest().isPresent());
     RunBoundFeed bounds =
         new RunBoundFeed(
             scheduler.engine(),
             estimator::of,
             workload -> rules.maxRunTime(workload.id().namespace(), workload.spec().queueName()),
-            backfillQueues);
-    backfillQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
+            boundingQueues);
+    boundingQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =
         new StartEstimator(

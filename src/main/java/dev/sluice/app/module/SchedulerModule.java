@@ -59,6 +59,7 @@ public final class SchedulerModule implements OperatorModule {
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
   private final BudgetModule budgets;
+  private final WorkloadCosts costs;
   private final EngineWatchdog watchdog;
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
@@ -92,6 +93,7 @@ public final class SchedulerModule implements OperatorModule {
             engine.views(), engine::pendingTotals, new QueriedWorkloads(engine, workloads.cache()));
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     budgets = new BudgetModule(context, informers, engine, workloads);
+    costs = new WorkloadCosts(informers.caches());
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     translator =
         new WorkloadTranslator(
@@ -111,12 +113,14 @@ public final class SchedulerModule implements OperatorModule {
                 new CachedStartRules(informers.caches()),
                 preemptionRules,
                 slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice()),
-                budgets::run));
+                budgets::run,
+                costs));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);
     preemptionRules.onChange(feed::annotatedRulesChanged);
     budgets.onPresence(feed::annotatedRulesChanged);
+    costs.onFirst(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
@@ -197,6 +201,11 @@ public final class SchedulerModule implements OperatorModule {
   /** From now on Workloads are nominated so for worker clusters when they get quota. */
   void nominateBy(FirstNomination firstNomination) {
     nomination = firstNomination;
+  }
+
+  /** What counts for the costs of Workloads. */
+  WorkloadCosts costs() {
+    return costs;
   }
 
   /** Makes of a Workload what the engine is told of it. */

@@ -106,6 +106,11 @@ public final class Budgets {
     return Map.copyOf(prices);
   }
 
+  /** What a unit of each resource of a flavor costs for an hour; empty if it has no price. */
+  public Map<String, BigDecimal> pricesOf(String flavor) {
+    return prices.getOrDefault(flavor, Map.of());
+  }
+
   /**
    * Sets what a flavor costs from now on.
    *

@@ -72,6 +72,11 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
     return budgets.prices();
   }
 
+  /** What a unit of each resource of a flavor costs for an hour; empty if it has no price. */
+  Map<String, BigDecimal> pricesOf(String flavor) {
+    return budgets.pricesOf(flavor);
+  }
+
   /** Returns whether holders have to be compared. */
   boolean price(String flavor, Map<String, BigDecimal> perHour) {
     return budgets.price(flavor, perHour) && isCounting();

@@ -19,6 +19,7 @@ import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.CycleHeads;
@@ -324,6 +325,7 @@ public final class Engine {
       }
       case SchedulerEvent.BudgetRemoved(var name) -> budgets.remove(name);
       case SchedulerEvent.PricesChanged(var flavor, var perHour) -> {
+        dirtySet.everything |= !perHour.equals(budgets.pricesOf(flavor));
         if (budgets.price(flavor, perHour)) {
           compareBudgets();
         }
@@ -595,6 +597,7 @@ public final class Engine {
         eligibilityCheck::of,
         budgets,
         PreemptionTime.of(now, waiting::preemptionWaits),
+        new FlavorCosts(budgets::pricesOf, FlavorCosts.Starts.UNKNOWN),
         cycle);
   }
 

@@ -1,5 +1,7 @@
 package dev.sluice.core.model;
 
+import java.math.BigDecimal;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -27,6 +29,38 @@ public sealed interface FlavorRejection {
 
   /** The slice that the Workload replaces has another flavor. */
   record ReplacedSliceFlavor(String flavor) implements FlavorRejection {}
+
+  /**
+   * With the flavor the Workload would cost more for an hour than it may.
+   *
+   * @param perHour what its pod sets would cost up to this one
+   * @param max what all of them may cost
+   */
+  record DearerThanMax(BigDecimal perHour, BigDecimal max) implements FlavorRejection {}
+
+  /** A cheaper flavor fits, so that this one needn't be tried. */
+  record CheaperFits() implements FlavorRejection {}
+
+  /**
+   * The request fits, and waits for a cheaper flavor.
+   *
+   * @param flavor the cheaper one
+   * @param expected when it is expected to be free
+   * @param until the end of the wait, whatever happens
+   */
+  record WaitsForCheaper(String flavor, Instant expected, Instant until)
+      implements FlavorRejection {
+
+    /** When the Workload is looked at again, although nothing has happened. */
+    public Instant lookedAtAgain() {
+      return expected.isBefore(until) ? expected : until;
+    }
+
+    @Override
+    public FlavorRejection lasting() {
+      return new WaitsForCheaper(flavor, until, until);
+    }
+  }
 
   /** No resource group of the queue covers the resource. */
   record ResourceNotCovered(String resource, long requested) implements FlavorRejection {}

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.CostRules.CheapestFirst;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -14,6 +15,7 @@ import java.util.Optional;
  * @param blocksUntilReady whether a Workload is admitted only when the pods of all admitted ones
  *     are ready
  * @param backfill whether Workloads may start before a head that doesn't fit; empty: none may
+ * @param cheapest how flavors are tried in the order of cost; empty: they are tried as listed
  */
 public record QueueRules(
     AttemptBackoff attemptBackoff,
@@ -21,7 +23,26 @@ public record QueueRules(
     QuotaRules quota,
     boolean countsPreemptible,
     boolean blocksUntilReady,
-    Optional<BackfillRules> backfill) {
+    Optional<BackfillRules> backfill,
+    Optional<CheapestFirst> cheapest) {
+
+  /** Rules of a queue that tries its flavors as listed. */
+  public QueueRules(
+      AttemptBackoff attemptBackoff,
+      int priority,
+      QuotaRules quota,
+      boolean countsPreemptible,
+      boolean blocksUntilReady,
+      Optional<BackfillRules> backfill) {
+    this(
+        attemptBackoff,
+        priority,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        Optional.empty());
+  }
 
   /** No rules beyond the fields. */
   public static final QueueRules DEFAULT =
@@ -29,35 +50,44 @@ public record QueueRules(
 
   /** The same rules with another back-off. */
   public QueueRules withAttemptBackoff(AttemptBackoff other) {
-    return new QueueRules(other, priority, quota, countsPreemptible, blocksUntilReady, backfill);
+    return new QueueRules(
+        other, priority, quota, countsPreemptible, blocksUntilReady, backfill, cheapest);
   }
 
   /** The same rules with another priority of the queue. */
   public QueueRules withPriority(int other) {
     return new QueueRules(
-        attemptBackoff, other, quota, countsPreemptible, blocksUntilReady, backfill);
+        attemptBackoff, other, quota, countsPreemptible, blocksUntilReady, backfill, cheapest);
   }
 
   /** The same rules with other rules for quota. */
   public QueueRules withQuota(QuotaRules other) {
     return new QueueRules(
-        attemptBackoff, priority, other, countsPreemptible, blocksUntilReady, backfill);
+        attemptBackoff, priority, other, countsPreemptible, blocksUntilReady, backfill, cheapest);
   }
 
   /** The same rules, where Workloads that are marked as not preemptible are guaranteed. */
   public QueueRules countingPreemptible() {
-    return new QueueRules(attemptBackoff, priority, quota, true, blocksUntilReady, backfill);
+    return new QueueRules(
+        attemptBackoff, priority, quota, true, blocksUntilReady, backfill, cheapest);
   }
 
   /** The same rules, where admission waits until pods are ready. */
   public QueueRules blockingUntilReady() {
-    return new QueueRules(attemptBackoff, priority, quota, countsPreemptible, true, backfill);
+    return new QueueRules(
+        attemptBackoff, priority, quota, countsPreemptible, true, backfill, cheapest);
   }
 
   /** The same rules, where Workloads may start before a head that doesn't fit. */
   public QueueRules withBackfill(Optional<BackfillRules> other) {
     return new QueueRules(
-        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, other);
+        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, other, cheapest);
+  }
+
+  /** The same rules, where flavors are tried in the order of cost. */
+  public QueueRules withCheapest(Optional<CheapestFirst> other) {
+    return new QueueRules(
+        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, backfill, other);
   }
 
   /**

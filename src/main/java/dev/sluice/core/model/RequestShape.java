@@ -18,6 +18,7 @@ import java.util.Optional;
  * @param slice what makes the Workload a slice of an elastic job; empty for other Workloads
  * @param replaced the slice that it replaces, while that holds quota; known to the engine only
  * @param run how long the Workload runs at the most; empty if nobody says so, or no budget asks
+ * @param cost what counts for its costs; empty if nothing does
  */
 public record RequestShape(
     List<PodSetRequest> podSets,
@@ -25,7 +26,8 @@ public record RequestShape(
     PreemptionRules preemption,
     Optional<JobSlice> slice,
     Optional<ReplacedSlice> replaced,
-    Optional<Duration> run) {
+    Optional<Duration> run,
+    Optional<CostRules> cost) {
 
   public RequestShape {
     podSets = List.copyOf(podSets);
@@ -38,7 +40,7 @@ public record RequestShape(
       PreemptionRules preemption,
       Optional<JobSlice> slice,
       Optional<ReplacedSlice> replaced) {
-    this(podSets, guaranteed, preemption, slice, replaced, Optional.empty());
+    this(podSets, guaranteed, preemption, slice, replaced, Optional.empty(), Optional.empty());
   }
 
   /** The request of a Workload that is no slice. */
@@ -55,32 +57,39 @@ public record RequestShape(
   public RequestShape withSlice(Optional<JobSlice> of) {
     return of.isEmpty()
         ? this
-        : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty(), run);
+        : new RequestShape(podSets, guaranteed, preemption, of, Optional.empty(), run, cost);
   }
 
   /** The same request in place of a slice, or of none. */
   public RequestShape replacing(Optional<ReplacedSlice> other) {
     return replaced.equals(other)
         ? this
-        : new RequestShape(podSets, guaranteed, preemption, slice, other, run);
+        : new RequestShape(podSets, guaranteed, preemption, slice, other, run, cost);
   }
 
   /** The same slice with other requests. */
   public RequestShape withPodSets(List<PodSetRequest> others) {
-    return new RequestShape(others, guaranteed, preemption, slice, replaced, run);
+    return new RequestShape(others, guaranteed, preemption, slice, replaced, run, cost);
   }
 
   /** The same request of a Workload whose priority class has these rules of preemption. */
   public RequestShape withPreemption(PreemptionRules rules) {
     return rules.equals(preemption)
         ? this
-        : new RequestShape(podSets, guaranteed, rules, slice, replaced, run);
+        : new RequestShape(podSets, guaranteed, rules, slice, replaced, run, cost);
   }
 
   /** The same request of a Workload that runs so long at the most. */
   public RequestShape running(Optional<Duration> length) {
     return length.equals(run)
         ? this
-        : new RequestShape(podSets, guaranteed, preemption, slice, replaced, length);
+        : new RequestShape(podSets, guaranteed, preemption, slice, replaced, length, cost);
+  }
+
+  /** The same request of a Workload for whose costs this counts. */
+  public RequestShape costing(Optional<CostRules> rules) {
+    return rules.equals(cost)
+        ? this
+        : new RequestShape(podSets, guaranteed, preemption, slice, replaced, run, rules);
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
@@ -11,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -109,7 +111,7 @@ public final class ResourceDemand {
   }
 
   private @Nullable Fixed findFixed() {
-    if (bundles.size() != 1 || steps > 0) {
+    if (bundles.size() != 1 || steps > 0 || shape.cost().flatMap(CostRules::maxPrice).isPresent()) {
       return null;
     }
     SortedMap<String, Long> amounts = bundles.getFirst().amounts();
@@ -215,6 +217,11 @@ public final class ResourceDemand {
   /** Whether the demand is held to nominal quota: the Workload is guaranteed in this queue. */
   public boolean guaranteed() {
     return shape.guaranteed() && queue.spec().rules().countsPreemptible();
+  }
+
+  /** What counts for the costs of the Workload; empty if nothing does. */
+  public Optional<CostRules> costRules() {
+    return shape.cost();
   }
 
   /** The queue of the demand. */

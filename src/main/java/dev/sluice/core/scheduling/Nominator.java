@@ -1,8 +1,11 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Instants;
+import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -12,6 +15,7 @@ import dev.sluice.core.scheduling.NominatedWorkload.Search;
 import dev.sluice.core.scheduling.flavor.AssignedPlaces;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.FlavorAssigner;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.flavor.PreemptionOracle;
 import dev.sluice.core.scheduling.flavor.TopologyAssigner;
 import dev.sluice.core.scheduling.preemption.PreemptionRequest;
@@ -21,6 +25,7 @@ import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.scheduling.preemption.Preemptor;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.QueueHead;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -38,6 +43,7 @@ final class Nominator {
   private final TopologyCache topologies;
   private final PreemptionStrategy preemption;
   private final PreemptionTime time;
+  private final FlavorCosts costs;
   private final long cycle;
 
   /** The search of heads that begin with their first flavor in this cycle. */
@@ -57,7 +63,9 @@ final class Nominator {
       TopologyCache topologies,
       PreemptionStrategy preemption,
       PreemptionTime time,
+      FlavorCosts costs,
       long cycle) {
+    this.costs = costs;
     this.flavors = flavors;
     this.topologies = topologies;
     this.preemption = preemption;
@@ -113,13 +121,31 @@ final class Nominator {
   private NominatedWorkload assign(
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
     Simulations simulations = new Simulations(head, queue);
+    FlavorCosts.Search asked = new FlavorCosts.Search(costs, waitsForCheaperUntil(head, queue));
     return inFullOrInPart(
         head,
         queue,
         search,
         simulations,
         resourceDemand ->
-            FlavorAssigner.assign(flavors, topologies, simulations, resourceDemand, resume));
+            FlavorAssigner.assign(flavors, topologies, simulations, resourceDemand, resume, asked));
+  }
+
+  /**
+   * Until when a head waits for a cheaper flavor, in microseconds since the epoch; {@link
+   * Long#MIN_VALUE} if it doesn't: nor where others wait behind it, or if fewer of its pods may
+   * start.
+   */
+  private long waitsForCheaperUntil(QueuedWorkload head, ClusterQueueCache queue) {
+    Optional<CheapestFirst> rules = queue.spec().rules().cheapest();
+    if (rules.isEmpty()
+        || queue.spec().strategy() != QueueingStrategy.BEST_EFFORT_FIFO
+        || head.equivalenceClass().demand(queue).steps() > 0) {
+      return Long.MIN_VALUE;
+    }
+    Duration delay = FlavorCosts.delay(rules, head.equivalenceClass().shape().cost());
+    long until = PreemptionProtection.after(head.queuedAtMicros(), delay);
+    return until > time.nowMicros() ? until : Long.MIN_VALUE;
   }
 
   /** Nominates a head again, with the flavors of its nomination and the current usage. */
@@ -133,7 +159,12 @@ final class Nominator {
         simulations,
         resourceDemand ->
             FlavorAssigner.reassign(
-                flavors, topologies, simulations, resourceDemand, before.assignment().chosen()));
+                flavors,
+                topologies,
+                simulations,
+                resourceDemand,
+                before.assignment().chosen(),
+                new FlavorCosts.Search(costs, Long.MIN_VALUE)));
   }
 
   /**

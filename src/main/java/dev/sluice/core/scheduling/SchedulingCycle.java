@@ -13,6 +13,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.core.scheduling.flavor.FlavorCosts;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
@@ -63,6 +64,7 @@ public final class SchedulingCycle {
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
    * @param budgets what budgets say about heads
    * @param time the time of the cycle, for rules of preemption
+   * @param costs what flavors cost
    * @param number the number of the cycle
    */
   public SchedulingCycle(
@@ -72,9 +74,10 @@ public final class SchedulingCycle {
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
       BudgetCheck budgets,
       PreemptionTime time,
+      FlavorCosts costs,
       long number) {
     this.ordering = new QueuePriorityOrdering(policy.ordering());
-    this.nominator = new Nominator(flavors, topologies, policy.preemption(), time, number);
+    this.nominator = new Nominator(flavors, topologies, policy.preemption(), time, costs, number);
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
     this.eligibilityCheck = eligibilityCheck;

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the engine how long runs of Workloads take at most (docs/backfill.md#bounds), while any
- * queue has back-fill. Thread-safe.
+ * queue plans by them: for back-fill, or to wait for a cheaper flavor. Thread-safe.
  */
 public final class RunBoundFeed implements WorkloadListener {
 
@@ -35,7 +35,7 @@ public final class RunBoundFeed implements WorkloadListener {
    *
    * @param estimates how long a Workload runs
    * @param queueLimits the longest run that the queues of a Workload allow
-   * @param used whether any queue has back-fill
+   * @param used whether any queue plans by bounds
    */
   public RunBoundFeed(
       SchedulerEventSink eventSink,
@@ -59,7 +59,7 @@ public final class RunBoundFeed implements WorkloadListener {
     }
   }
 
-  /** Tells of all Workloads, after the first queue got back-fill. */
+  /** Tells of all Workloads, after the first queue began to plan by bounds. */
   public void tellAll(Iterable<CachedWorkload> workloads) {
     for (CachedWorkload workload : workloads) {
       if (!workload.finished()) {

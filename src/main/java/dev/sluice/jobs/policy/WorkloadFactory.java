@@ -8,6 +8,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.queueing.CheckpointAnnotations;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobRef;
@@ -212,6 +213,10 @@ public final class WorkloadFactory {
         .ifPresent(
             text ->
                 metadata.withObjectProperty("annotations").put(RunTimeAnnotations.EXPECTED, text));
+    for (String key : List.of(CostAnnotations.MAX_PRICE, CostAnnotations.MAX_DELAY)) {
+      CostAnnotations.allowedText(job.annotations(), key)
+          .ifPresent(text -> metadata.withObjectProperty("annotations").put(key, text));
+    }
     CheckpointAnnotations.checkpointedText(job.annotations())
         .ifPresent(
             text ->

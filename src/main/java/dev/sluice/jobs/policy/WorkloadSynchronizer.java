@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.queueing.CheckpointAnnotations;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.jobs.kind.JobPatch;
 import dev.sluice.jobs.policy.JobAction.PatchWorkload;
@@ -19,8 +20,8 @@ import java.util.Optional;
 
 /**
  * Keeps a Workload in step with what may change on a job: queue, priority class, gates, where it
- * may go, how long it is expected to run, and when its work was saved. A request to save it goes
- * the other way.
+ * may go, how long it is expected to run, what it may cost, and when its work was saved. A request
+ * to save it goes the other way.
  */
 public final class WorkloadSynchronizer {
 
@@ -47,6 +48,9 @@ public final class WorkloadSynchronizer {
         CheckpointAnnotations.CHECKPOINTED_AT,
         CheckpointAnnotations.checkpointedText(job.annotations()),
         patch);
+    for (String key : List.of(CostAnnotations.MAX_PRICE, CostAnnotations.MAX_DELAY)) {
+      ownersWord(job, workload, key, CostAnnotations.allowedText(job.annotations(), key), patch);
+    }
     if (!patch.isEmpty()) {
       actions.addFirst(
           new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));

@@ -1,9 +1,11 @@
 package dev.sluice.queues.mapping;
 
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavor.ResourceFlavorSpec;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.Flavor.Pace;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import java.util.HashMap;
@@ -22,14 +24,25 @@ public final class FlavorMapper {
     ResourceFlavorSpec spec = flavor.getSpec();
     String name = flavor.getMetadata().getName();
     if (spec == null) {
-      return new Flavor(name, labels(flavor, Map.of()), List.of(), List.of());
+      return new Flavor(name, labels(flavor, Map.of()), List.of(), List.of())
+          .withPace(pace(flavor));
     }
     return new Flavor(
         name,
         labels(flavor, spec.nodeLabels()),
         spec.nodeTaints().stream().map(FlavorMapper::taint).toList(),
         spec.tolerations().stream().map(FlavorMapper::toleration).toList(),
-        topology(flavor).orElse(""));
+        topology(flavor).orElse(""),
+        pace(flavor));
+  }
+
+  private static Optional<Pace> pace(ResourceFlavor flavor) {
+    CostAnnotations.OfFlavor says = CostAnnotations.ofFlavor(flavor.getMetadata().getAnnotations());
+    Pace pace =
+        new Pace(
+            says.interruptionsPerHour().orElse(Pace.USUAL.interruptionsPerHour()),
+            says.speed().orElse(Pace.USUAL.speed()));
+    return pace.equals(Pace.USUAL) ? Optional.empty() : Optional.of(pace);
   }
 
   /** The node labels, extended by a label for the cluster that the flavor's nodes belong to. */

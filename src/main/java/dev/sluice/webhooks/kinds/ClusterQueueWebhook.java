@@ -3,8 +3,10 @@ package dev.sluice.webhooks.kinds;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.TextLimits;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.webhooks.review.AdmissionRequest;
 import dev.sluice.webhooks.review.AdmissionResult;
@@ -31,6 +33,7 @@ final class ClusterQueueWebhook {
   private static final ResourceGroupValidation QUOTAS =
       new ResourceGroupValidation("cohortName", true);
   private static final int MAX_CONCURRENT_FLAVORS = 32;
+  private static final int MOST_SHOWN = 64;
 
   private final WebhookSettings settings;
 
@@ -65,6 +68,7 @@ final class ClusterQueueWebhook {
     QueueAnnotationValidation.validate(
         request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), errors);
     backfill(request, spec, errors);
+    maxDelay(request, spec, errors);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, errors);
       if (request.isUpdate()) {
@@ -87,6 +91,23 @@ final class ClusterQueueWebhook {
           value,
           "must be None unless spec.queueingStrategy is StrictFIFO, without "
               + QueueAnnotations.STRATEGY);
+    }
+  }
+
+  /** Who waits for a cheaper flavor must not keep others waiting, and has to know which is. */
+  private static void maxDelay(AdmissionRequest request, JsonNode spec, FieldErrors errors) {
+    Map<String, String> annotations = JsonFields.annotations(request.object());
+    String value = annotations.get(CostAnnotations.MAX_DELAY);
+    boolean waits =
+        annotations.getOrDefault(CostAnnotations.FLAVOR_ORDER, "").equals("Cheapest")
+            && !JsonFields.text(spec, "queueingStrategy").equals("StrictFIFO")
+            && !annotations.containsKey(QueueAnnotations.STRATEGY);
+    if (value != null && !waits) {
+      errors.invalid(
+          FieldPath.of("metadata", "annotations").key(CostAnnotations.MAX_DELAY),
+          TextLimits.shown(value, MOST_SHOWN),
+          "must be absent unless %s is Cheapest and spec.queueingStrategy is BestEffortFIFO, without %s"
+              .formatted(CostAnnotations.FLAVOR_ORDER, QueueAnnotations.STRATEGY));
     }
   }
 

@@ -6,6 +6,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
@@ -262,6 +263,8 @@ public final class Webhooks {
       LabelValidation.tolerationKeys(
           SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), errors);
       price(request, errors);
+      QueueAnnotationValidation.validate(
+          request, annotations -> CostAnnotations.ofFlavor(annotations).faults(), errors);
       return AdmissionResult.of(errors.errors());
     }
 

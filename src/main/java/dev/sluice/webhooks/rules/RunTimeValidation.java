@@ -3,13 +3,17 @@ package dev.sluice.webhooks.rules;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
 import dev.sluice.api.queueing.CheckpointAnnotations;
+import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.QueueRunTime;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.webhooks.review.FieldErrors;
 import java.util.Map;
 import java.util.Optional;
 
-/** Validates what jobs say about their run time and their checkpoints (docs/run-times.md). */
+/**
+ * Validates what jobs say about their run time and their checkpoints (docs/run-times.md), and about
+ * their costs (docs/prices.md#flavors-by-cost).
+ */
 public final class RunTimeValidation {
 
   private static final int MOST_SHOWN = 64;
@@ -32,6 +36,13 @@ public final class RunTimeValidation {
           TextLimits.shown(checkpointed, MOST_SHOWN),
           "must be " + CheckpointAnnotations.RULE);
     }
+    CostAnnotations.faultsOfJob(annotations)
+        .forEach(
+            (annotation, allowed) ->
+                bad.invalid(
+                    JobMetadata.ANNOTATIONS.key(annotation),
+                    TextLimits.shown(annotations.getOrDefault(annotation, ""), MOST_SHOWN),
+                    "must be " + allowed));
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.workload.feed;
 
 import dev.sluice.api.queueing.StartRules;
+import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
@@ -16,19 +17,21 @@ import java.util.function.Function;
  * @param replaced the Workload that a slice of an elastic job names as the one that it replaces;
  *     empty if there is none
  * @param run how long it runs at the most; empty if nothing says so, or no budget asks
+ * @param cost what counts for its costs; empty if nothing does
  */
 public record WorkloadRules(
     Function<CachedWorkload, StartRules> starts,
     Function<CachedWorkload, Optional<PreemptionRules>> preemption,
     Function<CachedWorkload, Optional<CachedWorkload>> replaced,
-    Function<CachedWorkload, Optional<Duration>> run) {
+    Function<CachedWorkload, Optional<Duration>> run,
+    Function<CachedWorkload, Optional<CostRules>> cost) {
 
-  /** Rules of a Workload that no budget asks about. */
+  /** Rules of a Workload that no budget asks about, and whose costs don't count. */
   public WorkloadRules(
       Function<CachedWorkload, StartRules> starts,
       Function<CachedWorkload, Optional<PreemptionRules>> preemption,
       Function<CachedWorkload, Optional<CachedWorkload>> replaced) {
-    this(starts, preemption, replaced, workload -> Optional.empty());
+    this(starts, preemption, replaced, workload -> Optional.empty(), workload -> Optional.empty());
   }
 
   /** Nobody says anything. */

@@ -7,6 +7,7 @@ import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.CheckpointAnnotations;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.api.queueing.RefusedFlavors;
+import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingWorkload;
@@ -266,7 +267,8 @@ public final class WorkloadTranslator {
 
   private RequestShape running(RequestShape shape, CachedWorkload workload) {
     Optional<Duration> run = rules.run().apply(workload);
-    return run.isEmpty() ? shape : shapes.of(shape.running(run));
+    Optional<CostRules> cost = rules.cost().apply(workload);
+    return run.isEmpty() && cost.isEmpty() ? shape : shapes.of(shape.running(run).costing(cost));
   }
 
   private PreemptionRules ofClass(CachedWorkload workload) {

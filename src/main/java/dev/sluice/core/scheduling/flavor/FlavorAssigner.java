@@ -2,17 +2,23 @@ package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
+import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.flavor.FlavorCosts.Priced;
+import dev.sluice.core.scheduling.flavor.FlavorCosts.Ranking;
 import dev.sluice.core.scheduling.flavor.Fungibility.Fit;
 import dev.sluice.core.topology.TopologyCache;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -39,6 +45,7 @@ public final class FlavorAssigner {
   private final Fungibility fungibility;
   private final int @Nullable [] resume;
   private final int @Nullable [] only;
+  private final FlavorCosts.@Nullable Search costs;
   private final Map<Integer, Long> usageByPair = new LinkedHashMap<>();
   private final TreeSet<Integer> needed = new TreeSet<>();
   private final List<FlavorAttempt> attempts = new ArrayList<>();
@@ -50,13 +57,18 @@ public final class FlavorAssigner {
   private boolean competing;
   private boolean uncovered;
 
+  /** What the chosen flavors cost for an hour. */
+  private BigDecimal perHour = BigDecimal.ZERO;
+
   private FlavorAssigner(
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
       int @Nullable [] resume,
-      int @Nullable [] only) {
+      int @Nullable [] only,
+      FlavorCosts.Search costs) {
+    this.costs = costs.of(resourceDemand);
     this.flavors = flavors;
     this.topologies = topologies;
     this.preemptionOracle = preemptionOracle;
@@ -79,17 +91,20 @@ public final class FlavorAssigner {
    * @param resourceDemand the request and its queue
    * @param resume where an earlier search stopped, as {@link Assignment#progress} says; null to
    *     start at the first flavor
+   * @param costs what flavors cost
    */
   public static Assignment assign(
       Map<String, Flavor> flavors,
       TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
-      int @Nullable [] resume) {
+      int @Nullable [] resume,
+      FlavorCosts.Search costs) {
     Assignment fastPath = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
     return fastPath != null
         ? fastPath
-        : new FlavorAssigner(flavors, topologies, preemptionOracle, resourceDemand, resume, null)
+        : new FlavorAssigner(
+                flavors, topologies, preemptionOracle, resourceDemand, resume, null, costs)
             .assign();
   }
 
@@ -112,8 +127,10 @@ public final class FlavorAssigner {
       TopologyCache topologies,
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
-      int[] only) {
-    return new FlavorAssigner(flavors, topologies, preemptionOracle, resourceDemand, null, only)
+      int[] only,
+      FlavorCosts.Search costs) {
+    return new FlavorAssigner(
+            flavors, topologies, preemptionOracle, resourceDemand, null, only, costs)
         .assign();
   }
 
@@ -180,15 +197,18 @@ public final class FlavorAssigner {
   /** Searches for the flavor of a resource group, and adds the best candidate to the assignment. */
   private void search(ResourceDemand.Bundle bundle, int groupIndex) {
     ClusterQueueCache.Group group = queue.groups().get(groupIndex);
+    Ranking ranking = costs == null ? null : costs.rank(resourceDemand, bundle, group, flavors);
     int slot = slot(bundle, groupIndex);
     int last = group.flavors().size() - 1;
     Candidate best = null;
+    int attemptOfBest = -1;
     PendingReason mildest = null;
-    for (int i = resume == null ? 0 : resume[slot] + 1; i <= last; i++) {
+    for (int at = resume == null ? 0 : resume[slot] + 1; at <= last; at++) {
+      int i = ranking == null ? at : ranking.order()[at];
       if (only != null && only[slot] != i) {
         continue;
       }
-      Candidate candidate = candidate(bundle, group, i);
+      Candidate candidate = candidate(bundle, group, i, ranking);
       attempts.add(candidate.attempt());
       PendingReason reason = candidate.reason;
       if (reason != null) {
@@ -198,10 +218,20 @@ public final class FlavorAssigner {
       boolean stops = !fungibility.triesNext(candidate.fit);
       if (stops || best == null || fungibility.prefers(candidate.fit, best.fit)) {
         best = candidate;
+        attemptOfBest = attempts.size() - 1;
       }
       if (stops) {
-        last = i;
+        last = at;
       }
+    }
+    if (best != null && ranking != null && costs != null) {
+      FlavorRejection waits = waits(bundle, group, ranking, best);
+      if (waits != null) {
+        attempts.set(attemptOfBest, best.rejected(waits).attempt());
+        worsen(PendingReason.WAITING_FOR_QUOTA);
+        return;
+      }
+      addDearer(bundle, group, ranking, best);
     }
     boolean resumes = queue.spec().fungibility().scanProgress() != ScanProgress.NONE;
     progress[slot] = resumes && last < group.flavors().size() - 1 ? last : -1;
@@ -210,7 +240,115 @@ public final class FlavorAssigner {
     } else {
       chosen[slot] = best.index;
       choose(bundle, group, best);
+      if (ranking != null) {
+        perHour =
+            ranking
+                .priced()
+                .get(best.index)
+                .map(priced -> perHour.add(priced.perHour()))
+                .orElse(perHour);
+      }
     }
+  }
+
+  /** Adds what the flavors would cost that weren't tried, because a cheaper one fits. */
+  private void addDearer(
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      Ranking ranking,
+      Candidate best) {
+    if (only != null || best.fit.mode() != AssignmentMode.FIT) {
+      return;
+    }
+    for (int i = 0; i < group.flavors().size(); i++) {
+      String name = group.flavors().get(i);
+      if (ranking.isCheaper(best.index, i)
+          && attempts.stream()
+              .noneMatch(
+                  attempt ->
+                      attempt.podSet().equals(bundle.name()) && attempt.flavor().equals(name))) {
+        attempts.add(
+            new FlavorAttempt(
+                bundle.name(),
+                name,
+                AssignmentMode.NO_FIT,
+                0,
+                List.of(new FlavorRejection.CheaperFits()),
+                ranking.priced().get(i).map(Priced::cost)));
+      }
+    }
+  }
+
+  /**
+   * The cheaper flavor that the Workload waits for instead of taking the best one; null if it takes
+   * that. What it lacks of the cheaper one is recorded, so that a release wakes it.
+   */
+  private @Nullable FlavorRejection waits(
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      Ranking ranking,
+      Candidate best) {
+    if (costs == null
+        || !costs.waits()
+        || only != null
+        || resourceDemand.guaranteed()
+        || best.fit.mode().compareTo(AssignmentMode.PREEMPT) < 0) {
+      return null;
+    }
+    for (int i : ranking.order()) {
+      String name = group.flavors().get(i);
+      if (!ranking.isCheaper(i, best.index)
+          || ineligible(bundle, group, name) != null
+          || isDearerThanMax(ranking, i) != null) {
+        continue;
+      }
+      List<Assignment.PairAmount> wanted = wanted(bundle, group, i);
+      List<Assignment.PairAmount> lacking =
+          wanted.stream()
+              .filter(each -> each.amount() > queue.node().available(each.pair()))
+              .toList();
+      long at =
+          costs.expected(
+              queue,
+              wanted.stream().mapToInt(Assignment.PairAmount::pair).toArray(),
+              wanted.stream().mapToLong(Assignment.PairAmount::amount).toArray());
+      if (!lacking.isEmpty() && at <= costs.untilMicros()) {
+        shortages.addAll(lacking);
+        return new FlavorRejection.WaitsForCheaper(
+            name, Instants.ofMicros(at), Instants.ofMicros(costs.untilMicros()));
+      }
+    }
+    return null;
+  }
+
+  /** What a bundle takes of the pairs of a flavor, on top of the usage of earlier pod sets. */
+  private List<Assignment.PairAmount> wanted(
+      ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int flavor) {
+    List<Assignment.PairAmount> wanted = new ArrayList<>();
+    for (int i = 0; i < group.resources().size(); i++) {
+      Long amount = bundle.amounts().get(group.resources().get(i));
+      if (amount != null) {
+        int pair = group.pairs()[flavor][i];
+        wanted.add(
+            new Assignment.PairAmount(
+                pair,
+                resourceDemand.beyondHeld(pair, ResourceAmounts.add(usageSoFar(pair), amount))));
+      }
+    }
+    return wanted;
+  }
+
+  /** Why a flavor costs too much; null if it doesn't. */
+  private @Nullable FlavorRejection isDearerThanMax(@Nullable Ranking ranking, int flavor) {
+    BigDecimal max =
+        ranking == null
+            ? null
+            : resourceDemand.costRules().flatMap(CostRules::maxPrice).orElse(null);
+    if (ranking == null || max == null || ranking.priced().get(flavor).isEmpty()) {
+      return null;
+    }
+    BigDecimal all = perHour.add(ranking.priced().get(flavor).get().perHour());
+    return all.compareTo(max) > 0 ? new FlavorRejection.DearerThanMax(all, max) : null;
   }
 
   /** How a request fits a flavor; {@code reason} is null unless it doesn't fit in any mode. */
@@ -222,17 +360,40 @@ public final class FlavorAssigner {
       int highest,
       List<Integer> needed,
       List<FlavorRejection> flavorRejections,
-      @Nullable PendingReason reason) {
+      @Nullable PendingReason reason,
+      Optional<Cost> cost) {
 
     FlavorAttempt attempt() {
-      return new FlavorAttempt(podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections);
+      return new FlavorAttempt(
+          podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections, cost);
+    }
+
+    Candidate rejected(FlavorRejection rejection) {
+      return new Candidate(
+          podSet,
+          flavor,
+          index,
+          new Fit(AssignmentMode.NO_FIT, 0),
+          0,
+          List.of(),
+          List.of(rejection),
+          PendingReason.WAITING_FOR_QUOTA,
+          cost);
     }
   }
 
   private Candidate candidate(
-      ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      int index,
+      @Nullable Ranking ranking) {
     String name = group.flavors().get(index);
+    Optional<Cost> cost =
+        ranking == null ? Optional.empty() : ranking.priced().get(index).map(Priced::cost);
     FlavorRejection ineligible = ineligible(bundle, group, name);
+    if (ineligible == null) {
+      ineligible = isDearerThanMax(ranking, index);
+    }
     if (ineligible != null) {
       return new Candidate(
           bundle.name(),
@@ -242,7 +403,8 @@ public final class FlavorAssigner {
           0,
           List.of(),
           List.of(ineligible),
-          PendingReason.NO_MATCHING_FLAVOR);
+          PendingReason.NO_MATCHING_FLAVOR,
+          cost);
     }
     List<FlavorRejection> flavorRejections = new ArrayList<>(0);
     List<Integer> pairsNeeded = new ArrayList<>(0);
@@ -269,7 +431,7 @@ public final class FlavorAssigner {
       }
     }
     return new Candidate(
-        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason);
+        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
   }
 
   /** Why the flavor can't be used whatever the quota; null if it can. */

@@ -1,0 +1,225 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.CostRules;
+import dev.sluice.core.model.CostRules.CheapestFirst;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.FlavorAttempt.Cost;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What flavors cost, and in which order they are tried therefore (docs/prices.md#flavors-by-cost).
+ */
+public final class FlavorCosts {
+
+  private static final double MILLIS_PER_HOUR = 3_600_000;
+
+  /** As many digits as a person reads. */
+  private static final int DECIMALS = 4;
+
+  private final Function<String, Map<String, BigDecimal>> prices;
+  private final Starts starts;
+
+  /** When quota is expected to be free. */
+  public interface Starts {
+
+    /** A time that never comes, or that nobody knows. */
+    long NEVER = Long.MAX_VALUE;
+
+    /** Nobody knows. */
+    Starts UNKNOWN = (queue, pairs, amounts) -> NEVER;
+
+    /**
+     * When a queue is expected to have amounts of pairs for itself, in microseconds since the
+     * epoch; {@link #NEVER} if nobody knows.
+     */
+    long expected(ClusterQueueCache queue, int[] pairs, long[] amounts);
+  }
+
+  /**
+   * Costs by prices.
+   *
+   * @param prices what a unit of each resource costs for an hour, by name of the flavor; empty if
+   *     the flavor has no price
+   */
+  public FlavorCosts(Function<String, Map<String, BigDecimal>> prices, Starts starts) {
+    this.prices = prices;
+    this.starts = starts;
+  }
+
+  /**
+   * Costs as one Workload asks for them.
+   *
+   * @param untilMicros until when it waits for a cheaper flavor, in microseconds since the epoch;
+   *     {@link Long#MIN_VALUE} if it doesn't
+   */
+  public record Search(FlavorCosts costs, long untilMicros) {
+
+    /** What counts for a request; null if its costs don't. */
+    @Nullable Search of(ResourceDemand demand) {
+      return count(demand) ? this : null;
+    }
+
+    /** Whether the Workload waits. */
+    boolean waits() {
+      return untilMicros != Long.MIN_VALUE;
+    }
+
+    /** See {@link FlavorCosts#rank}. */
+    Ranking rank(
+        ResourceDemand demand,
+        ResourceDemand.Bundle bundle,
+        ClusterQueueCache.Group group,
+        Map<String, Flavor> flavors) {
+      return costs.rank(demand, bundle, group, flavors);
+    }
+
+    /** See {@link Starts#expected}. */
+    long expected(ClusterQueueCache queue, int[] pairs, long[] amounts) {
+      return costs.starts.expected(queue, pairs, amounts);
+    }
+  }
+
+  /** Whether costs count for a request in its queue: by its queue's order, or by its own limit. */
+  private static boolean count(ResourceDemand demand) {
+    return isCheapestFirst(demand) || demand.costRules().flatMap(CostRules::maxPrice).isPresent();
+  }
+
+  /** Whether the queue of a request tries flavors in the order of cost. */
+  static boolean isCheapestFirst(ResourceDemand demand) {
+    return demand.queue().spec().rules().cheapest().isPresent();
+  }
+
+  /** For how long a Workload waits for a cheaper flavor in its queue; zero: it doesn't. */
+  public static Duration delay(Optional<CheapestFirst> queue, Optional<CostRules> own) {
+    if (queue.isEmpty()) {
+      return Duration.ZERO;
+    }
+    return own.flatMap(CostRules::maxDelay).or(queue.get()::maxDelay).orElse(Duration.ZERO);
+  }
+
+  /**
+   * A flavor that has a price.
+   *
+   * @param perHour what a bundle of pod sets costs there for an hour
+   * @param key what the order compares
+   * @param cost what people read
+   */
+  record Priced(BigDecimal perHour, double key, Cost cost) {}
+
+  /**
+   * The flavors of a resource group for a bundle of pod sets.
+   *
+   * @param order their indexes, in the order in which they are tried
+   * @param priced what the bundle costs in each, by index; empty without a price
+   */
+  record Ranking(int[] order, List<Optional<Priced>> priced) {
+
+    /** Whether a flavor is known to be cheaper than another one. */
+    boolean isCheaper(int flavor, int than) {
+      return priced.get(flavor).isPresent()
+          && priced.get(than).isPresent()
+          && priced.get(flavor).get().key() < priced.get(than).get().key();
+    }
+  }
+
+  /** Ranks the flavors of a group for a bundle. */
+  private Ranking rank(
+      ResourceDemand demand,
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      Map<String, Flavor> flavors) {
+    Optional<Duration> run = demand.costRules().flatMap(CostRules::run);
+    List<Optional<Priced>> priced = new ArrayList<>(group.flavors().size());
+    for (String name : group.flavors()) {
+      Map<String, BigDecimal> perUnit = prices.apply(name);
+      Flavor flavor = flavors.get(name);
+      priced.add(
+          perUnit.isEmpty()
+              ? Optional.empty()
+              : Optional.of(
+                  priced(
+                      perHour(bundle, group, perUnit),
+                      run,
+                      flavor == null ? Pace.USUAL : flavor.pace().orElse(Pace.USUAL))));
+    }
+    return new Ranking(order(demand, priced), priced);
+  }
+
+  private static BigDecimal perHour(
+      ResourceDemand.Bundle bundle,
+      ClusterQueueCache.Group group,
+      Map<String, BigDecimal> perUnit) {
+    BigDecimal perHour = BigDecimal.ZERO;
+    for (String resource : group.resources()) {
+      Long amount = bundle.amounts().get(resource);
+      BigDecimal price = perUnit.get(resource);
+      if (amount != null && price != null) {
+        perHour = perHour.add(price.multiply(BigDecimal.valueOf(amount)));
+      }
+    }
+    return perHour;
+  }
+
+  private static Priced priced(BigDecimal perHour, Optional<Duration> run, Pace pace) {
+    // What costs nothing costs nothing however long it takes.
+    double key = perHour.signum() == 0 ? 0 : perHour.doubleValue() * hours(run, pace);
+    Optional<BigDecimal> toFinish =
+        run.isEmpty() || !Double.isFinite(key)
+            ? Optional.empty()
+            : Optional.of(shown(BigDecimal.valueOf(key)));
+    return new Priced(perHour, key, new Cost(shown(perHour), toFinish));
+  }
+
+  /**
+   * The hours that are paid until a run is finished that begins anew after each interruption, if
+   * these come at random; an hour's work at the flavor's speed if nobody knows how long it runs.
+   */
+  private static double hours(Optional<Duration> run, Pace pace) {
+    double speed = pace.speed().doubleValue();
+    if (run.isEmpty()) {
+      return 1 / speed;
+    }
+    double hours = run.get().toMillis() / MILLIS_PER_HOUR / speed;
+    double rate = pace.interruptionsPerHour().doubleValue();
+    // StrictMath gives the same on all machines, so that a journal is replayed with the same order.
+    return rate == 0 ? hours : StrictMath.expm1(rate * hours) / rate;
+  }
+
+  /** Small amounts keep digits that matter, large ones lose those that don't. */
+  private static BigDecimal shown(BigDecimal amount) {
+    BigDecimal rounded =
+        amount.abs().compareTo(BigDecimal.ONE) < 0
+            ? amount.round(new MathContext(DECIMALS, RoundingMode.HALF_UP))
+            : amount.setScale(DECIMALS, RoundingMode.HALF_UP);
+    BigDecimal plain = rounded.stripTrailingZeros();
+    return plain.scale() < 0 ? plain.setScale(0) : plain;
+  }
+
+  /** Cheaper ones first, those without a price last; equal ones as they are listed. */
+  private static int[] order(ResourceDemand demand, List<Optional<Priced>> priced) {
+    IntStream listed = IntStream.range(0, priced.size());
+    return isCheapestFirst(demand)
+        ? listed
+            .boxed()
+            .sorted(
+                Comparator.comparing((Integer index) -> priced.get(index).isEmpty())
+                    .thenComparing(index -> priced.get(index).map(Priced::key).orElse(0.0)))
+            .mapToInt(Integer::intValue)
+            .toArray()
+        : listed.toArray();
+  }
+}

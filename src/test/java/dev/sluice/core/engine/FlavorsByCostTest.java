@@ -1,0 +1,186 @@
+package dev.sluice.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.CostRules;
+import dev.sluice.core.model.CostRules.CheapestFirst;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorAttempt.Cost;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.visibility.ExplanationText;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Flavors by cost (docs/prices.md#flavors-by-cost), in one small world each. */
+class FlavorsByCostTest {
+
+  private final SchedulerFixture scheduler = new SchedulerFixture();
+
+  private void flavor(String name, String price) {
+    flavor(name, price, "0", "1");
+  }
+
+  private void flavor(String name, String price, String interruptionRate, String speed) {
+    scheduler.engine.apply(
+        new SchedulerEvent.FlavorChanged(
+            new Flavor(name, Map.of("type", name), List.of(), List.of())
+                .withPace(
+                    Optional.of(
+                        new Flavor.Pace(
+                            new BigDecimal(interruptionRate), new BigDecimal(speed))))));
+    scheduler.engine.apply(
+        new SchedulerEvent.PricesChanged(
+            name, price.isEmpty() ? Map.of() : Map.of("cpu", new BigDecimal(price))));
+  }
+
+  private void cheapest(FlavorQuotas... quotas) {
+    scheduler.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.withCheapest(Optional.of(new CheapestFirst(Optional.empty()))),
+        quotas);
+  }
+
+  private void submit(String name, long cpu, Optional<Duration> run, Optional<String> maxPrice) {
+    scheduler.submit(
+        name,
+        "q",
+        SchedulerFixture.shape(cpu)
+            .costing(
+                Optional.of(new CostRules(run, maxPrice.map(BigDecimal::new), Optional.empty()))),
+        0);
+  }
+
+  private void cycles() {
+    while (scheduler.engine.cycle()) {
+      // until nothing is left to evaluate
+    }
+  }
+
+  private String flavorOf(String name) {
+    cycles();
+    return scheduler.decisions.stream()
+        .filter(decision -> decision.id().name().equals(name))
+        .map(Decision.Admit.class::cast)
+        .map(admit -> admit.podSets().getFirst().flavors().get("cpu"))
+        .findFirst()
+        .orElse("none");
+  }
+
+  private Explanation explanation(String name) {
+    cycles();
+    return scheduler
+        .engine
+        .queries()
+        .pendingReason(new WorkloadId("uid-" + name, "ns", name))
+        .flatMap(SchedulerQueries.PendingReport::explanation)
+        .orElseThrow();
+  }
+
+  @Test
+  void withoutARunTimeThePriceOfAnHoursWorkDecides() {
+    flavor("dear", "4");
+    flavor("cheap", "1");
+    flavor("slow", "0.8", "0", "0.5");
+    cheapest(
+        SchedulerFixture.quota("dear", 4),
+        SchedulerFixture.quota("slow", 4),
+        SchedulerFixture.quota("cheap", 4));
+    submit("a", 4, Optional.empty(), Optional.empty());
+    submit("b", 4, Optional.empty(), Optional.empty());
+    submit("c", 4, Optional.empty(), Optional.empty());
+    assertThat(flavorOf("a")).isEqualTo("cheap");
+    assertThat(flavorOf("b")).isEqualTo("slow");
+    assertThat(flavorOf("c")).isEqualTo("dear");
+  }
+
+  @Test
+  void aLongRunIsCheaperWhereNobodyInterruptsIt() {
+    flavor("spot", "1", "0.1", "1");
+    flavor("safe", "2");
+    cheapest(SchedulerFixture.quota("safe", 100), SchedulerFixture.quota("spot", 100));
+    submit("short", 1, Optional.of(Duration.ofHours(10)), Optional.empty());
+    submit("long", 1, Optional.of(Duration.ofHours(13)), Optional.empty());
+    assertThat(flavorOf("short")).isEqualTo("spot");
+    assertThat(flavorOf("long")).isEqualTo("safe");
+  }
+
+  @Test
+  void equalOnesKeepTheListedOrderAndThoseWithoutAPriceComeLast() {
+    flavor("unknown", "");
+    flavor("first", "2");
+    flavor("second", "2");
+    cheapest(
+        SchedulerFixture.quota("unknown", 1),
+        SchedulerFixture.quota("first", 1),
+        SchedulerFixture.quota("second", 1));
+    for (String name : List.of("a", "b", "c")) {
+      submit(name, 1, Optional.empty(), Optional.empty());
+    }
+    assertThat(flavorOf("a")).isEqualTo("first");
+    assertThat(flavorOf("b")).isEqualTo("second");
+    assertThat(flavorOf("c")).isEqualTo("unknown");
+  }
+
+  @Test
+  void aPriceThatChangesCountsFromThenOn() {
+    flavor("a", "1");
+    flavor("b", "2");
+    cheapest(SchedulerFixture.quota("a", 10), SchedulerFixture.quota("b", 10));
+    submit("before", 1, Optional.empty(), Optional.empty());
+    assertThat(flavorOf("before")).isEqualTo("a");
+    flavor("a", "3");
+    submit("after", 1, Optional.empty(), Optional.empty());
+    assertThat(flavorOf("after")).isEqualTo("b");
+  }
+
+  @Test
+  void whoMayNotCostSoMuchGetsNoMatchingFlavorWithTheNumbers() {
+    flavor("a", "2");
+    flavor("b", "3");
+    scheduler.queue("q", "", SchedulerFixture.quota("b", 10), SchedulerFixture.quota("a", 10));
+    submit("takes a", 2, Optional.empty(), Optional.of("5"));
+    submit("none", 2, Optional.empty(), Optional.of("3.50"));
+    assertThat(flavorOf("takes a")).isEqualTo("a");
+    assertThat(flavorOf("none")).isEqualTo("none");
+    assertThat(explanation("none").reason()).isEqualTo(PendingReason.NO_MATCHING_FLAVOR);
+    assertThat(ExplanationText.message(explanation("none")))
+        .contains("flavor b: costs 6 an hour, more than the 3.5 of sluice.dev/max-price")
+        .contains("flavor a: costs 4 an hour, more than the 3.5 of sluice.dev/max-price");
+
+    flavor("a", "1.75");
+    assertThat(flavorOf("none")).isEqualTo("a");
+  }
+
+  @Test
+  void theExplanationTellsWhatEachFlavorWouldHaveCost() {
+    flavor("spot", "1", "0.1", "1");
+    flavor("safe", "2");
+    cheapest(SchedulerFixture.quota("safe", 10), SchedulerFixture.quota("spot", 10));
+    submit("fits", 2, Optional.of(Duration.ofHours(10)), Optional.empty());
+    submit("large", 11, Optional.of(Duration.ofHours(10)), Optional.empty());
+    cycles();
+    assertThat(((Decision.Admit) scheduler.decisions.getFirst()).considered())
+        .extracting(FlavorAttempt::flavor, attempt -> attempt.cost().orElseThrow())
+        .containsExactly(
+            tuple("spot", new Cost(new BigDecimal("2"), Optional.of(new BigDecimal("34.3656")))),
+            tuple("safe", new Cost(new BigDecimal("4"), Optional.of(new BigDecimal("40")))));
+    assertThat(explanation("large").attempts())
+        .extracting(FlavorAttempt::flavor)
+        .containsExactly("spot", "safe");
+  }
+}

@@ -1,0 +1,80 @@
+package dev.sluice.reference;
+
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.CostRules;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.RequestShape;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What flavors cost, as the page tells it (docs/prices.md#flavors-by-cost). */
+record ReferenceCosts(Map<String, Flavor> flavors, Map<String, Map<String, Long>> prices) {
+
+  /** The flavors of a list in the order in which they are tried. */
+  List<String> order(
+      ClusterQueueSpec queue, List<String> listed, Map<String, Long> part, RequestShape shape) {
+    List<String> left = new ArrayList<>(listed);
+    if (queue.rules().cheapest().isEmpty()) {
+      return left;
+    }
+    List<String> ordered = new ArrayList<>();
+    while (!left.isEmpty()) {
+      String next = left.getFirst();
+      for (String other : left) {
+        if (isCheaper(other, next, part, shape) || (hasPrice(other) && !hasPrice(next))) {
+          next = other;
+        }
+      }
+      left.remove(next);
+      ordered.add(next);
+    }
+    return ordered;
+  }
+
+  boolean isCheaper(String flavor, String than, Map<String, Long> part, RequestShape shape) {
+    return hasPrice(flavor)
+        && hasPrice(than)
+        && toFinish(flavor, part, shape) < toFinish(than, part, shape);
+  }
+
+  private boolean hasPrice(String flavor) {
+    return !prices.getOrDefault(flavor, Map.of()).isEmpty();
+  }
+
+  long perHour(String flavor, Map<String, Long> part) {
+    Map<String, Long> each = prices.getOrDefault(flavor, Map.of());
+    return part.entrySet().stream()
+        .mapToLong(request -> request.getValue() * each.getOrDefault(request.getKey(), 0L))
+        .sum();
+  }
+
+  private double toFinish(String flavor, Map<String, Long> part, RequestShape shape) {
+    Flavor known = flavors.get(flavor);
+    Pace pace = known == null ? Pace.USUAL : known.pace().orElse(Pace.USUAL);
+    double speed = pace.speed().doubleValue();
+    Optional<Duration> run = shape.cost().flatMap(CostRules::run);
+    long perHour = perHour(flavor, part);
+    if (perHour == 0) {
+      return 0;
+    } else if (run.isEmpty()) {
+      return perHour * (1 / speed);
+    }
+    double rate = pace.interruptionsPerHour().doubleValue();
+    double hours = run.get().toMillis() / 3_600_000.0 / speed;
+    return perHour * (rate == 0 ? hours : StrictMath.expm1(rate * hours) / rate);
+  }
+
+  /** Whether a flavor would cost more than allowed, on top of what was taken before. */
+  boolean isTooDear(String flavor, Map<String, Long> part, long before, RequestShape shape) {
+    return hasPrice(flavor)
+        && shape
+            .cost()
+            .flatMap(CostRules::maxPrice)
+            .filter(max -> max.doubleValue() < before + perHour(flavor, part))
+            .isPresent();
+  }
+}
