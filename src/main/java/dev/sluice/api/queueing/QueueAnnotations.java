@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
@@ -310,7 +311,7 @@ public final class QueueAnnotations {
     try {
       return QuotaSchedule.parse(value);
     } catch (IllegalArgumentException e) {
-      throw new NotAllowedException(e.getMessage());
+      throw new NotAllowedException(Objects.requireNonNullElse(e.getMessage(), QuotaSchedule.RULE));
     }
   }
 

@@ -106,7 +106,7 @@ public final class CachedQuotaSchedules implements AutoCloseable {
   private Optional<Duration> look() {
     Instant now = clock.instant();
     Optional<Duration> next = Optional.empty();
-    for (Map.Entry<String, Followed> each : followed.entrySet()) {
+    for (Map.Entry<String, Followed> each : Map.copyOf(followed).entrySet()) {
       Followed known = each.getValue();
       CurrentFactor current = known.schedule().at(now);
       if (!current.equals(known.current())
