@@ -28,7 +28,8 @@ import picocli.CommandLine.Spec;
       KindsCommand.class,
       KubeQueueCommand.class,
       AutoscalerCommand.class,
-      TimeCommand.class
+      TimeCommand.class,
+      PromisesCommand.class
     },
     description = {
       "Tells the story of the first Job on a real control plane: starts one on this machine, starts"

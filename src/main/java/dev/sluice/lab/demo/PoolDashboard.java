@@ -66,7 +66,7 @@ final class PoolDashboard implements Dashboard {
                 .divide(quota, RoundingMode.CEILING)
                 .min(BigDecimal.valueOf(BAR))
                 .intValue();
-    return "%-15s %-13s %-9s %-4s [%s%s] %s of %s"
+    return "%-15s %-14s %-9s %-4s [%s%s] %s of %s"
         .formatted(
             queue.at("/metadata/name").asText(),
             policy(queue),
@@ -80,8 +80,11 @@ final class PoolDashboard implements Dashboard {
 
   /** How the queue chooses: by its annotation, else by its strategy. */
   private static String policy(JsonNode queue) {
-    String extended =
-        queue.path("metadata").path("annotations").path(QueueAnnotations.STRATEGY).asText();
+    JsonNode annotations = queue.path("metadata").path("annotations");
+    if (annotations.has(QueueAnnotations.BACKFILL)) {
+      return "back-fill";
+    }
+    String extended = annotations.path(QueueAnnotations.STRATEGY).asText();
     return extended.isEmpty() ? queue.at("/spec/queueingStrategy").asText() : extended;
   }
 
