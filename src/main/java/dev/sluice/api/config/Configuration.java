@@ -72,12 +72,15 @@ public record Configuration(
    * @param runTimes how run times are learned
    * @param journal whether a journal of the engine's events is written
    * @param ledger whether a ledger of what was used is kept
+   * @param warnOnCreate who creates a job that is expected to start later than that is warned; 0:
+   *     nobody is
    */
   public record Runs(
       PodAccounting podAccounting,
       RunTimes runTimes,
       JournalSettings journal,
-      LedgerSettings ledger) {}
+      LedgerSettings ledger,
+      Duration warnOnCreate) {}
 
   /**
    * How run times are learned.
@@ -101,6 +104,11 @@ public record Configuration(
   /** Whether a ledger of what was used is kept. */
   public LedgerSettings ledger() {
     return runs.ledger();
+  }
+
+  /** From which expected wait on whoever creates a job is warned; 0: never. */
+  public Duration warnOnCreate() {
+    return runs.warnOnCreate();
   }
 
   /** How run times are learned. */

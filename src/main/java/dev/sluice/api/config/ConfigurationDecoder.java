@@ -120,7 +120,8 @@ final class ConfigurationDecoder {
                 podAccounting,
                 runTimes(file.object("runTimes")),
                 JournalSettings.decode(file),
-                LedgerSettings.decode(file)),
+                LedgerSettings.decode(file),
+                warnOnCreate(file.object("forecast"))),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);
@@ -259,6 +260,10 @@ final class ConfigurationDecoder {
     return fields.has(name)
         ? Optional.of(fields.duration(name, Duration.ZERO, Duration.ZERO))
         : fields.duration(name);
+  }
+
+  private static Duration warnOnCreate(ObjectFieldReader fields) {
+    return fields.done(fields.duration("warnOnCreate", Duration.ZERO, Duration.ZERO));
   }
 
   private RunTimes runTimes(ObjectFieldReader fields) {

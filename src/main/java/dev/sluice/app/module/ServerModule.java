@@ -30,7 +30,7 @@ import dev.sluice.server.http.HttpHandler;
 import dev.sluice.server.http.HttpService;
 import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;
-import dev.sluice.webhooks.kinds.DryRunAnswers;
+import dev.sluice.webhooks.kinds.CreationAnswers;
 import dev.sluice.webhooks.kinds.ManifestReview;
 import dev.sluice.webhooks.kinds.Webhooks;
 import dev.sluice.webhooks.review.AdmissionFunction;
@@ -168,7 +168,7 @@ public final class ServerModule implements OperatorModule {
             tls,
             new WebhookEndpoint(
                 new WebhookRouter(
-                    isVisible() ? DryRunAnswers.around(reviews, simulations::lines) : reviews),
+                    isVisible() ? CreationAnswers.around(reviews, simulations::lines) : reviews),
                 new ConversionWebhook(new HubConverter()),
                 clientAuthority.isPresent(),
                 reviewMetrics::givenUp),

@@ -26,6 +26,9 @@ public final class SimulationModule implements OperatorModule {
 
   private static final String BEGIN = "simulation: ";
 
+  /** How long a creation waits whose user is warned; without an answer until then there is none. */
+  private static final Duration CREATION = Duration.ofMillis(500);
+
   /** How long a dry run waits: reviews have four seconds. */
   private static final Duration DRY_RUN = Duration.ofSeconds(1);
 
@@ -38,6 +41,7 @@ public final class SimulationModule implements OperatorModule {
   private final JobSimulator jobSimulator;
   private final RequestBudget requestBudget;
   private final Semaphore dryRuns = new Semaphore(DRY_RUNS);
+  private final Duration warnOnCreate;
 
   /** Connected to the engine and to the rules of jobs; nothing is computed until it is asked. */
   public SimulationModule(
@@ -49,6 +53,7 @@ public final class SimulationModule implements OperatorModule {
             new WorkloadSimulator(runTimes.starts(), context.clock(), oneByOne),
             context.clock());
     requestBudget = SimulationEndpoint.budget(context.clock());
+    warnOnCreate = context.configuration().warnOnCreate();
   }
 
   /** Says what would become of a job. */
@@ -62,9 +67,16 @@ public final class SimulationModule implements OperatorModule {
   }
 
   /**
-   * What somebody is told who only tries to create a job: lines that name no Workload. Never fails.
+   * What somebody is told who creates a job, or only tries to: lines that name no Workload. Never
+   * fails.
    */
   List<String> lines(AdmissionRequest request) {
+    return request.dryRun() || warnOnCreate.isPositive()
+        ? simulated(request, request.dryRun())
+        : List.of();
+  }
+
+  private List<String> simulated(AdmissionRequest request, boolean dryRun) {
     if (!(request.object() instanceof ObjectNode job)
         || jobSimulator
             .kind(job.path("apiVersion").asText(), job.path("kind").asText())
@@ -79,21 +91,26 @@ public final class SimulationModule implements OperatorModule {
           jobSimulator.of(
               copy,
               () -> {
-                requestBudget.take(request.user());
+                if (dryRun) {
+                  requestBudget.take(request.user());
+                }
                 if (!dryRuns.tryAcquire()) {
                   throw new OverBudgetException("too many dry runs", DRY_RUN);
                 }
                 isWaiting.set(true);
-                return new WorkloadSimulator.Asker(request.user(), DRY_RUN);
+                return new WorkloadSimulator.Asker(request.user(), dryRun ? DRY_RUN : CREATION);
               });
       return switch (answer) {
-        case Answer.Busy() -> busy();
+        case Answer.Busy() -> dryRun ? busy() : List.of();
         case Answer.NotQueued _ -> List.of();
         case Answer.Simulated(var result) ->
-            SimulationDocument.withoutNames(result).stream().map(line -> BEGIN + line).toList();
+            (dryRun
+                    ? SimulationDocument.withoutNames(result)
+                    : SimulationDocument.warning(result, warnOnCreate))
+                .stream().map(line -> BEGIN + line).toList();
       };
     } catch (OverBudgetException e) {
-      return busy();
+      return dryRun ? busy() : List.of();
     } catch (RuntimeException e) {
       LOG.warn("job={}/{} simulated=false", request.namespace(), request.name(), e);
       return List.of();

@@ -11,7 +11,11 @@ import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.visibility.ExplanationText;
+import dev.sluice.visibility.StartText;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -166,6 +170,27 @@ public final class SimulationDocument {
                 line.replace(ExplainEndpoint.NOT_READ, "")
                     .replace(ExplainEndpoint.OTHER, "another Workload"))
         .toList();
+  }
+
+  /**
+   * What somebody is warned of who creates a job: that it never starts, or when, if that isn't
+   * expected within {@code longest}. Empty where it starts before, or nobody can tell.
+   */
+  public static List<String> warning(SimulationResult result, Duration longest) {
+    return switch (result.feasibility()) {
+      case NOW, AFTER_PREEMPTION -> List.of();
+      case NEVER -> withoutNames(result);
+      case LATER ->
+          result
+              .start()
+              .filter(start -> isLater(start, result.computedAt().plus(longest)))
+              .map(start -> List.of(StartText.line(start)))
+              .orElse(List.of());
+    };
+  }
+
+  private static boolean isLater(StartEstimate start, Instant time) {
+    return start.range().filter(range -> range.expected().isAfter(time)).isPresent();
   }
 
   private static void targets(ObjectNode body, SimulationResult result, Predicate<String> visible) {

@@ -17,6 +17,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.forecast.feed.WorkloadSimulator;
 import dev.sluice.forecast.simulate.Feasibility;
 import dev.sluice.forecast.simulate.SimulationResult;
+import dev.sluice.forecast.starts.StartEstimate;
 import dev.sluice.jobs.controller.JobSimulator;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.server.FakeReviews;
@@ -219,6 +220,42 @@ class SimulationEndpointTest {
                     new ObjectMapper().createObjectNode(),
                     () -> new WorkloadSimulator.Asker("user", Duration.ZERO)))
         .result();
+  }
+
+  private SimulationResult result(Feasibility feasibility, Duration expected) {
+    SimulationResult result = result();
+    return new SimulationResult(
+        feasibility,
+        result.pendingReport(),
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        Optional.of(
+            new StartEstimate(
+                StartEstimate.Basis.DECLARED,
+                Optional.of(
+                    new StartEstimate.StartRange(
+                        NOW, NOW.plus(expected), Optional.of(NOW.plus(expected)))),
+                NOW,
+                List.of("no job arrives before it starts"))),
+        NOW);
+  }
+
+  @Test
+  void whoCreatesAJobIsWarnedOfALongWaitOnly() {
+    Duration hour = Duration.ofHours(1);
+
+    assertThat(SimulationDocument.warning(result(Feasibility.LATER, hour.plusSeconds(1)), hour))
+        .singleElement()
+        .asString()
+        .startsWith("starts in about 1h");
+    assertThat(SimulationDocument.warning(result(Feasibility.LATER, hour), hour)).isEmpty();
+    assertThat(SimulationDocument.warning(result(Feasibility.NOW, hour.plusDays(1)), hour))
+        .isEmpty();
+    assertThat(SimulationDocument.warning(result(), hour)).as("preempts").isEmpty();
+    assertThat(SimulationDocument.warning(result(Feasibility.NEVER, hour), hour))
+        .contains("Never: it would not get quota, as things are")
+        .noneMatch(line -> line.contains("secret"));
   }
 
   @Test

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** What is added to the reviews of jobs that are only tried, and to no others. */
-class DryRunAnswersTest {
+/** What is added to the reviews of jobs that are created or only tried, and to no others. */
+class CreationAnswersTest {
 
   private static final String JOB = "/validate-batch-v1-job";
   private static final JsonNode GOOD =
@@ -24,9 +24,9 @@ class DryRunAnswersTest {
       yaml("{kind: Job, metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: L_Q}}}");
 
   private final Map<String, AdmissionFunction> functions =
-      DryRunAnswers.around(
+      CreationAnswers.around(
           Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY),
-          request -> List.of("line of " + request.name()));
+          request -> List.of((request.dryRun() ? "dry run of " : "creation of ") + request.name()));
 
   private AdmissionResult review(String path, AdmissionRequest request) {
     return Objects.requireNonNull(functions.get(path)).review(request);
@@ -52,10 +52,10 @@ class DryRunAnswersTest {
   }
 
   @Test
-  void aDryRunOfAJobGetsTheLines() {
+  void whoCreatesAJobGetsTheLines() {
     AdmissionRequest creation = create(GOOD);
-    assertThat(warnings(review(JOB, dry(creation)))).contains("line of " + creation.name());
-    assertThat(warnings(review(JOB, creation))).doesNotContain("line of " + creation.name());
+    assertThat(warnings(review(JOB, dry(creation)))).contains("dry run of " + creation.name());
+    assertThat(warnings(review(JOB, creation))).contains("creation of " + creation.name());
   }
 
   @Test

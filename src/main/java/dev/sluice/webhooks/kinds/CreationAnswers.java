@@ -10,18 +10,18 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * Adds lines to the answer of a review of a job that is only tried (docs/simulate.md). Whatever
- * happens to the lines, the review is answered as without them.
+ * Adds lines to the answer of a review of a job that is created, or only tried (docs/simulate.md).
+ * Whatever happens to the lines, the review is answered as without them.
  */
-public final class DryRunAnswers {
+public final class CreationAnswers {
 
-  private DryRunAnswers() {}
+  private CreationAnswers() {}
 
   /**
-   * The functions of the webhooks, those that validate jobs with lines for dry runs.
+   * The functions of the webhooks, those that validate jobs with lines for who creates one.
    *
    * @param functions by path
-   * @param lines what a creation that is only tried is told; may take a second
+   * @param lines what a creation is told, also one that is only tried; may take a second
    */
   public static Map<String, AdmissionFunction> around(
       Map<String, AdmissionFunction> functions, Function<AdmissionRequest, List<String>> lines) {
@@ -40,8 +40,7 @@ public final class DryRunAnswers {
       AdmissionFunction behindFunction,
       Function<AdmissionRequest, List<String>> lines) {
     AdmissionResult result = behindFunction.review(request);
-    if (!request.dryRun()
-        || !request.isCreate()
+    if (!request.isCreate()
         || !request.subResource().isEmpty()
         || !(result instanceof AdmissionResult.Allowed allowed)) {
       return result;
