@@ -36,7 +36,8 @@ final class FieldUses {
 
   private static final Path SCHEMAS = Path.of("crds");
 
-  private static final String TYPES = "dev.sluice.api.v1beta2";
+  private static final List<String> TYPES =
+      List.of("dev.sluice.api.v1beta2", "dev.sluice.api.v1alpha1");
 
   private static final Set<String> OUTSIDE = Set.of("api", "lab");
 
@@ -55,7 +56,7 @@ final class FieldUses {
                   unit.getCallsFromSelf().stream().map(call -> call.getTarget()),
                   unit.getCodeUnitReferencesFromSelf().stream()
                       .map(reference -> reference.getTarget()))
-              .filter(target -> target.getOwner().getPackageName().equals(TYPES))
+              .filter(target -> TYPES.contains(target.getOwner().getPackageName()))
               .forEach(
                   target ->
                       callers
@@ -86,6 +87,12 @@ final class FieldUses {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The fields of the version that is stored: a kind that is alpha has that one only. */
+  static SortedSet<String> stored(String kind) {
+    SortedSet<String> fields = schema(kind, "v1beta2");
+    return fields.isEmpty() ? schema(kind, "v1alpha1") : fields;
   }
 
   private static void walk(JsonNode schema, String path, Set<String> fields) {
@@ -119,8 +126,12 @@ final class FieldUses {
   }
 
   private static Optional<Class<?>> kindType(String kind) {
+    return TYPES.stream().flatMap(types -> type(types + "." + kind).stream()).findFirst();
+  }
+
+  private static Optional<Class<?>> type(String name) {
     try {
-      return Optional.of(Class.forName(TYPES + "." + kind));
+      return Optional.of(Class.forName(name));
     } catch (ClassNotFoundException e) {
       return Optional.empty();
     }
@@ -140,7 +151,7 @@ final class FieldUses {
 
   private Set<String> called(
       Class<?> owner, List<String> names, boolean status, Set<String> above) {
-    if (names.isEmpty() || !owner.getName().startsWith(TYPES)) {
+    if (names.isEmpty() || !TYPES.contains(owner.getPackageName())) {
       return above;
     }
     Optional<Type> type = member(owner, names.getFirst());

@@ -170,13 +170,13 @@ final class ParityPage {
           .computeIfAbsent(words[0], kind -> new TreeSet<>())
           .add(words[1]);
     }
-    ofKinds.forEach((kind, fields) -> fields.addAll(FieldUses.schema(kind, "v1beta2")));
+    ofKinds.forEach((kind, fields) -> fields.addAll(FieldUses.stored(kind)));
     Map<String, String> notes = notes();
     FieldUses uses = new FieldUses();
     List<Field> result = new ArrayList<>();
     ofKinds.forEach(
         (kind, fields) -> {
-          Set<String> served = FieldUses.schema(kind, "v1beta2");
+          Set<String> served = FieldUses.stored(kind);
           for (String path : withoutSubfields(fields)) {
             SortedSet<String> rooms =
                 served.contains(path) ? uses.rooms(kind, path) : new TreeSet<>();

@@ -83,7 +83,7 @@ class ParityPageTest {
                     || note.startsWith("converted"));
     for (ParityPage.Field field : fields) {
       if (!field.old()) {
-        boolean served = FieldUses.schema(field.kind(), "v1beta2").contains(field.path());
+        boolean served = FieldUses.stored(field.kind()).contains(field.path());
         assertThat(field.note().startsWith(ParityPage.NOT_SERVED))
             .as("%s", field)
             .isEqualTo(!served);

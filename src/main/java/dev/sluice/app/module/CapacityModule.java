@@ -107,6 +107,11 @@ public final class CapacityModule implements OperatorModule {
   }
 
   @Override
+  public void stop() {
+    controllers.ifPresent(CapacityControllers::close);
+  }
+
+  @Override
   public void close() {
     nodes.use(false);
   }

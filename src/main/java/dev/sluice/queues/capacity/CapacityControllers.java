@@ -21,6 +21,7 @@ import io.fabric8.kubernetes.client.CustomResource;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -28,17 +29,23 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The reconcilers of CapacityProviders and DynamicQuotaOrchestrators. Whenever one of the inputs
  * changes, all quotas are planned anew; several changes in a row are handled in one pass.
  */
-public final class CapacityControllers implements EffectiveQuotasPlan {
+public final class CapacityControllers implements EffectiveQuotasPlan, AutoCloseable {
 
   /** The path at which the API server tells whether it has the kinds. */
   public static final String API = "/apis/" + ApiVersions.GROUP + "/" + ApiVersions.V1ALPHA1;
 
+  private static final Logger LOG = LoggerFactory.getLogger(CapacityControllers.class);
   private static final Duration GATHER = Duration.ofMillis(100);
+
+  /** Many nodes come at once: each count may be a write for each queue. */
+  private static final Duration GATHER_NODES = Duration.ofSeconds(1);
 
   /**
    * What this reads and writes with.
@@ -91,6 +98,9 @@ public final class CapacityControllers implements EffectiveQuotasPlan {
         (before, after) -> {
           changed();
           nodes();
+          if (before != null && after != null && !annotations(before).equals(annotations(after))) {
+            providerTrigger.signal(after.getMetadata().getName());
+          }
         });
     orchestrators.observe(
         (before, after) -> {
@@ -122,6 +132,11 @@ public final class CapacityControllers implements EffectiveQuotasPlan {
     if (isOther(before, after)) {
       nodesChanged();
     }
+  }
+
+  private static Map<String, String> annotations(HasMetadata object) {
+    Map<String, String> annotations = object.getMetadata().getAnnotations();
+    return annotations == null ? Map.of() : annotations;
   }
 
   private static boolean isOther(@Nullable HasMetadata before, @Nullable HasMetadata after) {
@@ -168,7 +183,7 @@ public final class CapacityControllers implements EffectiveQuotasPlan {
       dependencies
           .delays()
           .accept(
-              GATHER,
+              GATHER_NODES,
               () -> {
                 recount.set(false);
                 signalAll(providers, providerTrigger);
@@ -194,9 +209,16 @@ public final class CapacityControllers implements EffectiveQuotasPlan {
 
   private void evaluate() {
     due.set(false);
-    if (!open || !dependencies.leadership().leading()) {
-      return;
+    try {
+      if (open && dependencies.leadership().leading()) {
+        planAnew();
+      }
+    } catch (RuntimeException e) {
+      LOG.error("dynamicQuota=unplanned", e);
     }
+  }
+
+  private void planAnew() {
     InformerCaches caches = dependencies.caches();
     OrchestrationPlan next =
         OrchestrationPlan.of(
@@ -211,6 +233,12 @@ public final class CapacityControllers implements EffectiveQuotasPlan {
       signal(next, QuotaTree.of(cohort), effective(cohort));
     }
     signalAll(orchestrators, orchestratorTrigger);
+  }
+
+  /** Nothing is planned any more. */
+  @Override
+  public void close() {
+    open = false;
   }
 
   private void signal(

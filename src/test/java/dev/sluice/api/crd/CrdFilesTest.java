@@ -73,8 +73,7 @@ class CrdFilesTest {
   void everyVersionIsServedAndOneIsStored(Version version) {
     assertThat(version.version().path("served").asBoolean()).isTrue();
     assertThat(version.version().path("storage").asBoolean())
-        .isEqualTo(
-            version.name().equals("v1beta2") || version.apiVersion().startsWith("sluice.dev/"));
+        .isEqualTo(version.name().equals("v1beta2") || version.name().equals("v1alpha1"));
   }
 
   /** The API server answers with the field {@code <nil>} where a rule of the top names none. */
@@ -214,6 +213,35 @@ class CrdFilesTest {
         notify: ["0.8"]
       """;
 
+  private static final String PROVIDER =
+      """
+      apiVersion: kueue.x-k8s.io/v1alpha1
+      kind: CapacityProvider
+      metadata: {name: full}
+      spec:
+        controllerName: example.com/any
+        orchestratedFlavors: [{name: spot}]
+        parameters: {apiGroup: example.com, kind: Settings, name: any}
+      status:
+        capacity: {flavors: [{name: spot, resources: {cpu: "3", memory: 1Gi}}]}
+        conditions: [{type: CapacitySynchronized, status: "True", reason: Synchronized, message: m,
+          observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z"}]
+      """;
+
+  private static final String ORCHESTRATOR =
+      """
+      apiVersion: kueue.x-k8s.io/v1alpha1
+      kind: DynamicQuotaOrchestrator
+      metadata: {name: full}
+      spec:
+        capacityDiscovery: {providers: [{name: full, effectiveCapacityMultiplier: "0.5"}]}
+        capacityDistribution: {subtreeRootQuotaRef: {kind: Cohort, name: root}}
+      status:
+        effectiveCapacity: {flavors: [{name: spot, resources: {cpu: "3", memory: 1Gi}}]}
+        conditions: [{type: Distributed, status: "True", reason: QuotasDistributed, message: m,
+          observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z"}]
+      """;
+
   private static List<ObjectNode> fullObjects() throws IOException {
     try (InputStream in = BadManifests.class.getResourceAsStream("full-objects.yaml")) {
       YAMLMapper yaml = new YAMLMapper();
@@ -221,7 +249,9 @@ class CrdFilesTest {
           new ArrayList<>(
               yaml.readerForListOf(ObjectNode.class)
                   .<List<ObjectNode>>readValue(Objects.requireNonNull(in, "full-objects.yaml")));
-      objects.add(yaml.readValue(BUDGET, ObjectNode.class));
+      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR)) {
+        objects.add(yaml.readValue(text, ObjectNode.class));
+      }
       return objects;
     }
   }
