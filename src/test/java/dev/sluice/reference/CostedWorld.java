@@ -1,10 +1,12 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -34,6 +36,11 @@ final class CostedWorld {
     for (Step step : world) {
       if (dice.chance(2)) {
         steps.add(new Step.Declare(prices(dice.below(3))));
+      } else if (dice.chance(3)) {
+        steps.add(new Step.Pass(1 + dice.below(90)));
+      }
+      if (step instanceof Step.Submit submit && dice.chance(70)) {
+        steps.add(new Step.Declare(bound(submit, Duration.ofSeconds(1 + dice.below(240)))));
       }
       steps.add(
           switch (step) {
@@ -58,12 +65,25 @@ final class CostedWorld {
                 "memory", BigDecimal.valueOf(dice.below(3))));
   }
 
+  private static SchedulerEvent bound(Step.Submit submit, Duration bound) {
+    return new SchedulerEvent.RunBounded(
+        new WorkloadId("uid-" + submit.number(), submit.namespace(), "w" + submit.number()),
+        RunBound.of(bound));
+  }
+
   private ClusterQueueSpec cheapest(ClusterQueueSpec queue) {
     return dice.chance(20)
         ? queue
         : queue.with(
             queue.strategy(),
-            queue.rules().withCheapest(Optional.of(new CheapestFirst(Optional.empty()))));
+            queue
+                .rules()
+                .withCheapest(
+                    Optional.of(
+                        new CheapestFirst(
+                            dice.chance(60)
+                                ? Optional.empty()
+                                : Optional.of(Duration.ofSeconds(dice.below(400)))))));
   }
 
   private Flavor paced(Flavor flavor) {
@@ -97,7 +117,9 @@ final class CostedWorld {
                             dice.chance(60)
                                 ? Optional.empty()
                                 : Optional.of(BigDecimal.valueOf(dice.below(20))),
-                            Optional.empty()))),
+                            dice.chance(75)
+                                ? Optional.empty()
+                                : Optional.of(Duration.ofSeconds(dice.below(400)))))),
             submit.priority(),
             submit.queuedAt(),
             submit.held(),

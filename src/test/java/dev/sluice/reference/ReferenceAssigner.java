@@ -15,6 +15,7 @@ import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -25,7 +26,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Flavor assignment, word by word (docs/scheduling-semantics.md#flavor-assignment). */
 final class ReferenceAssigner {
@@ -64,6 +67,7 @@ final class ReferenceAssigner {
    * @param needed the pairs for which others have to go
    * @param lacks what was asked for in vain
    * @param competing whether something lacked only on top of what an earlier pod set took
+   * @param again when it is looked at again because it waits for a cheaper flavor
    */
   record Result(
       Mode mode,
@@ -74,7 +78,8 @@ final class ReferenceAssigner {
       List<PodSetAssignment> podSets,
       Map<Progress, Integer> progress,
       Set<Lack> lacks,
-      boolean competing) {
+      boolean competing,
+      Optional<Instant> again) {
 
     /** The same, but for what has to be over before it can fit. */
     Result asFarAs(Set<Lack> otherLacks, boolean otherCompeting) {
@@ -87,13 +92,14 @@ final class ReferenceAssigner {
           podSets,
           progress,
           otherLacks,
-          competing || otherCompeting);
+          competing || otherCompeting,
+          again);
     }
 
     /** The same with places for the pods. */
     Result with(List<PodSetAssignment> placed) {
       return new Result(
-          mode, borrowLevel, usage, needed, flavors, placed, progress, lacks, competing);
+          mode, borrowLevel, usage, needed, flavors, placed, progress, lacks, competing, again);
     }
 
     boolean untriedFlavorsLeft() {
@@ -124,6 +130,9 @@ final class ReferenceAssigner {
   private final Optional<Simulation> simulation;
   private final boolean sharing;
   private final ReferenceCosts costs;
+  private final Optional<Instant> waitsUntil;
+  private final Function<Map<FlavorResource, Long>, Optional<Instant>> expected;
+  private @Nullable Instant again;
   private final ReferencePlacer placer;
   private final Map<Place, String> only;
   private final Comparator<Grade> preference;
@@ -143,6 +152,8 @@ final class ReferenceAssigner {
   /**
    * @param only the flavors that may be given; everything when it is empty
    * @param simulation how preemption is simulated; without it, what would need it doesn't fit
+   * @param waitsUntil until when it waits for a cheaper flavor, if it does
+   * @param expected when so much quota is expected to be free
    */
   ReferenceAssigner(
       ReferenceTree tree,
@@ -150,7 +161,11 @@ final class ReferenceAssigner {
       ReferenceEngine.Rules rules,
       Map<Progress, Integer> resume,
       Map<Place, String> only,
-      Optional<Simulation> simulation) {
+      Optional<Simulation> simulation,
+      Optional<Instant> waitsUntil,
+      Function<Map<FlavorResource, Long>, Optional<Instant>> expected) {
+    this.waitsUntil = waitsUntil;
+    this.expected = expected;
     this.placer = rules.placer(queue);
     this.sharing = rules.sharing().isPresent();
     this.costs = rules.costs();
@@ -261,9 +276,19 @@ final class ReferenceAssigner {
             List.of(),
             Map.of(),
             lacks,
-            competing)
+            competing,
+            Optional.ofNullable(again))
         : new Result(
-            mode, borrow, usage, needed, given, List.of(assigned), progress, lacks, competing);
+            mode,
+            borrow,
+            usage,
+            needed,
+            given,
+            List.of(assigned),
+            progress,
+            lacks,
+            competing,
+            Optional.ofNullable(again));
   }
 
   private Optional<Choice> search(
@@ -309,12 +334,69 @@ final class ReferenceAssigner {
         break;
       }
     }
+    if (best.isPresent()
+        && waits(best.get(), sets, group, part, earlier, Set.copyOf(others), names)) {
+      part.keySet().forEach(resource -> progress.put(new Progress(podSet, resource), -1));
+      return Optional.empty();
+    }
     int stored =
         tried == names.size() - 1 || queue.fungibility().scanProgress() == ScanProgress.NONE
             ? -1
             : tried;
     part.keySet().forEach(resource -> progress.put(new Progress(podSet, resource), stored));
     return best;
+  }
+
+  /** Whether it waits for a flavor that is cheaper than the best of those that it may take now. */
+  private boolean waits(
+      Choice best,
+      List<PodSetRequest> sets,
+      ResourceGroup group,
+      SortedMap<String, Long> part,
+      Map<FlavorResource, Long> earlier,
+      Set<String> others,
+      List<String> names) {
+    if (waitsUntil.isEmpty() || guaranteed || best.worst().mode().compareTo(Mode.PREEMPT) < 0) {
+      return false;
+    }
+    for (String name : names) {
+      Flavor flavor = flavors.get(name);
+      if (!costs.isCheaper(name, best.flavor(), part, asked)
+          || costs.isTooDear(name, part, perHour, asked)
+          || flavor == null
+          || sets.stream()
+              .anyMatch(
+                  set ->
+                      !placer.mayGet(name, set, group, others)
+                          || !placer.mayStay(name, set, sets.size() == 1, asked)
+                          || hasAnother(set, part.keySet(), name)
+                          || !eligible(flavor, set.nodeConstraints()))) {
+        continue;
+      }
+      Map<FlavorResource, Long> wanted = new HashMap<>();
+      part.forEach(
+          (resource, amount) -> {
+            FlavorResource pair = new FlavorResource(name, resource);
+            wanted.put(
+                pair,
+                beyondHeld(pair, ResourceAmounts.add(amount, earlier.getOrDefault(pair, 0L))));
+          });
+      Set<Lack> lacking = new HashSet<>();
+      wanted.forEach(
+          (pair, amount) -> {
+            if (amount > tree.available(queue.name(), pair)) {
+              lacking.add(new Lack(pair, amount));
+            }
+          });
+      Optional<Instant> at = expected.apply(wanted);
+      if (!lacking.isEmpty() && at.isPresent() && !at.get().isAfter(waitsUntil.get())) {
+        lacks.addAll(lacking);
+        Instant wakes = at.get().isBefore(waitsUntil.get()) ? at.get() : waitsUntil.get();
+        again = again == null || wakes.isBefore(again) ? wakes : again;
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Nothing if the flavor is out of the question. */

@@ -1,18 +1,84 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.BackfillRules.UnknownRunTime;
 import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.RequestShape;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** What flavors cost, as the page tells it (docs/prices.md#flavors-by-cost). */
-record ReferenceCosts(Map<String, Flavor> flavors, Map<String, Map<String, Long>> prices) {
+record ReferenceCosts(
+    Map<String, Flavor> flavors,
+    Map<String, Map<String, Long>> prices,
+    Map<String, RunBound> bounds) {
+
+  /** What a run has its quota longer than its bound at most, and what is added if it is over. */
+  private static final Duration OVERHEAD = Duration.ofMinutes(1);
+
+  /** Until when a Workload waits for a cheaper flavor; nothing if it doesn't. */
+  static Optional<Instant> waitsUntil(ClusterQueueSpec queue, PendingWorkload workload) {
+    if (queue.rules().cheapest().isEmpty()
+        || queue.strategy() != QueueingStrategy.BEST_EFFORT_FIFO
+        || workload.shape().podSets().stream().anyMatch(podSet -> podSet.spare() > 0)) {
+      return Optional.empty();
+    }
+    return workload
+        .shape()
+        .cost()
+        .flatMap(CostRules::maxDelay)
+        .or(() -> queue.rules().cheapest().get().maxDelay())
+        .map(workload.queuedAt()::plus);
+  }
+
+  /** The first time at which so much of the queue's own quota is free, as far as bounds tell. */
+  Optional<Instant> expected(
+      ReferenceSnapshot world, String queue, Map<FlavorResource, Long> wanted) {
+    TreeMap<Instant, List<ReferenceHolder>> ends = new TreeMap<>();
+    ends.put(world.now(), List.of());
+    for (ReferenceHolder holder : world.holders()) {
+      RunBound bound = bounds.getOrDefault(holder.id().uid(), RunBound.UNKNOWN);
+      if (world.tree().tree(queue).contains(holder.queue())
+          && bound.under(UnknownRunTime.USE_LEARNED).isPresent()) {
+        Instant end =
+            holder
+                .reservedAt()
+                .plusSeconds(bound.under(UnknownRunTime.USE_LEARNED).get().toSeconds() + 1)
+                .plus(OVERHEAD);
+        ends.computeIfAbsent(
+                end.isAfter(world.now()) ? end : world.now().plus(OVERHEAD),
+                any -> new ArrayList<>())
+            .add(holder);
+      }
+    }
+    List<ReferenceHolder> gone = new ArrayList<>();
+    for (Map.Entry<Instant, List<ReferenceHolder>> each : ends.entrySet()) {
+      gone.addAll(each.getValue());
+      ReferenceTree left = world.without(gone).tree();
+      if (wanted.entrySet().stream()
+          .allMatch(
+              pair ->
+                  pair.getValue()
+                      <= Math.min(
+                          left.quotaOfQueue(queue, pair.getKey()).nominal()
+                              - left.usageOfQueue(queue, pair.getKey()),
+                          left.available(queue, pair.getKey())))) {
+        return Optional.of(each.getKey());
+      }
+    }
+    return Optional.empty();
+  }
 
   /** The flavors of a list in the order in which they are tried. */
   List<String> order(

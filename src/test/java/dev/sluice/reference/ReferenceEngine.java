@@ -1,6 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.FairSharing;
@@ -77,6 +78,9 @@ final class ReferenceEngine {
   private final Rules rules;
   private final Set<LocalQueueId> freed = new HashSet<>();
 
+  /** How long runs take at most, by Workload. */
+  private final Map<String, RunBound> bounds = new HashMap<>();
+
   /** Who may be looked at again, unless others have taken the room until the next cycle. */
   private final Set<ReferenceEntry> returned = new HashSet<>();
 
@@ -139,7 +143,7 @@ final class ReferenceEngine {
             rules.order().recomputesTargets(),
             rules.fairSharing(),
             world.nodes,
-            new ReferenceCosts(world.flavors, world.budgets.prices));
+            new ReferenceCosts(world.flavors, world.budgets.prices, bounds));
   }
 
   void fold(SchedulerEvent schedulerEvent) {
@@ -236,9 +240,8 @@ final class ReferenceEngine {
           world.queuesWithTopologies().forEach(world::changed);
         }
       }
-      case SchedulerEvent.RunBounded bounded -> {
-        // Nobody starts before a head here; NaiveBackfill knows who may.
-      }
+      // Nobody starts before a head here; NaiveBackfill knows who may.
+      case SchedulerEvent.RunBounded(var id, var bound) -> bounds.put(id.uid(), bound);
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);
       case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
@@ -251,6 +254,9 @@ final class ReferenceEngine {
           parking.forgetBlock(id.uid());
           world.sticky.values().remove(id.uid());
           world.workloads.remove(id.uid());
+        }
+        if (!world.workloads.containsKey(id.uid())) {
+          bounds.remove(id.uid());
         }
       }
       case SchedulerEvent.AdmissionWritten(var id, var version, var admitted) -> {
@@ -283,6 +289,7 @@ final class ReferenceEngine {
         world.now = instant;
         world.budgets.pass(instant);
         endProtections(before);
+        parking.endWaitsForCheaper();
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
         world.endPauses();
       }

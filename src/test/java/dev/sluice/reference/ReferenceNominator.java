@@ -136,6 +136,10 @@ final class ReferenceNominator {
         rules,
         resume,
         only,
-        rules.preempting() ? Optional.of(simulation) : Optional.empty());
+        rules.preempting() ? Optional.of(simulation) : Optional.empty(),
+        only.isEmpty()
+            ? ReferenceCosts.waitsUntil(queue, entry.workload()).filter(snapshot.now()::isBefore)
+            : Optional.empty(),
+        wanted -> rules.costs().expected(snapshot, queue.name(), wanted));
   }
 }

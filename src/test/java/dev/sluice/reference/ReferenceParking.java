@@ -7,6 +7,7 @@ import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -137,6 +138,34 @@ final class ReferenceParking {
     } else if (blocks() && !stands(result, queue)) {
       blocked.put(queue, new Block(entry.id.uid(), result));
     }
+  }
+
+  /**
+   * Who waits for a cheaper flavor is looked at when that was expected, and when anybody of the
+   * class has waited for as long as it may.
+   */
+  void endWaitsForCheaper() {
+    parked.forEach(
+        (name, classes) -> {
+          ClusterQueueSpec queue = world.queues.get(name);
+          classes
+              .entrySet()
+              .removeIf(
+                  each ->
+                      each.getValue().again().isPresent()
+                          && queue != null
+                          && world.waitingIn(name).stream()
+                              .filter(entry -> entry.equivalenceClass().equals(each.getKey()))
+                              .anyMatch(
+                                  entry ->
+                                      isOver(each.getValue().again())
+                                          || isOver(
+                                              ReferenceCosts.waitsUntil(queue, entry.workload()))));
+        });
+  }
+
+  private boolean isOver(Optional<Instant> wait) {
+    return wait.filter(end -> !end.isAfter(world.now)).isPresent();
   }
 
   /** That a class doesn't fit is remembered as long as somebody belongs to it. */

@@ -154,7 +154,8 @@ final class ReferencePlacer {
         List.of(),
         found.progress(),
         nothing(found.usage().keySet()),
-        true);
+        true,
+        found.again());
   }
 
   /** Its pods have no room: any release of what it has quota of may help. */
@@ -176,7 +177,8 @@ final class ReferencePlacer {
         found.podSets(),
         found.progress(),
         nothing(needed),
-        true);
+        true,
+        found.again());
   }
 
   private static Set<Lack> nothing(Set<FlavorResource> pairs) {

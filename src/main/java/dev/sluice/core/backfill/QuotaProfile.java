@@ -133,6 +133,24 @@ public final class QuotaProfile {
     return firstEnd;
   }
 
+  /**
+   * The first time at which amounts of pairs are free, in microseconds since the epoch; {@link
+   * #NEVER} if there is none. What is planned doesn't count.
+   */
+  public long firstTime(int[] wanted, long[] amounts) {
+    for (Step step : steps) {
+      boolean fits = true;
+      for (int i = 0; fits && i < wanted.length; i++) {
+        int column = Arrays.binarySearch(pairs, wanted[i]);
+        fits = column >= 0 && step.free[column] >= amounts[i];
+      }
+      if (fits) {
+        return step.from;
+      }
+    }
+    return NEVER;
+  }
+
   /** The times at which more may be free, those before {@code from} left out. */
   long[] times(long from) {
     return steps.stream().mapToLong(step -> step.from).filter(at -> at > from).toArray();

@@ -12,7 +12,6 @@ import dev.sluice.core.queue.ActiveInOrder;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.waiting.CycleHeads.Admissions;
@@ -129,7 +128,7 @@ final class BackfillPass {
     QuotaProfile profile =
         QuotaProfile.of(
             queue,
-            queuesOf(queue.node().root()),
+            specRegistry.queuesBelow(queue.node().root()),
             quotaHolder -> end(quotaHolder, rules, micros),
             micros);
     QueuePlanner planner =
@@ -210,16 +209,6 @@ final class BackfillPass {
       }
     }
     return quota;
-  }
-
-  private List<ClusterQueueCache> queuesOf(QuotaNode node) {
-    ClusterQueueCache own = specRegistry.queueAt(node);
-    if (own != null) {
-      return List.of(own);
-    }
-    List<ClusterQueueCache> queues = new ArrayList<>();
-    node.children().forEach(child -> queues.addAll(queuesOf(child)));
-    return queues;
   }
 
   /** Who may start before the head of a queue. */

@@ -170,6 +170,15 @@ public final class Engine {
     usageLedger.restore(state);
     workloads.restoreQueues(state);
     waiting.restore(state.waiting(), now, new Names());
+    specRegistry
+        .clusterQueues
+        .values()
+        .forEach(
+            queue -> {
+              if (queue.cache != null) {
+                waiting.restoreWaits(queue.cache);
+              }
+            });
     plannedStarts.restore(state.workloads().backfill());
     workloads.specsChanged(true);
     dirtySet.everything = state.specs().rebuildDue();
@@ -597,7 +606,7 @@ public final class Engine {
         eligibilityCheck::of,
         budgets,
         PreemptionTime.of(now, waiting::preemptionWaits),
-        new FlavorCosts(budgets::pricesOf, FlavorCosts.Starts.UNKNOWN),
+        new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now)),
         cycle);
   }
 

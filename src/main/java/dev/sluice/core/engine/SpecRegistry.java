@@ -216,6 +216,17 @@ final class SpecRegistry {
     return node.owner() instanceof ClusterQueueCache cache ? cache : null;
   }
 
+  /** The queues at and below a node of the quota tree. */
+  List<ClusterQueueCache> queuesBelow(QuotaNode node) {
+    ClusterQueueCache own = queueAt(node);
+    if (own != null) {
+      return List.of(own);
+    }
+    List<ClusterQueueCache> queues = new ArrayList<>();
+    node.children().forEach(child -> queues.addAll(queuesBelow(child)));
+    return queues;
+  }
+
   /** Sets the spec of a LocalQueue; null when the LocalQueue was deleted. */
   void declare(LocalQueueState queue, @Nullable LocalQueueSpec spec) {
     localQueuesByClusterQueue.computeIfPresent(

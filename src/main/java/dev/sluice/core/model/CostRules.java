@@ -25,5 +25,11 @@ public record CostRules(
    *
    * @param maxDelay for how long its Workloads wait for a cheaper flavor; empty: they don't
    */
-  public record CheapestFirst(Optional<Duration> maxDelay) {}
+  public record CheapestFirst(Optional<Duration> maxDelay) {
+
+    /** For how long a Workload waits that has rules of its own; zero: it doesn't. */
+    public Duration delay(Optional<CostRules> own) {
+      return own.flatMap(CostRules::maxDelay).or(() -> maxDelay).orElse(Duration.ZERO);
+    }
+  }
 }

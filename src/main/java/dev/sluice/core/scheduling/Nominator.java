@@ -143,7 +143,7 @@ final class Nominator {
         || head.equivalenceClass().demand(queue).steps() > 0) {
       return Long.MIN_VALUE;
     }
-    Duration delay = FlavorCosts.delay(rules, head.equivalenceClass().shape().cost());
+    Duration delay = rules.get().delay(head.equivalenceClass().shape().cost());
     long until = PreemptionProtection.after(head.queuedAtMicros(), delay);
     return until > time.nowMicros() ? until : Long.MIN_VALUE;
   }

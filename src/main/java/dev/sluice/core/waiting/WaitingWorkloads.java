@@ -57,6 +57,7 @@ public final class WaitingWorkloads {
   private final InadmissibleIndex inadmissibleIndex;
   private final AttemptPauses attemptPauses = new AttemptPauses();
   private final PreemptionTimers preemptionTimers = new PreemptionTimers();
+  private final CheaperWaits cheaperWaits = new CheaperWaits();
   private final PodsReadyGate podsReadyGate;
   private final CycleContext context;
   private Instant now = Instant.EPOCH;
@@ -107,6 +108,14 @@ public final class WaitingWorkloads {
     inadmissibleIndex.restore(exported.inadmissible(), names);
     attemptPauses.restore(exported.attempts(), names);
     exported.gate().ifPresent(rejected -> podsReadyGate.restore(rejected, names));
+  }
+
+  /** Takes over who waits for a cheaper flavor in a queue. */
+  public void restoreWaits(ClusterQueueCache queue) {
+    queue
+        .pending()
+        .inadmissibleClasses()
+        .forEach(equivalenceClass -> cheaperWaits.inadmissible(queue, equivalenceClass));
   }
 
   // What changes.
@@ -186,6 +195,11 @@ public final class WaitingWorkloads {
           }
         });
     endProtections();
+    for (InadmissibleIndex.InadmissibleQueue each : cheaperWaits.due(now, context::queue)) {
+      inadmissibleIndex.remove(each);
+      each.queue().pending().requeue(each.equivalenceClass());
+      activeQueues.add(each.queue());
+    }
   }
 
   /** Ends the pauses of a queue whose strategy changes. */
@@ -381,6 +395,7 @@ public final class WaitingWorkloads {
       queue
           .pending()
           .markInadmissible(item.equivalenceClass(), waiting.explanation(), waiting.shortages());
+      cheaperWaits.inadmissible(queue, item.equivalenceClass());
       activeQueues.add(queue);
     }
     inadmissibleIndex.add(

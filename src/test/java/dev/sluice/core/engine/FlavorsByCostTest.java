@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.CostRules.CheapestFirst;
@@ -55,6 +56,37 @@ class FlavorsByCostTest {
         quotas);
   }
 
+  private void waiting(Duration delay, FlavorQuotas... quotas) {
+    scheduler.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.withCheapest(Optional.of(new CheapestFirst(Optional.of(delay)))),
+        quotas);
+  }
+
+  /** A Workload that runs for so long at the most, counted with a minute and a second more. */
+  private void bounded(String name, long cpu, Duration limit, Optional<Duration> ownDelay) {
+    scheduler.engine.apply(new SchedulerEvent.RunBounded(id(name), RunBound.of(limit)));
+    scheduler.submit(
+        name,
+        "q",
+        SchedulerFixture.shape(cpu)
+            .costing(
+                ownDelay.map(delay -> new CostRules(Optional.empty(), Optional.empty(), ownDelay))),
+        0);
+    cycles();
+  }
+
+  private static WorkloadId id(String name) {
+    return new WorkloadId("uid-" + name, "ns", name);
+  }
+
+  private void twoFlavors() {
+    flavor("spot", "1");
+    flavor("safe", "2");
+  }
+
   private void submit(String name, long cpu, Optional<Duration> run, Optional<String> maxPrice) {
     scheduler.submit(
         name,
@@ -86,7 +118,7 @@ class FlavorsByCostTest {
     return scheduler
         .engine
         .queries()
-        .pendingReason(new WorkloadId("uid-" + name, "ns", name))
+        .pendingReason(id(name))
         .flatMap(SchedulerQueries.PendingReport::explanation)
         .orElseThrow();
   }
@@ -182,5 +214,84 @@ class FlavorsByCostTest {
     assertThat(explanation("large").attempts())
         .extracting(FlavorAttempt::flavor)
         .containsExactly("spot", "safe");
+  }
+
+  @Test
+  void whoMayWaitTakesTheCheaperFlavorWhenItIsFreeInTime() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 4, Duration.ofHours(1), Optional.empty());
+    bounded("waits", 4, Duration.ofHours(1), Optional.empty());
+    bounded("hurries", 2, Duration.ofHours(1), Optional.of(Duration.ofMinutes(30)));
+    assertThat(flavorOf("waits")).isEqualTo("none");
+    assertThat(flavorOf("hurries")).isEqualTo("safe");
+    assertThat(ExplanationText.message(explanation("waits")))
+        .contains(
+            "flavor safe: fits, but flavor spot is cheaper and expected to be free at"
+                + " 2026-01-01T01:01:01Z; it waits for that until 2026-01-01T02:00:00Z at the"
+                + " latest (sluice.dev/max-delay-for-cheaper)");
+
+    scheduler.passed(Duration.ofMinutes(50));
+    scheduler.finish("runs");
+    assertThat(flavorOf("waits")).isEqualTo("spot");
+  }
+
+  @Test
+  void whoWaitsGoesWhenNothingIsExpectedInTimeAnyMore() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 4, Duration.ofHours(1), Optional.empty());
+    bounded("waits", 4, Duration.ofHours(1), Optional.empty());
+    scheduler.engine.apply(
+        new SchedulerEvent.RunBounded(id("runs"), RunBound.of(Duration.ofHours(9))));
+    scheduler.passed(Duration.ofHours(1).plusSeconds(60));
+    assertThat(flavorOf("waits")).isEqualTo("none");
+    scheduler.passed(Duration.ofHours(1).plusSeconds(61));
+    assertThat(flavorOf("waits")).isEqualTo("safe");
+  }
+
+  @Test
+  void nobodyWaitsLongerThanTheDelayWhateverIsExpected() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 4, Duration.ofHours(1), Optional.empty());
+    bounded("waits", 4, Duration.ofHours(1), Optional.empty());
+    // The run is beyond its bound, and expected to end in a minute, again and again.
+    for (int minute = 1; minute < 120; minute++) {
+      scheduler.passed(Duration.ofMinutes(minute));
+      assertThat(flavorOf("waits")).isEqualTo("none");
+    }
+    scheduler.passed(Duration.ofHours(2));
+    assertThat(flavorOf("waits")).isEqualTo("safe");
+  }
+
+  @Test
+  void withoutAnEstimateNobodyWaits() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    submit("runs", 4, Optional.empty(), Optional.empty());
+    cycles();
+    bounded("next", 4, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("next")).isEqualTo("safe");
+  }
+
+  @Test
+  void whoHasAnOlderPlaceInTheQueueThanThoseWhoWaitIsNotLate() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 8), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 4, Duration.ofHours(3), Optional.empty());
+    scheduler.passed(Duration.ofMinutes(90));
+    scheduler.submit("younger", "q", SchedulerFixture.shape(4), 0, 90 * 60);
+    assertThat(flavorOf("younger")).isEqualTo("none");
+    scheduler.submit("older", "q", SchedulerFixture.shape(4), 0, 30 * 60);
+    assertThat(flavorOf("older")).isEqualTo("none");
+    scheduler.passed(Duration.ofMinutes(150));
+    assertThat(flavorOf("older")).isEqualTo("safe");
+    assertThat(flavorOf("younger")).isEqualTo("none");
   }
 }

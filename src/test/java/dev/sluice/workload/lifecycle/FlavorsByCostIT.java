@@ -56,6 +56,10 @@ class FlavorsByCostIT {
   }
 
   private void submit(String name, int cpus, String annotations) {
+    submit(name, cpus, annotations, "");
+  }
+
+  private void submit(String name, int cpus, String annotations, String limit) {
     cluster.applyText(
         """
         apiVersion: kueue.x-k8s.io/v1beta2
@@ -63,6 +67,7 @@ class FlavorsByCostIT {
         metadata: {name: %s, namespace: "${namespace}", annotations: {%s}}
         spec:
           queueName: lq
+          %s
           podSets:
           - name: main
             count: 1
@@ -71,7 +76,7 @@ class FlavorsByCostIT {
                 restartPolicy: Never
                 containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
         """
-            .formatted(name, annotations, cpus));
+            .formatted(name, annotations, limit, cpus));
   }
 
   private String flavorOf(String workload) {
@@ -107,6 +112,24 @@ class FlavorsByCostIT {
     api.awaitCondition("Workload", "poor", "QuotaReserved", "False NoMatchingFlavor");
     api.delete("Workload", "unknown");
     assertThat(flavorOf("frugal")).isEqualTo(cluster.name("spot"));
+  }
+
+  @Test
+  void whoMayWaitGetsTheCheaperFlavorWhenItIsFree() {
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{\"metadata\": {\"annotations\": {\"sluice.dev/max-delay-for-cheaper\": \"2h\"}}}");
+    submit("runs", 4, "", "maximumExecutionTimeSeconds: 600");
+    assertThat(flavorOf("runs")).isEqualTo(cluster.name("spot"));
+    submit("waits", 4, "");
+    api.awaitCondition("Workload", "waits", "QuotaReserved", "False WaitingForQuota");
+    api.awaitMessage(
+        "waits", "QuotaReserved", "fits, but flavor " + cluster.name("spot") + " is cheaper");
+    submit("hurries", 4, "sluice.dev/max-delay-for-cheaper: 0s");
+    assertThat(flavorOf("hurries")).isEqualTo(cluster.name("safe"));
+    api.delete("Workload", "runs");
+    assertThat(flavorOf("waits")).isEqualTo(cluster.name("spot"));
   }
 
   @Test

@@ -204,7 +204,7 @@ public final class FlavorAssigner {
     int attemptOfBest = -1;
     PendingReason mildest = null;
     for (int at = resume == null ? 0 : resume[slot] + 1; at <= last; at++) {
-      int i = ranking == null ? at : ranking.order()[at];
+      int i = ranking == null ? at : ranking.order().get(at);
       if (only != null && only[slot] != i) {
         continue;
       }

@@ -1,7 +1,6 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.CostRules;
-import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
 import dev.sluice.core.model.FlavorAttempt.Cost;
@@ -17,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +36,6 @@ public final class FlavorCosts {
 
     /** A time that never comes, or that nobody knows. */
     long NEVER = Long.MAX_VALUE;
-
-    /** Nobody knows. */
-    Starts UNKNOWN = (queue, pairs, amounts) -> NEVER;
 
     /**
      * When a queue is expected to have amounts of pairs for itself, in microseconds since the
@@ -103,14 +98,6 @@ public final class FlavorCosts {
     return demand.queue().spec().rules().cheapest().isPresent();
   }
 
-  /** For how long a Workload waits for a cheaper flavor in its queue; zero: it doesn't. */
-  public static Duration delay(Optional<CheapestFirst> queue, Optional<CostRules> own) {
-    if (queue.isEmpty()) {
-      return Duration.ZERO;
-    }
-    return own.flatMap(CostRules::maxDelay).or(queue.get()::maxDelay).orElse(Duration.ZERO);
-  }
-
   /**
    * A flavor that has a price.
    *
@@ -126,7 +113,7 @@ public final class FlavorCosts {
    * @param order their indexes, in the order in which they are tried
    * @param priced what the bundle costs in each, by index; empty without a price
    */
-  record Ranking(int[] order, List<Optional<Priced>> priced) {
+  record Ranking(List<Integer> order, List<Optional<Priced>> priced) {
 
     /** Whether a flavor is known to be cheaper than another one. */
     boolean isCheaper(int flavor, int than) {
@@ -210,16 +197,16 @@ public final class FlavorCosts {
   }
 
   /** Cheaper ones first, those without a price last; equal ones as they are listed. */
-  private static int[] order(ResourceDemand demand, List<Optional<Priced>> priced) {
-    IntStream listed = IntStream.range(0, priced.size());
-    return isCheapestFirst(demand)
-        ? listed
-            .boxed()
-            .sorted(
-                Comparator.comparing((Integer index) -> priced.get(index).isEmpty())
-                    .thenComparing(index -> priced.get(index).map(Priced::key).orElse(0.0)))
-            .mapToInt(Integer::intValue)
-            .toArray()
-        : listed.toArray();
+  private static List<Integer> order(ResourceDemand demand, List<Optional<Priced>> priced) {
+    List<Integer> order = new ArrayList<>(priced.size());
+    for (int i = 0; i < priced.size(); i++) {
+      order.add(i);
+    }
+    if (isCheapestFirst(demand)) {
+      order.sort(
+          Comparator.comparing((Integer index) -> priced.get(index).isEmpty())
+              .thenComparing(index -> priced.get(index).map(Priced::key).orElse(0.0)));
+    }
+    return order;
   }
 }
