@@ -31,7 +31,8 @@ class PromisesScenarioIT {
   void everyExpectationHolds(TestCluster cluster, @TempDir Path directory) {
     KubernetesClient client = cluster.client();
     InstantSource clock = InstantSource.system();
-    FakeNodes.of(NodeGroup.plentiful("promises", 2)).forEach(node -> client.resource(node).create());
+    FakeNodes.of(NodeGroup.plentiful("promises", 2))
+        .forEach(node -> client.resource(node).create());
     OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom());
     PolicyTrial trial = new PolicyTrial();
     try (LocalOperator operator =
