@@ -83,7 +83,11 @@ class ArchitectureTest {
                   "engine")),
           Map.entry(
               "api",
-              rows("api", "", "config json v1beta2", "conversion placement queueing sluice")),
+              rows(
+                  "api",
+                  "",
+                  "config json v1beta2",
+                  "conversion placement queueing sluice v1alpha1")),
           Map.entry(
               "kube",
               rows(
@@ -99,7 +103,7 @@ class ArchitectureTest {
           Map.entry(
               "forecast",
               rows("forecast", "runtimes", "play trace", "starts", "simulate whatif", "feed")),
-          Map.entry("queues", rows("queues", "mapping", "cache status", "")),
+          Map.entry("queues", rows("queues", "mapping", "cache capacity status", "")),
           Map.entry(
               "jobs",
               rows(

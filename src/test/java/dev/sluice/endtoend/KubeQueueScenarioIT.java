@@ -6,7 +6,6 @@ import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.demo.ExpectationResult;
-import dev.sluice.lab.demo.KubeQueueExpectation;
 import dev.sluice.lab.demo.KubeQueueScenario;
 import dev.sluice.lab.demo.PolicyTrial;
 import dev.sluice.lab.process.OperatorSettings;
@@ -52,7 +51,7 @@ class KubeQueueScenarioIT {
       assertThat(results)
           .allSatisfy(result -> assertThat(result.held()).as("%s", result).isTrue())
           .extracting(ExpectationResult::expectation)
-          .containsExactly(KubeQueueExpectation.values());
+          .containsExactly(KubeQueueScenario.Point.values());
       assertThat(scenario.figures()).isPresent();
     }
   }

@@ -10,7 +10,7 @@ import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.PendingPosition;
-import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;

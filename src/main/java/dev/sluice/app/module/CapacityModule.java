@@ -121,7 +121,7 @@ public final class CapacityModule implements OperatorModule {
 
     private final NodeStore store = new NodeStore(event -> {}, any -> changed());
     private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable Reflector<NodeState> reader;
+    private @Nullable Reflector<NodeState> reflector;
     private volatile boolean listed;
 
     private void changed() {
@@ -132,14 +132,14 @@ public final class CapacityModule implements OperatorModule {
     public void use(boolean used) {
       lock.lock();
       try {
-        if (used && reader == null) {
-          reader = context.reflectors().of("nodes", "api/v1/nodes", store);
-          CompletableFuture<Void> listing = reader.start();
+        if (used && reflector == null) {
+          reflector = context.reflectors().of("nodes", "api/v1/nodes", store);
+          CompletableFuture<Void> listing = reflector.start();
           var unused = listing.thenRun(this::listed);
-        } else if (!used && reader != null) {
+        } else if (!used && reflector != null) {
           listed = false;
-          reader.close();
-          reader = null;
+          reflector.close();
+          reflector = null;
           store.clear();
         }
       } finally {

@@ -6,7 +6,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerThread;
-import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;

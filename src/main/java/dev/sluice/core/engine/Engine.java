@@ -4,7 +4,7 @@ import dev.sluice.core.backfill.PlannedStarts;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.InactiveReason;
-import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueSpec;

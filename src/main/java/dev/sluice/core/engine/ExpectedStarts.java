@@ -22,34 +22,34 @@ final class ExpectedStarts implements FlavorCosts.Starts {
   private static final long OVERHEAD_MICROS = PlannedStarts.OVERHEAD.toSeconds() * 1_000_000;
 
   private final SpecRegistry specRegistry;
-  private final PlannedStarts bounds;
+  private final PlannedStarts plannedStarts;
   private final long now;
-  private @Nullable ClusterQueueCache profiled;
+  private @Nullable ClusterQueueCache profiledQueue;
   private @Nullable QuotaProfile profile;
 
-  ExpectedStarts(SpecRegistry specRegistry, PlannedStarts bounds, Instant now) {
+  ExpectedStarts(SpecRegistry specRegistry, PlannedStarts plannedStarts, Instant now) {
     this.specRegistry = specRegistry;
-    this.bounds = bounds;
+    this.plannedStarts = plannedStarts;
     this.now = Instants.micros(now);
   }
 
   @Override
   public long expected(ClusterQueueCache queue, int[] pairs, long[] amounts) {
-    if (!bounds.knowsBounds()) {
+    if (!plannedStarts.knowsBounds()) {
       return NEVER;
     }
     QuotaProfile known = profile;
-    if (known == null || profiled != queue) {
+    if (known == null || profiledQueue != queue) {
       known = QuotaProfile.of(queue, specRegistry.queuesBelow(queue.node().root()), this::end, now);
       profile = known;
-      profiled = queue;
+      profiledQueue = queue;
     }
     return known.firstTime(pairs, amounts);
   }
 
   /** A run that goes on beyond its bound is expected to end soon, again and again. */
   private long end(QuotaHolder holder) {
-    long longest = bounds.longest(holder.id().uid(), BOUNDS);
+    long longest = plannedStarts.longest(holder.id().uid(), BOUNDS);
     if (longest == QuotaProfile.NEVER) {
       return longest;
     }

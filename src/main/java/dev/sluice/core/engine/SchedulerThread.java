@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.BudgetAccount;
-import dev.sluice.core.model.CycleStatistics;
+import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;

@@ -1,7 +1,6 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PendingReason;

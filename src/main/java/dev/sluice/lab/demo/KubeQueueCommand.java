@@ -55,7 +55,7 @@ public final class KubeQueueCommand implements Callable<Integer> {
   }
 
   private List<ExpectationResult> run(PrintWriter out) throws BinariesMissingException {
-    Screens.announce(out, List.of(KubeQueueExpectation.values()));
+    Screens.announce(out, List.of(KubeQueueScenario.Point.values()));
     ControlPlaneSpec wanted =
         ControlPlaneSpec.named("kube-queue-" + Integer.toString(random.nextInt(1 << 24), 36))
             .living(Lifetime.WITH_THIS_PROCESS)
@@ -98,7 +98,7 @@ public final class KubeQueueCommand implements Callable<Integer> {
             Screens.open(
                 out,
                 new PoolDashboard(recorder, events),
-                List.of(KubeQueueExpectation.values()),
+                List.of(KubeQueueScenario.Point.values()),
                 clock)) {
       KubeQueueScenario scenario =
           new KubeQueueScenario(client, recorder, trial, screen, operators);

@@ -41,7 +41,7 @@ public final class KubeQueueScenario {
   private final ProgressListener progressListener;
   private final Operators operators;
   private final ScenarioCluster cluster;
-  private final ExpectationResults<KubeQueueExpectation> expectationResults;
+  private final ExpectationResults<Point> expectationResults;
   private Optional<PolicyFigures> figures = Optional.empty();
 
   /** Starts operators. */
@@ -76,7 +76,7 @@ public final class KubeQueueScenario {
     this.operators = operators;
     this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
     this.expectationResults =
-        new ExpectationResults<>(KubeQueueExpectation.class, progressListener);
+        new ExpectationResults<>(Point.class, progressListener);
   }
 
   /** Runs to the end or to the first failure; returns one result per expectation. */
@@ -94,11 +94,11 @@ public final class KubeQueueScenario {
     try (Operators.Running plain = start(1)) {
       var unused = recorder.start();
       cluster.create(text("elastic-quota-tree/01-tree.yaml"));
-      judgeRate(1, KubeQueueExpectation.PLAIN);
+      judgeRate(1, Point.PLAIN);
     }
     progressListener.say("over-sell rate 2: the same tree, an operator with another configuration");
     try (Operators.Running oversold = start(2)) {
-      judgeRate(2, KubeQueueExpectation.OVERSOLD);
+      judgeRate(2, Point.OVERSOLD);
       progressListener.say("three queues of 8 CPUs, a policy each, and 60 Jobs for each of them");
       cluster.create(text("queueing-policies/01-queues.yaml"));
       submitAll();
@@ -131,7 +131,7 @@ public final class KubeQueueScenario {
   }
 
   /** One Job more than may run; as many as may run do so, and the last one says what it lacks. */
-  private void judgeRate(int rate, KubeQueueExpectation expectation) {
+  private void judgeRate(int rate, Point expectation) {
     for (int i = 0; i <= rate; i++) {
       cluster.create(text("elastic-quota-tree/02-job.yaml"));
     }
@@ -229,27 +229,27 @@ public final class KubeQueueScenario {
                 .toList());
     figures = Optional.of(found);
     expectationResults.judge(
-        KubeQueueExpectation.ALL_RUN, recorder.gap(), "%d Jobs each".formatted(JOBS));
+        Point.ALL_RUN, recorder.gap(), "%d Jobs each".formatted(JOBS));
     AuditReport report =
         Auditor.audit(recorder.history().stream().filter(this::isOfTrial).toList());
     expectationResults.judge(
-        KubeQueueExpectation.WITHIN_QUOTA,
+        Point.WITHIN_QUOTA,
         report.violations().stream().findFirst().map(Objects::toString),
         report.summary());
     Policy round = found.policies().get(0);
     Policy block = found.policies().get(1);
     judge(
-        KubeQueueExpectation.STARVES,
+        Point.STARVES,
         round.mean(PolicyFigures::isBig) > block.mean(PolicyFigures::isBig),
         found.words().getFirst());
     judge(
-        KubeQueueExpectation.IN_ORDER,
+        Point.IN_ORDER,
         block.passed() == 0,
         "passed with Block %d times, with Round %d".formatted(block.passed(), round.passed()));
     double urgent = block.mean(each -> each.priority() > 0);
     double others = block.mean(each -> each.priority() == 0);
     judge(
-        KubeQueueExpectation.PRIORITY,
+        Point.PRIORITY,
         urgent < others,
         "%.1f s, others %.1f s".formatted(urgent, others));
   }
@@ -260,7 +260,41 @@ public final class KubeQueueScenario {
     return QUEUES.contains(change.object().at(place).asText());
   }
 
-  private void judge(KubeQueueExpectation expectation, boolean held, String detail) {
+  private void judge(Point expectation, boolean held, String detail) {
     expectationResults.judge(expectation, held ? Optional.empty() : Optional.of(detail), detail);
+  }
+
+  /** The expectations of the scenario of Kube Queue, in order. */
+  public enum Point implements Expectation {
+    /** The limits as they are. */
+    PLAIN("a tree makes its queues; at an over-sell rate of 1 its limit of 1 CPU lets one Job run"),
+    /** The limits twice. */
+    OVERSOLD("at a rate of 2 the same limit lets two Jobs run, and a third waits"),
+    /** Nothing is lost. */
+    ALL_RUN("the same 60 Jobs come to three queues, and all of them run"),
+    /** Quota is kept. */
+    WITHIN_QUOTA("no queue ever gives more than its 8 CPUs"),
+    /** The difference. */
+    STARVES("big Jobs wait longer with Round than with Block"),
+    /** The order. */
+    IN_ORDER("with Block no Job is passed by one behind it in the queue"),
+    /** What priorities are for. */
+    PRIORITY("with Block urgent Jobs wait less than others");
+
+    private final String text;
+
+    Point(String text) {
+      this.text = text;
+    }
+
+    @Override
+    public int number() {
+      return ordinal() + 1;
+    }
+
+    @Override
+    public String text() {
+      return text;
+    }
   }
 }

@@ -22,7 +22,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   private final InformerCaches caches;
   private final Optional<CapacityNodes> nodes;
-  private final StatusWriter<CapacityProviderStatus> statuses;
+  private final StatusWriter<CapacityProviderStatus> statusWriter;
   private final InstantSource clock;
 
   /**
@@ -37,7 +37,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
     super(dependencies.leadership(), reconcileTrigger);
     this.caches = dependencies.caches();
     this.nodes = nodes;
-    this.statuses =
+    this.statusWriter =
         new StatusWriter<>(
             dependencies.mapper(), dependencies.apiClient(), CapacityProviderStatus.class);
     this.clock = dependencies.clock();
@@ -48,7 +48,7 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
     if (nodes.isEmpty() || !LocalCapacity.isCounted(provider) || provider.isMarkedForDeletion()) {
       return new Step.Done();
     }
-    return statuses
+    return statusWriter
         .write(provider, status -> wanted(provider, nodes.get(), status))
         .map(outcome -> after(provider, outcome))
         .orElseGet(Step.Done::new);
@@ -56,15 +56,15 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   /** A capacity that was told stays until the nodes are known. */
   private CapacityProviderStatus wanted(
-      CapacityProvider provider, CapacityNodes counted, @Nullable CapacityProviderStatus status) {
+      CapacityProvider provider, CapacityNodes countedNodes, @Nullable CapacityProviderStatus status) {
     Capacity before = status == null ? null : status.capacity();
     List<Condition> conditions = status == null ? List.of() : status.conditions();
-    if (!counted.isListed()) {
+    if (!countedNodes.isListed()) {
       return before == null
           ? told(provider, conditions, null, "SourceUnavailable", "The nodes aren't listed yet")
           : new CapacityProviderStatus(before, conditions);
     }
-    return switch (LocalCapacity.of(provider, before, caches.flavors()::find, counted.all())) {
+    return switch (LocalCapacity.of(provider, before, caches.flavors()::find, countedNodes.all())) {
       case LocalCapacity.Result.Counted(Capacity capacity) ->
           told(
               provider,
@@ -98,6 +98,6 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   @Override
   protected void forget(CapacityProvider provider) {
-    statuses.forget(provider);
+    statusWriter.forget(provider);
   }
 }

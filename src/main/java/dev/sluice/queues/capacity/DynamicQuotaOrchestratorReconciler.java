@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class DynamicQuotaOrchestratorReconciler
     extends LeaderAwareReconciler<DynamicQuotaOrchestrator> {
 
-  private final StatusWriter<DynamicQuotaOrchestratorStatus> statuses;
+  private final StatusWriter<DynamicQuotaOrchestratorStatus> statusWriter;
   private final Function<String, Optional<Findings>> findings;
   private final InstantSource clock;
 
@@ -34,7 +34,7 @@ final class DynamicQuotaOrchestratorReconciler
       ReconcileTrigger<DynamicQuotaOrchestrator> reconcileTrigger,
       Function<String, Optional<Findings>> findings) {
     super(dependencies.leadership(), reconcileTrigger);
-    this.statuses =
+    this.statusWriter =
         new StatusWriter<>(
             dependencies.mapper(), dependencies.apiClient(), DynamicQuotaOrchestratorStatus.class);
     this.findings = findings;
@@ -46,23 +46,23 @@ final class DynamicQuotaOrchestratorReconciler
     return findings
         .apply(orchestrator.getMetadata().getName())
         .flatMap(
-            found ->
-                statuses.write(
-                    orchestrator, status -> wanted(found, status, generation(orchestrator))))
+            findings ->
+                statusWriter.write(
+                    orchestrator, status -> wanted(findings, status, generation(orchestrator))))
         .map(outcome -> after(orchestrator, outcome))
         .orElseGet(Step.Done::new);
   }
 
   private DynamicQuotaOrchestratorStatus wanted(
-      Findings found, @Nullable DynamicQuotaOrchestratorStatus status, long generation) {
+      Findings findings, @Nullable DynamicQuotaOrchestratorStatus status, long generation) {
     Instant now = clock.instant();
     List<Condition> conditions =
         Conditions.with(
             status == null ? List.of() : status.conditions(),
-            condition(DynamicQuotaOrchestrator.COMPUTED, found.computed(), generation, now));
+            condition(DynamicQuotaOrchestrator.COMPUTED, findings.computedNote(), generation, now));
     List<Condition> before = conditions;
     conditions =
-        found
+        findings
             .distributed()
             .map(
                 note ->
@@ -76,7 +76,7 @@ final class DynamicQuotaOrchestratorReconciler
                         .toList());
     return new DynamicQuotaOrchestratorStatus(
         conditions,
-        found.keepsCapacity() && status != null ? status.effectiveCapacity() : found.capacity());
+        findings.keepsCapacity() && status != null ? status.effectiveCapacity() : findings.capacity());
   }
 
   private static Condition condition(String type, Note note, long generation, Instant now) {
@@ -85,6 +85,6 @@ final class DynamicQuotaOrchestratorReconciler
 
   @Override
   protected void forget(DynamicQuotaOrchestrator orchestrator) {
-    statuses.forget(orchestrator);
+    statusWriter.forget(orchestrator);
   }
 }

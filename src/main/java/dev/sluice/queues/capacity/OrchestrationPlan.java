@@ -65,13 +65,13 @@ record OrchestrationPlan(
    *
    * @param capacity the effective capacity; null if there is none
    * @param keepsCapacity whether the capacity that was computed before stays
-   * @param computed the condition {@code EffectiveCapacityComputed}
+   * @param computedNote the condition {@code EffectiveCapacityComputed}
    * @param distributed the condition {@code Distributed}; empty if there is nothing to distribute
    */
   record Findings(
       @Nullable Capacity capacity,
       boolean keepsCapacity,
-      Note computed,
+      Note computedNote,
       Optional<Note> distributed) {}
 
   /** The effective quotas that a queue or cohort should have; {@code current} where they stay. */
@@ -95,7 +95,7 @@ record OrchestrationPlan(
   static OrchestrationPlan of(
       Collection<DynamicQuotaOrchestrator> orchestrators,
       Function<String, Optional<CapacityProvider>> providers,
-      QuotaTree tree) {
+      CapacityTree tree) {
     List<DynamicQuotaOrchestrator> byAge =
         orchestrators.stream().filter(each -> !each.isMarkedForDeletion()).sorted(BY_AGE).toList();
     Planning planning = new Planning(tree);
@@ -115,13 +115,13 @@ record OrchestrationPlan(
   /** A plan in the making. */
   private static final class Planning {
 
-    private final QuotaTree tree;
+    private final CapacityTree tree;
     private final Map<QuotaReference, Set<QuotaReference>> subtrees = new HashMap<>();
     private final Map<String, Findings> findings = new HashMap<>();
     private final Map<QuotaReference, EffectiveQuotas> quotas = new HashMap<>();
     private final Set<QuotaReference> kept = new HashSet<>();
 
-    Planning(QuotaTree tree) {
+    Planning(CapacityTree tree) {
       this.tree = tree;
     }
 
@@ -131,7 +131,7 @@ record OrchestrationPlan(
         Function<String, Optional<CapacityProvider>> providers) {
       CapacitySum.Result sum = CapacitySum.of(providers(orchestrator), providers);
       Optional<Note> distributed =
-          root(orchestrator).map(root -> distributed(orchestrator, root, byAge, sum));
+          root(orchestrator).map(rootReference -> distributed(orchestrator, rootReference, byAge, sum));
       return switch (sum) {
         case CapacitySum.Result.Computed computed ->
             new Findings(
@@ -153,16 +153,16 @@ record OrchestrationPlan(
 
     private Note distributed(
         DynamicQuotaOrchestrator orchestrator,
-        QuotaReference root,
+        QuotaReference rootReference,
         List<DynamicQuotaOrchestrator> byAge,
         CapacitySum.Result sum) {
-      if (!tree.has(root)) {
+      if (!tree.has(rootReference)) {
         return isFalse(
             "Misconfigured",
             "spec.capacityDistribution.subtreeRootQuotaRef: %s \"%s\" doesn't exist"
-                .formatted(root.kind(), root.name()));
+                .formatted(rootReference.kind(), rootReference.name()));
       }
-      Optional<DynamicQuotaOrchestrator> winner = winner(orchestrator, root, byAge);
+      Optional<DynamicQuotaOrchestrator> winner = winner(orchestrator, rootReference, byAge);
       if (winner.isPresent()) {
         return isFalse(
             "ConflictingDynamicQuotaOrchestrator",
@@ -170,11 +170,11 @@ record OrchestrationPlan(
                 .formatted(
                     winner.get().getMetadata().getName(),
                     root(winner.get())
-                        .filter(root::equals)
+                        .filter(rootReference::equals)
                         .map(same -> "the same root, and is older")
                         .orElse("a root above")));
       }
-      Set<QuotaReference> subtree = subtree(root);
+      Set<QuotaReference> subtree = subtree(rootReference);
       Optional<QuotaReference> foreign =
           subtree.stream()
               .filter(
@@ -213,7 +213,7 @@ record OrchestrationPlan(
     /** The orchestrator that has the root: that of an ancestor, or the oldest at this root. */
     private Optional<DynamicQuotaOrchestrator> winner(
         DynamicQuotaOrchestrator orchestrator,
-        QuotaReference root,
+        QuotaReference rootReference,
         List<DynamicQuotaOrchestrator> byAge) {
       boolean older = true;
       List<DynamicQuotaOrchestrator> winners = new ArrayList<>();
@@ -223,16 +223,16 @@ record OrchestrationPlan(
           continue;
         }
         Optional<QuotaReference> above =
-            root(other).filter(tree::has).filter(it -> subtree(it).contains(root));
-        if (above.isPresent() && (older || !subtree(root).contains(above.get()))) {
+            root(other).filter(tree::has).filter(it -> subtree(it).contains(rootReference));
+        if (above.isPresent() && (older || !subtree(rootReference).contains(above.get()))) {
           winners.add(other);
         }
       }
       return winners.stream().findFirst();
     }
 
-    private Set<QuotaReference> subtree(QuotaReference root) {
-      return subtrees.computeIfAbsent(root, tree::subtree);
+    private Set<QuotaReference> subtree(QuotaReference rootReference) {
+      return subtrees.computeIfAbsent(rootReference, tree::subtree);
     }
   }
 }

@@ -175,7 +175,7 @@ class OrchestrationPlanTest {
     provider("one", Map.of("cpu", "-1"));
     assertThat(note(plan(), "dqo"))
         .isEqualTo("false AggregationFailed false EffectiveCapacityNotComputed");
-    assertThat(findings(plan(), "dqo").computed().message())
+    assertThat(findings(plan(), "dqo").computedNote().message())
         .isEqualTo(
             "CapacityProvider \"one\": status.capacity.flavors[spot].resources[cpu]: \"-1\": must"
                 + " be a quantity of 0 or more");
@@ -297,7 +297,7 @@ class OrchestrationPlanTest {
     return OrchestrationPlan.of(
         orchestrators,
         name -> Optional.ofNullable(providers.get(name)),
-        new QuotaTree(queues.values(), cohorts.values()));
+        new CapacityTree(queues.values(), cohorts.values()));
   }
 
   private static Findings findings(OrchestrationPlan plan, String name) {
@@ -310,7 +310,7 @@ class OrchestrationPlanTest {
 
   private static String note(OrchestrationPlan plan, String name) {
     Findings findings = findings(plan, name);
-    return text(findings.computed())
+    return text(findings.computedNote())
         + findings.distributed().map(note -> " " + text(note)).orElse("");
   }
 

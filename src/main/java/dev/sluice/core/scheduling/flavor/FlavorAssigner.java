@@ -209,7 +209,7 @@ public final class FlavorAssigner {
         continue;
       }
       Candidate candidate = candidate(bundle, group, i, ranking);
-      attempts.add(candidate.attempt());
+      attempts.add(candidate.attempt(bundle.name(), group));
       PendingReason reason = candidate.reason;
       if (reason != null) {
         mildest = mildest == null || reason.compareTo(mildest) < 0 ? reason : mildest;
@@ -227,7 +227,7 @@ public final class FlavorAssigner {
     if (best != null && ranking != null && costs != null) {
       FlavorRejection waits = waits(bundle, group, ranking, best);
       if (waits != null) {
-        attempts.set(attemptOfBest, best.rejected(waits).attempt());
+        attempts.set(attemptOfBest, best.rejected(waits).attempt(bundle.name(), group));
         worsen(PendingReason.WAITING_FOR_QUOTA);
         return;
       }
@@ -353,8 +353,6 @@ public final class FlavorAssigner {
 
   /** How a request fits a flavor; {@code reason} is null unless it doesn't fit in any mode. */
   private record Candidate(
-      String podSet,
-      String flavor,
       int index,
       Fit fit,
       int highest,
@@ -363,15 +361,13 @@ public final class FlavorAssigner {
       @Nullable PendingReason reason,
       Optional<Cost> cost) {
 
-    FlavorAttempt attempt() {
+    FlavorAttempt attempt(String podSet, ClusterQueueCache.Group group) {
       return new FlavorAttempt(
-          podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections, cost);
+          podSet, group.flavors().get(index), fit.mode(), fit.borrowLevel(), flavorRejections, cost);
     }
 
     Candidate rejected(FlavorRejection rejection) {
       return new Candidate(
-          podSet,
-          flavor,
           index,
           new Fit(AssignmentMode.NO_FIT, 0),
           0,
@@ -396,8 +392,6 @@ public final class FlavorAssigner {
     }
     if (ineligible != null) {
       return new Candidate(
-          bundle.name(),
-          name,
           index,
           new Fit(AssignmentMode.NO_FIT, 0),
           0,
@@ -431,7 +425,7 @@ public final class FlavorAssigner {
       }
     }
     return new Candidate(
-        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
+        index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
   }
 
   /** Why the flavor can't be used whatever the quota; null if it can. */

@@ -27,7 +27,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** ClusterQueues and Cohorts as a tree, with the quotas of their specifications. */
-final class QuotaTree {
+final class CapacityTree {
 
   private static final String CLUSTER_QUEUE = "ClusterQueue";
   private static final String COHORT = "Cohort";
@@ -42,22 +42,22 @@ final class QuotaTree {
   private record Pair(String flavor, String resource) {}
 
   /** Reads these objects. */
-  QuotaTree(Collection<ClusterQueue> clusterQueues, Collection<Cohort> cohorts) {
+  CapacityTree(Collection<ClusterQueue> clusterQueues, Collection<Cohort> cohorts) {
     for (ClusterQueue queue : clusterQueues) {
-      QuotaReference self = of(queue);
+      QuotaReference ownReference = of(queue);
       put(
-          self,
+          ownReference,
           queue.getSpec() == null ? List.of() : queue.getSpec().resourceGroups(),
           queue.getStatus() == null ? null : queue.getStatus().effectiveQuotas());
-      below(queue.getSpec() == null ? null : queue.getSpec().cohortName(), self);
+      below(queue.getSpec() == null ? null : queue.getSpec().cohortName(), ownReference);
     }
     for (Cohort cohort : cohorts) {
-      QuotaReference self = of(cohort);
+      QuotaReference ownReference = of(cohort);
       put(
-          self,
+          ownReference,
           cohort.getSpec() == null ? List.of() : cohort.getSpec().resourceGroups(),
           cohort.getStatus() == null ? null : cohort.getStatus().effectiveQuotas());
-      below(cohort.getSpec() == null ? null : cohort.getSpec().parentName(), self);
+      below(cohort.getSpec() == null ? null : cohort.getSpec().parentName(), ownReference);
     }
   }
 
@@ -72,18 +72,18 @@ final class QuotaTree {
   }
 
   private void put(
-      QuotaReference self, List<ResourceGroup> declared, @Nullable EffectiveQuotas effective) {
-    groups.put(self, declared);
+      QuotaReference ownReference, List<ResourceGroup> declared, @Nullable EffectiveQuotas effective) {
+    groups.put(ownReference, declared);
     if (effective != null) {
-      current.put(self, effective);
+      current.put(ownReference, effective);
     }
   }
 
-  private void below(@Nullable String parent, QuotaReference child) {
+  private void below(@Nullable String parent, QuotaReference childReference) {
     if (parent != null && !parent.isEmpty()) {
       children
           .computeIfAbsent(new QuotaReference(COHORT, parent), any -> new ArrayList<>())
-          .add(child);
+          .add(childReference);
     }
   }
 
@@ -98,13 +98,13 @@ final class QuotaTree {
   }
 
   /** The root and everything below it. Ends also where cohorts are their own ancestors. */
-  Set<QuotaReference> subtree(QuotaReference root) {
-    Set<QuotaReference> found = new LinkedHashSet<>(List.of(root));
+  Set<QuotaReference> subtree(QuotaReference rootReference) {
+    Set<QuotaReference> found = new LinkedHashSet<>(List.of(rootReference));
     Queue<QuotaReference> open = new ArrayDeque<>(found);
     while (!open.isEmpty()) {
-      for (QuotaReference child : children.getOrDefault(open.remove(), List.of())) {
-        if (found.add(child)) {
-          open.add(child);
+      for (QuotaReference childReference : children.getOrDefault(open.remove(), List.of())) {
+        if (found.add(childReference)) {
+          open.add(childReference);
         }
       }
     }
@@ -127,8 +127,8 @@ final class QuotaTree {
             .sorted(Comparator.comparing(QuotaReference::name).thenComparing(QuotaReference::kind))
             .toList();
     Map<Pair, Map<QuotaReference, Long>> nominal = new LinkedHashMap<>();
-    for (QuotaReference member : ordered) {
-      for (ResourceGroup group : groups.getOrDefault(member, List.of())) {
+    for (QuotaReference memberReference : ordered) {
+      for (ResourceGroup group : groups.getOrDefault(memberReference, List.of())) {
         for (FlavorQuotas flavor : group.flavors()) {
           if (capacity.containsKey(flavor.name())) {
             flavor
@@ -138,7 +138,7 @@ final class QuotaTree {
                         nominal
                             .computeIfAbsent(
                                 new Pair(flavor.name(), quota.name()), any -> new LinkedHashMap<>())
-                            .putIfAbsent(member, amount(quota)));
+                            .putIfAbsent(memberReference, amount(quota)));
           }
         }
       }
@@ -154,16 +154,16 @@ final class QuotaTree {
                         .getOrDefault(pair.flavor(), new TreeMap<>())
                         .getOrDefault(pair.resource(), 0L))));
     Map<QuotaReference, EffectiveQuotas> result = new LinkedHashMap<>();
-    for (QuotaReference member : ordered) {
-      List<ResourceGroup> declared = groups.getOrDefault(member, List.of());
+    for (QuotaReference memberReference : ordered) {
+      List<ResourceGroup> declared = groups.getOrDefault(memberReference, List.of());
       if (declared.stream()
           .flatMap(group -> group.flavors().stream())
           .anyMatch(flavor -> capacity.containsKey(flavor.name()))) {
         result.put(
-            member,
+            memberReference,
             new EffectiveQuotas(
                 orchestrator,
-                declared.stream().map(group -> with(group, member, shares)).toList()));
+                declared.stream().map(group -> with(group, memberReference, shares)).toList()));
       }
     }
     return result;
@@ -175,14 +175,14 @@ final class QuotaTree {
         Apportionment.of(capacity, weights.values().stream().mapToLong(Long::longValue).toArray());
     Map<QuotaReference, Long> result = new HashMap<>();
     int place = 0;
-    for (QuotaReference member : weights.keySet()) {
-      result.put(member, shares[place++]);
+    for (QuotaReference memberReference : weights.keySet()) {
+      result.put(memberReference, shares[place++]);
     }
     return result;
   }
 
   private static ResourceGroup with(
-      ResourceGroup group, QuotaReference member, Map<Pair, Map<QuotaReference, Long>> shares) {
+      ResourceGroup group, QuotaReference memberReference, Map<Pair, Map<QuotaReference, Long>> shares) {
     return new ResourceGroup(
         group.coveredResources(),
         group.flavors().stream()
@@ -195,7 +195,7 @@ final class QuotaTree {
                                 quota ->
                                     Optional.ofNullable(
                                             shares.get(new Pair(flavor.name(), quota.name())))
-                                        .map(of -> of.get(member))
+                                        .map(of -> of.get(memberReference))
                                         .map(share -> with(quota, share))
                                         .orElse(quota))
                             .toList()))

@@ -1,4 +1,4 @@
-package dev.sluice.core.model;
+package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import java.util.List;
