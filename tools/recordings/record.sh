@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs a command in a terminal of a given size, and keeps what its screen shows: a text file with a picture each time it
-# has changed, and an SVG of one of them. Needs tmux.
+# Runs a command in a terminal of a given size, and keeps what its screen shows: a text file with the rows that have
+# changed each time, by their number, and an SVG of one picture. Needs tmux.
 #
 #   tools/recordings/record.sh 80 24 docs/images/demo-80x24 ./sluice demo
 #
@@ -27,11 +27,11 @@ picture() { tmux -L "$socket" capture-pane -p 2>/dev/null || true; }
 began=$SECONDS
 before=
 best=0
-: >"$name.txt"
+: >"$directory/pictures"
 while [ ! -s "$directory/code" ]; do
   now=$(picture)
   if [ "$now" != "$before" ]; then
-    printf -- '--- %d s\n%s\n' "$((SECONDS - began))" "$now" >>"$name.txt"
+    printf -- '--- %d s\n%s\n' "$((SECONDS - began))" "$now" >>"$directory/pictures"
     before=$now
     filled=$(printf '%s\n' "$now" | grep -c '[^ ]' || true)
     if [ "$filled" -ge "$best" ] && printf '%s\n' "$now" | grep -q '^\[x\]'; then
@@ -42,7 +42,8 @@ while [ ! -s "$directory/code" ]; do
   sleep 1
 done
 now=$(picture)
-printf -- '--- the end, after %d s\n%s\n' "$((SECONDS - began))" "$now" >>"$name.txt"
+printf -- '--- the end, after %d s\n%s\n' "$((SECONDS - began))" "$now" >>"$directory/pictures"
+awk -f "$(dirname "${BASH_SOURCE[0]}")/changes.awk" "$directory/pictures" | sed 's/ *$//' >"$name.txt"
 [ -s "$directory/best" ] || printf '%s\n' "$now" >"$directory/best"
 
 awk -v columns="$columns" -v rows="$rows" '

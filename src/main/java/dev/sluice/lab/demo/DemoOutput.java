@@ -72,9 +72,7 @@ final class DemoOutput {
    */
   static ControlPlane start(PrintWriter out, ControlPlaneSpec spec, Binaries binaries) {
     try (StepTimer timer =
-        StepTimer.of(
-            out,
-            "starting a control plane: etcd, API server, controllers, scheduler, played nodes")) {
+        StepTimer.of(out, "starting etcd, API server, controllers, scheduler and nodes")) {
       return new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
           .start(spec, binaries);
     }

@@ -32,7 +32,11 @@ final class Screens {
   /** Prints what will be judged, before anything is started. */
   static void announce(PrintWriter out, List<? extends Expectation> expectations) {
     out.printf("to be judged: %d expectations%n", expectations.size());
-    expectations.forEach(each -> out.printf("[ ] %d. %s%n", each.number(), each.text()));
+    TerminalSize size = size();
+    expectations.forEach(
+        each ->
+            size.wrapped("[ ] %d. %s".formatted(each.number(), each.text()), "       ")
+                .forEach(out::println));
     out.println();
     out.flush();
   }
@@ -42,11 +46,19 @@ final class Screens {
       PrintWriter out, List<ExpectationResult> expectationResults, Duration took, String what) {
     long held = expectationResults.stream().filter(ExpectationResult::held).count();
     out.println();
-    expectationResults.forEach(out::println);
+    TerminalSize size = size();
+    expectationResults.forEach(each -> size.wrapped(each.toString(), "   ").forEach(out::println));
     out.printf(
         "%d of %d expectations held, %d s (%s)%n",
         held, expectationResults.size(), took.toSeconds(), what);
     out.flush();
+  }
+
+  /** That of the terminal; elsewhere a line is as long as it likes. */
+  private static TerminalSize size() {
+    return TerminalSize.isTerminal()
+        ? TerminalSize.now()
+        : new TerminalSize(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 
   /** Prints, at the very end, what to do next. */

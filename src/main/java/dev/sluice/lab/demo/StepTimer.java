@@ -14,6 +14,9 @@ final class StepTimer implements AutoCloseable {
   private static final long FIRST_WORD = 2;
   private static final long PAUSE = 10;
 
+  /** The characters of ", 9999 s": a line that doesn't fit can't be written anew in place. */
+  private static final int LONGEST_TIME = 8;
+
   private final PrintWriter out;
   private final String what;
   private final boolean inPlace;
@@ -31,7 +34,9 @@ final class StepTimer implements AutoCloseable {
 
   /** Says it, and goes on until it is closed. */
   static StepTimer of(PrintWriter out, String what) {
-    return new StepTimer(out, what, TerminalSize.isTerminal());
+    boolean inPlace = TerminalSize.isTerminal();
+    return new StepTimer(
+        out, inPlace ? TerminalSize.now().fitting(what, LONGEST_TIME) : what, inPlace);
   }
 
   private synchronized void tick() {

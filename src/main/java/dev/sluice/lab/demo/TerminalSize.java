@@ -4,6 +4,8 @@ import java.io.Console;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -42,6 +44,28 @@ record TerminalSize(int rows, int columns) {
       Thread.currentThread().interrupt();
       return USUAL;
     }
+  }
+
+  /** The text, cut so that it and so many characters more are less than a line. */
+  String fitting(String text, int more) {
+    int most = columns - 1 - more;
+    return text.length() <= most ? text : text.substring(0, most - 3) + "...";
+  }
+
+  /** The text in lines that fit, broken between words, the further ones indented. */
+  List<String> wrapped(String text, String indent) {
+    List<String> lines = new ArrayList<>();
+    StringBuilder line = new StringBuilder();
+    for (String word : text.split(" ", -1)) {
+      if (line.length() > indent.length() && line.length() + 1 + word.length() >= columns) {
+        lines.add(line.toString());
+        line = new StringBuilder(indent).append(word);
+      } else {
+        line.append(line.isEmpty() ? "" : " ").append(word);
+      }
+    }
+    lines.add(line.toString());
+    return lines;
   }
 
   /** Reads rows and columns, separated by a blank. */

@@ -69,4 +69,20 @@ class ScreenLayoutTest {
   void sizesAreReadWhateverIsSaid(String said, int rows, int columns) {
     assertThat(TerminalSize.parse(said)).isEqualTo(new TerminalSize(rows, columns));
   }
+
+  @Test
+  void aLongLineIsCutOrBrokenBetweenWords() {
+    TerminalSize size = new TerminalSize(24, 80);
+    String text = "[ ] 1. " + "word ".repeat(20).strip();
+
+    assertThat(size.fitting(text, 8)).hasSize(71).endsWith("...");
+    assertThat(size.fitting("short", 8)).isEqualTo("short");
+    assertThat(size.wrapped(text, "       "))
+        .hasSize(2)
+        .allMatch(line -> line.length() < 80 && line.endsWith("word"))
+        .last()
+        .asString()
+        .startsWith("       word");
+    assertThat(size.wrapped("short", "  ")).containsExactly("short");
+  }
 }
