@@ -76,11 +76,8 @@ final class ClusterDocument {
   private record Pods(String query, Predicate<JsonNode> filter) {
 
     static Pods of(CachedWorkload workload) {
-      Optional<Owner> job = workload.owner();
       List<Owner> pods = workload.owners().filter(Owner::isPod).toList();
-      if (job.isPresent() && job.get().kind().equals("Job")) {
-        return selected("batch.kubernetes.io/controller-uid=" + job.get().uid(), pod -> true);
-      }
+      String job = workload.owner().map(Owner::uid).orElse("");
       if (pods.size() == 1) {
         return new Pods(
             "fieldSelector=" + encoded("metadata.name=" + pods.getFirst().name()), pod -> true);
@@ -95,8 +92,11 @@ final class ClusterDocument {
           KueueConstants.PODSET,
           pod ->
               JsonFields.annotations(pod)
-                  .getOrDefault(KueueConstants.WORKLOAD, "")
-                  .equals(workload.id().name()));
+                      .getOrDefault(KueueConstants.WORKLOAD, "")
+                      .equals(workload.id().name())
+                  || pod.at("/metadata/ownerReferences")
+                      .valueStream()
+                      .anyMatch(owner -> owner.path("uid").asText("").equals(job)));
     }
 
     private static Pods selected(String labels, Predicate<JsonNode> filter) {

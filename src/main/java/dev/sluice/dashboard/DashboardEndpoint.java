@@ -101,7 +101,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final Viewers viewers;
   private final DashboardSources sources;
   private final ChangeFeed feed;
-  private final UseHistory history;
+  private final PastUse history;
   private final ClusterDocument cluster;
   private final WebFiles files = new WebFiles();
   private final OverviewDocument overview;
@@ -126,7 +126,7 @@ public final class DashboardEndpoint implements HttpHandler {
       AccessReviews access,
       DashboardSources sources,
       ChangeFeed feed,
-      UseHistory history,
+      PastUse history,
       BiFunction<String, String, CompletableFuture<ApiOutcome>> reads) {
     this.viewers = new Viewers(users, access, sources.clock());
     this.sources = sources;

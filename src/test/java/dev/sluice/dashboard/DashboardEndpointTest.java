@@ -194,8 +194,8 @@ class DashboardEndpointTest {
   @Test
   void thePastOfAQueueIsForWhoMayListQueues() throws IOException {
     JsonNode past = get("admin", "history/clusterqueues/vision-train", "");
-    assertThat(past.path("times")).hasSize(UseHistory.SAMPLES);
-    assertThat(past.path("pending")).hasSize(UseHistory.SAMPLES);
+    assertThat(past.path("times")).hasSize(PastUse.SAMPLES);
+    assertThat(past.path("pending")).hasSize(PastUse.SAMPLES);
     assertThat(past.path("usage").findValuesAsText("flavor")).contains("a100");
     assertThat(answer("GET", "/api/v1/history/clusterqueues/vision-train", "", "tenant").status())
         .isEqualTo(403);
@@ -210,7 +210,7 @@ class DashboardEndpointTest {
     assertThat(read.at("/events/items/0/at").asText()).startsWith("2026-03-01T00:01:00");
     assertThat(read.path("pods").path("items").findValuesAsText("name"))
         .as("those of this Workload")
-        .contains("train-x7k");
+        .containsExactly("train-x7k");
     assertThat(read.at("/pods/items/0/state").asText()).isEqualTo("ImagePullBackOff");
     assertThat(read.at("/pods/items/0/message").asText()).isEqualTo("no such image");
     assertThat(read.at("/object/yaml").asText())

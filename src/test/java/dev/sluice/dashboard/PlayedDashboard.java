@@ -56,13 +56,13 @@ final class PlayedDashboard implements AutoCloseable {
   }
 
   /** Six hours in which the queues were fuller now and then than they are. */
-  private static UseHistory past(PlayedScheduler scheduler) {
-    UseHistory history = new UseHistory();
+  private static PastUse past(PlayedScheduler scheduler) {
+    PastUse history = new PastUse();
     Instant now = Instant.now();
-    for (int i = UseHistory.SAMPLES; i > 0; i--) {
+    for (int i = PastUse.SAMPLES; i > 0; i--) {
       int wave = (int) Math.round(4 * Math.sin(i / 12.0));
       history.sample(
-          now.minus(UseHistory.INTERVAL.multipliedBy(i)),
+          now.minus(PastUse.INTERVAL.multipliedBy(i)),
           scheduler.clusterQueues().stream().map(queue -> scheduler.earlier(queue, wave)).toList());
     }
     return history;

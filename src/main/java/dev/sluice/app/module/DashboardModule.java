@@ -5,7 +5,7 @@ import dev.sluice.api.config.DashboardServer;
 import dev.sluice.dashboard.ChangeFeed;
 import dev.sluice.dashboard.DashboardEndpoint;
 import dev.sluice.dashboard.DashboardSources;
-import dev.sluice.dashboard.UseHistory;
+import dev.sluice.dashboard.PastUse;
 import dev.sluice.kube.client.TokenReads;
 import dev.sluice.server.auth.AccessReviews;
 import dev.sluice.server.auth.AuthenticatingProxy;
@@ -37,7 +37,7 @@ public final class DashboardModule implements OperatorModule {
   private final ReloadableKeyManager keys;
   private final DashboardSources sources;
   private final ChangeFeed feed = new ChangeFeed();
-  private final UseHistory history = new UseHistory();
+  private final PastUse history = new PastUse();
   private @Nullable HttpService service;
   private @Nullable TokenReads reads;
   private @Nullable Thread sampler;
@@ -113,7 +113,7 @@ public final class DashboardModule implements OperatorModule {
     try {
       while (true) {
         history.sample(context.clock().instant(), sources.views().clusterQueues());
-        Thread.sleep(UseHistory.INTERVAL);
+        Thread.sleep(PastUse.INTERVAL);
       }
     } catch (InterruptedException theProcessEnds) {
       Thread.currentThread().interrupt();

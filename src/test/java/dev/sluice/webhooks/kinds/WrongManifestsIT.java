@@ -128,6 +128,8 @@ class WrongManifestsIT {
         .strip()
         .replace("|", "\\|")
         .replace("<", "&lt;")
+        // no link of a regular expression
+        .replace("](", "]&#40;")
         .replaceAll("\\s*\n[\\s*]*", "<br>");
   }
 

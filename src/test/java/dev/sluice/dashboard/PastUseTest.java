@@ -12,11 +12,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** The last hours of queues: in order, no longer than the ring, and bounded in number. */
-class UseHistoryTest {
+class PastUseTest {
 
   private static final Instant BEGIN = Instant.parse("2026-03-01T00:00:00Z");
 
-  private final UseHistory history = new UseHistory();
+  private final PastUse history = new PastUse();
   private int taken;
 
   private static ClusterQueueView queue(String name, int pending, long used) {
@@ -34,7 +34,7 @@ class UseHistoryTest {
   }
 
   private void sample(ClusterQueueView... queues) {
-    history.sample(BEGIN.plus(UseHistory.INTERVAL.multipliedBy(taken++)), List.of(queues));
+    history.sample(BEGIN.plus(PastUse.INTERVAL.multipliedBy(taken++)), List.of(queues));
   }
 
   private static List<String> texts(JsonNode array) {
@@ -61,22 +61,21 @@ class UseHistoryTest {
 
   @Test
   void theOldestSampleIsForgotten() {
-    for (int i = 1; i <= UseHistory.SAMPLES + 3; i++) {
+    for (int i = 1; i <= PastUse.SAMPLES + 3; i++) {
       sample(queue("a", i, i));
     }
     JsonNode a = history.of("a");
 
-    assertThat(a.path("times")).hasSize(UseHistory.SAMPLES);
+    assertThat(a.path("times")).hasSize(PastUse.SAMPLES);
     assertThat(texts(a.path("times"))).isSorted();
     assertThat(a.at("/pending/0").asInt()).isEqualTo(4);
-    assertThat(a.path("pending").path(UseHistory.SAMPLES - 1).asInt())
-        .isEqualTo(UseHistory.SAMPLES + 3);
+    assertThat(a.path("pending").path(PastUse.SAMPLES - 1).asInt()).isEqualTo(PastUse.SAMPLES + 3);
   }
 
   @Test
   void aQueueThatIsGoneMakesRoom() {
     List<ClusterQueueView> many = new ArrayList<>();
-    for (int i = 0; i < UseHistory.MOST_SERIES; i++) {
+    for (int i = 0; i < PastUse.MOST_SERIES; i++) {
       many.add(queue("q" + i, 1, 1));
     }
     sample(many.toArray(ClusterQueueView[]::new));
@@ -84,7 +83,7 @@ class UseHistoryTest {
     assertThat(history.of("q0").path("pending")).hasSize(2);
     assertThat(history.of("late").has("pending")).as("no room").isFalse();
 
-    for (int i = 0; i < 2 * UseHistory.SAMPLES; i++) {
+    for (int i = 0; i < 2 * PastUse.SAMPLES; i++) {
       sample(queue("late", 1, 1));
     }
     assertThat(history.of("q0").has("pending")).isFalse();

@@ -17,7 +17,7 @@ import java.util.Map;
  * the published views in a ring of fixed size, gone with the process (docs/dashboard.md). At most
  * {@value #MOST_SERIES} series are kept, about 6 MiB; queues beyond them have no past. Thread-safe.
  */
-public final class UseHistory {
+public final class PastUse {
 
   /** How long lies between two samples. */
   public static final Duration INTERVAL = Duration.ofMinutes(2);
