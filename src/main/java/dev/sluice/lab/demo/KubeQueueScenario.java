@@ -75,8 +75,7 @@ public final class KubeQueueScenario {
     this.progressListener = progressListener;
     this.operators = operators;
     this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT, progressListener);
-    this.expectationResults =
-        new ExpectationResults<>(Point.class, progressListener);
+    this.expectationResults = new ExpectationResults<>(Point.class, progressListener);
   }
 
   /** Runs to the end or to the first failure; returns one result per expectation. */
@@ -228,8 +227,7 @@ public final class KubeQueueScenario {
                 .map(i -> new Policy(POLICIES.get(i), trial.served(QUEUES.get(i))))
                 .toList());
     figures = Optional.of(found);
-    expectationResults.judge(
-        Point.ALL_RUN, recorder.gap(), "%d Jobs each".formatted(JOBS));
+    expectationResults.judge(Point.ALL_RUN, recorder.gap(), "%d Jobs each".formatted(JOBS));
     AuditReport report =
         Auditor.audit(recorder.history().stream().filter(this::isOfTrial).toList());
     expectationResults.judge(
@@ -248,10 +246,7 @@ public final class KubeQueueScenario {
         "passed with Block %d times, with Round %d".formatted(block.passed(), round.passed()));
     double urgent = block.mean(each -> each.priority() > 0);
     double others = block.mean(each -> each.priority() == 0);
-    judge(
-        Point.PRIORITY,
-        urgent < others,
-        "%.1f s, others %.1f s".formatted(urgent, others));
+    judge(Point.PRIORITY, urgent < others, "%.1f s, others %.1f s".formatted(urgent, others));
   }
 
   private boolean isOfTrial(ObjectChange change) {

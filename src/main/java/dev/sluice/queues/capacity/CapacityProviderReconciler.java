@@ -56,7 +56,9 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
 
   /** A capacity that was told stays until the nodes are known. */
   private CapacityProviderStatus wanted(
-      CapacityProvider provider, CapacityNodes countedNodes, @Nullable CapacityProviderStatus status) {
+      CapacityProvider provider,
+      CapacityNodes countedNodes,
+      @Nullable CapacityProviderStatus status) {
     Capacity before = status == null ? null : status.capacity();
     List<Condition> conditions = status == null ? List.of() : status.conditions();
     if (!countedNodes.isListed()) {

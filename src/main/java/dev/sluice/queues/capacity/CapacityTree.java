@@ -72,7 +72,9 @@ final class CapacityTree {
   }
 
   private void put(
-      QuotaReference ownReference, List<ResourceGroup> declared, @Nullable EffectiveQuotas effective) {
+      QuotaReference ownReference,
+      List<ResourceGroup> declared,
+      @Nullable EffectiveQuotas effective) {
     groups.put(ownReference, declared);
     if (effective != null) {
       current.put(ownReference, effective);
@@ -182,7 +184,9 @@ final class CapacityTree {
   }
 
   private static ResourceGroup with(
-      ResourceGroup group, QuotaReference memberReference, Map<Pair, Map<QuotaReference, Long>> shares) {
+      ResourceGroup group,
+      QuotaReference memberReference,
+      Map<Pair, Map<QuotaReference, Long>> shares) {
     return new ResourceGroup(
         group.coveredResources(),
         group.flavors().stream()

@@ -76,7 +76,9 @@ final class DynamicQuotaOrchestratorReconciler
                         .toList());
     return new DynamicQuotaOrchestratorStatus(
         conditions,
-        findings.keepsCapacity() && status != null ? status.effectiveCapacity() : findings.capacity());
+        findings.keepsCapacity() && status != null
+            ? status.effectiveCapacity()
+            : findings.capacity());
   }
 
   private static Condition condition(String type, Note note, long generation, Instant now) {

@@ -131,7 +131,8 @@ record OrchestrationPlan(
         Function<String, Optional<CapacityProvider>> providers) {
       CapacitySum.Result sum = CapacitySum.of(providers(orchestrator), providers);
       Optional<Note> distributed =
-          root(orchestrator).map(rootReference -> distributed(orchestrator, rootReference, byAge, sum));
+          root(orchestrator)
+              .map(rootReference -> distributed(orchestrator, rootReference, byAge, sum));
       return switch (sum) {
         case CapacitySum.Result.Computed computed ->
             new Findings(

@@ -363,7 +363,12 @@ public final class FlavorAssigner {
 
     FlavorAttempt attempt(String podSet, ClusterQueueCache.Group group) {
       return new FlavorAttempt(
-          podSet, group.flavors().get(index), fit.mode(), fit.borrowLevel(), flavorRejections, cost);
+          podSet,
+          group.flavors().get(index),
+          fit.mode(),
+          fit.borrowLevel(),
+          flavorRejections,
+          cost);
     }
 
     Candidate rejected(FlavorRejection rejection) {
@@ -424,8 +429,7 @@ public final class FlavorAssigner {
         pairsNeeded.add(pair);
       }
     }
-    return new Candidate(
-        index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
+    return new Candidate(index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
   }
 
   /** Why the flavor can't be used whatever the quota; null if it can. */
