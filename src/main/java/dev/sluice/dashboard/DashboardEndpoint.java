@@ -101,7 +101,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final Viewers viewers;
   private final DashboardSources sources;
   private final ChangeFeed feed;
-  private final PastUse history;
+  private final PastUse pastUse;
   private final ClusterDocument cluster;
   private final WebFiles files = new WebFiles();
   private final OverviewDocument overview;
@@ -118,7 +118,7 @@ public final class DashboardEndpoint implements HttpHandler {
    * @param access decides what he may see
    * @param sources what is shown
    * @param feed tells when it has changed
-   * @param history what queues used before
+   * @param pastUse what queues used before
    * @param reads reads what is at a path of the API server, with the token of a user
    */
   public DashboardEndpoint(
@@ -126,12 +126,12 @@ public final class DashboardEndpoint implements HttpHandler {
       AccessReviews access,
       DashboardSources sources,
       ChangeFeed feed,
-      PastUse history,
+      PastUse pastUse,
       BiFunction<String, String, CompletableFuture<ApiOutcome>> reads) {
     this.viewers = new Viewers(users, access, sources.clock());
     this.sources = sources;
     this.feed = feed;
-    this.history = history;
+    this.pastUse = pastUse;
     this.cluster = new ClusterDocument(reads, sources.clock());
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
@@ -207,7 +207,7 @@ public final class DashboardEndpoint implements HttpHandler {
     Matcher past = HISTORY.matcher(request.path());
     if (past.matches()) {
       return viewer.sees(Kind.CLUSTER_QUEUES)
-          ? json(history.of(past.group(1)))
+          ? json(pastUse.of(past.group(1)))
           : failure(403, NO_CLUSTER_QUEUES);
     }
     Matcher policies = POLICIES.matcher(request.path());

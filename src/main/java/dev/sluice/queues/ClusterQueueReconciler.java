@@ -38,7 +38,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final StatusWriter<ClusterQueueStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
   private final List<ExternalConditions> notes;
-  private final EffectiveQuotasPlan effectiveQuotas;
+  private volatile EffectiveQuotasPlan effectiveQuotas = EffectiveQuotasPlan.KEPT;
   private final InstantSource clock;
 
   /**
@@ -47,7 +47,6 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
    * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, according
    *     to the API server
    * @param notes conditions of ClusterQueues that other controllers compute
-   * @param effectiveQuotas what the status says of quotas that follow capacity
    */
   ClusterQueueReconciler(
       Leadership leadership,
@@ -58,7 +57,6 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       LocalQueueCreator creator,
       EventNotifier eventNotifier,
       List<ExternalConditions> notes,
-      EffectiveQuotasPlan effectiveQuotas,
       InstantSource clock) {
     super(leadership, reconcileTrigger);
     this.schedulerViews = schedulerViews;
@@ -68,8 +66,12 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     this.statuses = new StatusWriter<>(JsonMappers.JSON, writer, ClusterQueueStatus.class);
     this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.notes = notes;
-    this.effectiveQuotas = effectiveQuotas;
     this.clock = clock;
+  }
+
+  /** Takes the effective quotas of the status from this plan. */
+  void follow(EffectiveQuotasPlan plan) {
+    effectiveQuotas = plan;
   }
 
   @Override

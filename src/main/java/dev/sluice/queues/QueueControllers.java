@@ -160,7 +160,6 @@ public final class QueueControllers implements AutoCloseable {
             new LocalQueueCreator(informerCaches, managedNamespaces, dependencies.patches()),
             dependencies.eventNotifier(),
             List.of(quotaNotes, scheduleConditions),
-            (reference, current) -> effectiveQuotas.wanted(reference, current),
             dependencies.clock());
     localQueues =
         new LocalQueueReconciler(
@@ -312,6 +311,7 @@ public final class QueueControllers implements AutoCloseable {
   /** Takes the effective quotas of queues and cohorts from this plan. */
   public void follow(EffectiveQuotasPlan plan) {
     effectiveQuotas = plan;
+    clusterQueues.follow(plan);
   }
 
   /** Reconciles a queue or cohort once more, if it exists. */

@@ -103,7 +103,7 @@ class ArchitectureTest {
           Map.entry(
               "forecast",
               rows("forecast", "runtimes", "play trace", "starts", "simulate whatif", "feed")),
-          Map.entry("queues", rows("queues", "mapping", "cache capacity status", "")),
+          Map.entry("queues", rows("queues", "mapping", "cache status", "", "capacity")),
           Map.entry(
               "jobs",
               rows(

@@ -37,7 +37,7 @@ public final class DashboardModule implements OperatorModule {
   private final ReloadableKeyManager keys;
   private final DashboardSources sources;
   private final ChangeFeed feed = new ChangeFeed();
-  private final PastUse history = new PastUse();
+  private final PastUse pastUse = new PastUse();
   private @Nullable HttpService service;
   private @Nullable TokenReads reads;
   private @Nullable Thread sampler;
@@ -98,7 +98,7 @@ public final class DashboardModule implements OperatorModule {
             new BindAddress(settings.bindAddress(), settings.bindPort()),
             keys.context(new UnverifiedClients()),
             TlsSettings.of(context.configuration().tls()),
-            new DashboardEndpoint(users, access, sources, feed, history, ofViewers::get),
+            new DashboardEndpoint(users, access, sources, feed, pastUse, ofViewers::get),
             GRACE);
     service = started;
     sampler = Thread.ofVirtual().name("dashboard-history").start(this::sample);
@@ -112,7 +112,7 @@ public final class DashboardModule implements OperatorModule {
   private void sample() {
     try {
       while (true) {
-        history.sample(context.clock().instant(), sources.views().clusterQueues());
+        pastUse.sample(context.clock().instant(), sources.views().clusterQueues());
         Thread.sleep(PastUse.INTERVAL);
       }
     } catch (InterruptedException theProcessEnds) {

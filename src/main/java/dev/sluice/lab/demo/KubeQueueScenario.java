@@ -130,7 +130,7 @@ public final class KubeQueueScenario {
   }
 
   /** One Job more than may run; as many as may run do so, and the last one says what it lacks. */
-  private void judgeRate(int rate, Point expectation) {
+  private void judgeRate(int rate, Point point) {
     for (int i = 0; i <= rate; i++) {
       cluster.create(text("elastic-quota-tree/02-job.yaml"));
     }
@@ -145,7 +145,7 @@ public final class KubeQueueScenario {
                         .findFirst()
                     : Optional.empty());
     expectationResults.judge(
-        expectation,
+        point,
         Optional.empty(),
         "%d of %d Jobs run; the other: %s"
             .formatted(rate, rate + 1, told.replaceFirst("^False ", "")));
@@ -255,8 +255,8 @@ public final class KubeQueueScenario {
     return QUEUES.contains(change.object().at(place).asText());
   }
 
-  private void judge(Point expectation, boolean held, String detail) {
-    expectationResults.judge(expectation, held ? Optional.empty() : Optional.of(detail), detail);
+  private void judge(Point point, boolean held, String detail) {
+    expectationResults.judge(point, held ? Optional.empty() : Optional.of(detail), detail);
   }
 
   /** The expectations of the scenario of Kube Queue, in order. */

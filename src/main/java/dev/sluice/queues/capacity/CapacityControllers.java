@@ -224,13 +224,13 @@ public final class CapacityControllers implements EffectiveQuotasPlan, AutoClose
         OrchestrationPlan.of(
             orchestrators.all(),
             providers::find,
-            new CapacityTree(caches.clusterQueues().all(), caches.cohorts().all()));
+            new NominalQuotaTree(caches.clusterQueues().all(), caches.cohorts().all()));
     plan = Optional.of(next);
     for (ClusterQueue queue : caches.clusterQueues().all()) {
-      signal(next, CapacityTree.of(queue), effective(queue));
+      signal(next, NominalQuotaTree.of(queue), effective(queue));
     }
     for (Cohort cohort : caches.cohorts().all()) {
-      signal(next, CapacityTree.of(cohort), effective(cohort));
+      signal(next, NominalQuotaTree.of(cohort), effective(cohort));
     }
     signalAll(orchestrators, orchestratorTrigger);
   }

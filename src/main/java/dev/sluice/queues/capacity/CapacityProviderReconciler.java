@@ -57,16 +57,17 @@ final class CapacityProviderReconciler extends LeaderAwareReconciler<CapacityPro
   /** A capacity that was told stays until the nodes are known. */
   private CapacityProviderStatus wanted(
       CapacityProvider provider,
-      CapacityNodes countedNodes,
+      CapacityNodes capacityNodes,
       @Nullable CapacityProviderStatus status) {
     Capacity before = status == null ? null : status.capacity();
     List<Condition> conditions = status == null ? List.of() : status.conditions();
-    if (!countedNodes.isListed()) {
+    if (!capacityNodes.isListed()) {
       return before == null
           ? told(provider, conditions, null, "SourceUnavailable", "The nodes aren't listed yet")
           : new CapacityProviderStatus(before, conditions);
     }
-    return switch (LocalCapacity.of(provider, before, caches.flavors()::find, countedNodes.all())) {
+    return switch (LocalCapacity.of(
+        provider, before, caches.flavors()::find, capacityNodes.all())) {
       case LocalCapacity.Result.Counted(Capacity capacity) ->
           told(
               provider,

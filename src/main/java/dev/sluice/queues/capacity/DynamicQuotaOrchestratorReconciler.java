@@ -46,23 +46,24 @@ final class DynamicQuotaOrchestratorReconciler
     return findings
         .apply(orchestrator.getMetadata().getName())
         .flatMap(
-            findings ->
+            ownFindings ->
                 statusWriter.write(
-                    orchestrator, status -> wanted(findings, status, generation(orchestrator))))
+                    orchestrator, status -> wanted(ownFindings, status, generation(orchestrator))))
         .map(outcome -> after(orchestrator, outcome))
         .orElseGet(Step.Done::new);
   }
 
   private DynamicQuotaOrchestratorStatus wanted(
-      Findings findings, @Nullable DynamicQuotaOrchestratorStatus status, long generation) {
+      Findings ownFindings, @Nullable DynamicQuotaOrchestratorStatus status, long generation) {
     Instant now = clock.instant();
     List<Condition> conditions =
         Conditions.with(
             status == null ? List.of() : status.conditions(),
-            condition(DynamicQuotaOrchestrator.COMPUTED, findings.computedNote(), generation, now));
+            condition(
+                DynamicQuotaOrchestrator.COMPUTED, ownFindings.computedNote(), generation, now));
     List<Condition> before = conditions;
     conditions =
-        findings
+        ownFindings
             .distributed()
             .map(
                 note ->
@@ -76,9 +77,9 @@ final class DynamicQuotaOrchestratorReconciler
                         .toList());
     return new DynamicQuotaOrchestratorStatus(
         conditions,
-        findings.keepsCapacity() && status != null
+        ownFindings.keepsCapacity() && status != null
             ? status.effectiveCapacity()
-            : findings.capacity());
+            : ownFindings.capacity());
   }
 
   private static Condition condition(String type, Note note, long generation, Instant now) {

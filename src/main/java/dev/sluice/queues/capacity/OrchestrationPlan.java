@@ -95,7 +95,7 @@ record OrchestrationPlan(
   static OrchestrationPlan of(
       Collection<DynamicQuotaOrchestrator> orchestrators,
       Function<String, Optional<CapacityProvider>> providers,
-      CapacityTree tree) {
+      NominalQuotaTree tree) {
     List<DynamicQuotaOrchestrator> byAge =
         orchestrators.stream().filter(each -> !each.isMarkedForDeletion()).sorted(BY_AGE).toList();
     Planning planning = new Planning(tree);
@@ -115,13 +115,13 @@ record OrchestrationPlan(
   /** A plan in the making. */
   private static final class Planning {
 
-    private final CapacityTree tree;
+    private final NominalQuotaTree tree;
     private final Map<QuotaReference, Set<QuotaReference>> subtrees = new HashMap<>();
     private final Map<String, Findings> findings = new HashMap<>();
     private final Map<QuotaReference, EffectiveQuotas> quotas = new HashMap<>();
     private final Set<QuotaReference> kept = new HashSet<>();
 
-    Planning(CapacityTree tree) {
+    Planning(NominalQuotaTree tree) {
       this.tree = tree;
     }
 

@@ -297,7 +297,7 @@ class OrchestrationPlanTest {
     return OrchestrationPlan.of(
         orchestrators,
         name -> Optional.ofNullable(providers.get(name)),
-        new CapacityTree(queues.values(), cohorts.values()));
+        new NominalQuotaTree(queues.values(), cohorts.values()));
   }
 
   private static Findings findings(OrchestrationPlan plan, String name) {

@@ -27,7 +27,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /** ClusterQueues and Cohorts as a tree, with the quotas of their specifications. */
-final class CapacityTree {
+final class NominalQuotaTree {
 
   private static final String CLUSTER_QUEUE = "ClusterQueue";
   private static final String COHORT = "Cohort";
@@ -42,22 +42,22 @@ final class CapacityTree {
   private record Pair(String flavor, String resource) {}
 
   /** Reads these objects. */
-  CapacityTree(Collection<ClusterQueue> clusterQueues, Collection<Cohort> cohorts) {
+  NominalQuotaTree(Collection<ClusterQueue> clusterQueues, Collection<Cohort> cohorts) {
     for (ClusterQueue queue : clusterQueues) {
-      QuotaReference ownReference = of(queue);
+      QuotaReference selfReference = of(queue);
       put(
-          ownReference,
+          selfReference,
           queue.getSpec() == null ? List.of() : queue.getSpec().resourceGroups(),
           queue.getStatus() == null ? null : queue.getStatus().effectiveQuotas());
-      below(queue.getSpec() == null ? null : queue.getSpec().cohortName(), ownReference);
+      below(queue.getSpec() == null ? null : queue.getSpec().cohortName(), selfReference);
     }
     for (Cohort cohort : cohorts) {
-      QuotaReference ownReference = of(cohort);
+      QuotaReference selfReference = of(cohort);
       put(
-          ownReference,
+          selfReference,
           cohort.getSpec() == null ? List.of() : cohort.getSpec().resourceGroups(),
           cohort.getStatus() == null ? null : cohort.getStatus().effectiveQuotas());
-      below(cohort.getSpec() == null ? null : cohort.getSpec().parentName(), ownReference);
+      below(cohort.getSpec() == null ? null : cohort.getSpec().parentName(), selfReference);
     }
   }
 
@@ -72,12 +72,12 @@ final class CapacityTree {
   }
 
   private void put(
-      QuotaReference ownReference,
+      QuotaReference selfReference,
       List<ResourceGroup> declared,
       @Nullable EffectiveQuotas effective) {
-    groups.put(ownReference, declared);
+    groups.put(selfReference, declared);
     if (effective != null) {
-      current.put(ownReference, effective);
+      current.put(selfReference, effective);
     }
   }
 
