@@ -66,7 +66,9 @@ final class DefinitionRemoval {
     for (String plural : Installer.PLURALS) {
       steps.add(new Definition(plural, ApiVersions.GROUP));
     }
-    steps.add(new Definition(Installer.BUDGETS, ApiVersions.SLUICE_GROUP));
+    for (String plural : Installer.SLUICE_PLURALS) {
+      steps.add(new Definition(plural, ApiVersions.SLUICE_GROUP));
+    }
     steps.add(new Namespace(namespace));
   }
 

@@ -60,8 +60,9 @@ public final class Installer {
   /** The plurals of the kinds that are alpha: installed, and not missed where they aren't. */
   static final List<String> ALPHA = List.of("capacityproviders", "dynamicquotaorchestrators");
 
-  /** The plural of the kind that is of this program alone. */
-  static final String BUDGETS = "budgets";
+  /** The plurals of the kinds that are of this program alone. */
+  static final List<String> SLUICE_PLURALS =
+      List.of("budgets", "capacityreservations", "maintenancewindows");
 
   private static final PatchContext APPLY =
       new PatchContext.Builder()
@@ -100,13 +101,15 @@ public final class Installer {
     for (String plural : ALPHA) {
       adopt(definition(ApiVersions.GROUP, plural));
     }
-    adopt(definition(ApiVersions.SLUICE_GROUP, BUDGETS));
+    for (String plural : SLUICE_PLURALS) {
+      adopt(definition(ApiVersions.SLUICE_GROUP, plural));
+    }
     List<String> awaited =
         new ArrayList<>(
             Stream.concat(PLURALS.stream(), ALPHA.stream())
                 .map(plural -> plural + "." + ApiVersions.GROUP)
                 .toList());
-    awaited.add(BUDGETS + "." + ApiVersions.SLUICE_GROUP);
+    SLUICE_PLURALS.forEach(plural -> awaited.add(plural + "." + ApiVersions.SLUICE_GROUP));
     if (configuration.kubeQueue().enabled()) {
       awaited.addAll(OptionalDefinitions.install(client));
     }

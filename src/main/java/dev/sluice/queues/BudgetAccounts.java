@@ -8,6 +8,7 @@ import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.sluice.BudgetReader;
+import dev.sluice.api.sluice.SpecFault;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.BudgetAccount;
 import dev.sluice.core.model.SchedulerEvent;
@@ -340,7 +341,7 @@ public final class BudgetAccounts implements AutoCloseable {
     return String.join(
         "; ",
         BudgetReader.read(budget.name(), budget.spec()).faults().stream()
-            .map(BudgetReader.Fault::toString)
+            .map(SpecFault::toString)
             .toList());
   }
 

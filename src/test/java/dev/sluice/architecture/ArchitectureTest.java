@@ -79,7 +79,7 @@ class ArchitectureTest {
                   "queue",
                   "waiting",
                   "scheduling.flavor scheduling.preemption",
-                  "backfill scheduling",
+                  "backfill reservation scheduling",
                   "engine")),
           Map.entry(
               "api",

@@ -35,6 +35,8 @@ class KubectlPluginTest {
           *"/usage?"*) cat "$ANSWERS/usage" ;;
           *"get budgets.sluice.dev"*) cat "$ANSWERS/budget" ;;
           *"get clusterqueues.kueue.x-k8s.io batch "*conditions*) cat "$ANSWERS/clusterqueue" ;;
+          *"get capacityreservations.sluice.dev"*) cat "$ANSWERS/reservations" ;;
+          *"get maintenancewindows.sluice.dev"*) cat "$ANSWERS/windows" ;;
           *pendingworkloads*) cat "$ANSWERS/pending" ;;
           *" patch "* | "patch "* | *"delete "*) ;;
           *resourceVersion*) cat "$ANSWERS/version" ;;
@@ -160,6 +162,22 @@ class KubectlPluginTest {
     answer("budget", "NAME   PERIOD\n");
     assertThat(run("budget")).isEqualTo("NAME   PERIOD\nexit 0");
     assertThat(asked()).last().isEqualTo("get budgets.sluice.dev");
+  }
+
+  @Test
+  void theCalendarIsInOrder() throws Exception {
+    answer(
+        "reservations",
+        "2026-12-01T08:00:00Z\t2026-12-01T18:00:00Z\tCapacityReservation\tdemo\tresearch: a100 cpu 8,\n");
+    answer(
+        "windows", "2026-11-05T06:00:00Z\t2026-11-05T12:00:00Z\tMaintenanceWindow\track\ta, b, \n");
+    assertThat(run("calendar"))
+        .isEqualTo(
+            """
+            START                  END                    KIND                 NAME                     KEEPS
+            2026-11-05T06:00:00Z   2026-11-05T12:00:00Z   MaintenanceWindow    rack                     a, b
+            2026-12-01T08:00:00Z   2026-12-01T18:00:00Z   CapacityReservation  demo                     research: a100 cpu 8
+            exit 0""");
   }
 
   @Test

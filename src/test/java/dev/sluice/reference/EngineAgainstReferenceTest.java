@@ -91,6 +91,16 @@ class EngineAgainstReferenceTest {
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
 
+  @Test
+  void reservationsHoldTheSame() {
+    play(
+        "reservations",
+        8_000,
+        (seed, length) ->
+            ReservedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
   private static void play(
       String what, int steps, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();

@@ -56,6 +56,15 @@ class EngineStateTest {
   }
 
   @Test
+  void whatIsReservedIsNotLost() {
+    admit(
+        "state under reservations",
+        (seed, length) ->
+            ReservedWorld.steps(seed, new RandomWorld(seed, true, false).steps(length)),
+        EngineOptions.DEFAULT);
+  }
+
+  @Test
   void theGateOfReadyPodsStaysClosed() {
     admit(
         "state one at a time",

@@ -26,6 +26,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * One cycle: the head of every queue is nominated, the nominated are put in order, and each is
@@ -285,7 +286,15 @@ final class ReferenceCycle {
       requeue(nominated);
       return Optional.empty();
     }
-    if (world.budgets.refuses(entry, queue.name(), result.usage())) {
+    if (world.budgets.refuses(entry, queue.name(), result.usage())
+        || world.reservations.refuses(
+            entry,
+            queue.name(),
+            result.usage(),
+            planned.tree(),
+            nominated.victims().stream()
+                .map(victim -> victim.holder().id().uid())
+                .collect(Collectors.toSet()))) {
       entry.walked = 0;
       entry.aside = true;
       looked = true;

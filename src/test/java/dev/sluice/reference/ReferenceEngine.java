@@ -215,6 +215,7 @@ final class ReferenceEngine {
         }
       }
       case SchedulerEvent.BudgetChanged(var budget, var spent) -> world.budgets.declare(budget);
+      case SchedulerEvent.ReservationsChanged(var kept) -> world.reservations.declare(kept);
       case SchedulerEvent.BudgetRemoved(var name) -> world.budgets.remove(name);
       case SchedulerEvent.PricesChanged(var flavor, var perHour) -> {
         if (world.budgets.price(flavor, perHour)) {
@@ -240,11 +241,17 @@ final class ReferenceEngine {
           world.queuesWithTopologies().forEach(world::changed);
         }
       }
-      // Nobody starts before a head here; NaiveBackfill knows who may.
-      case SchedulerEvent.RunBounded(var id, var bound) -> bounds.put(id.uid(), bound);
+      case SchedulerEvent.RunBounded(var id, var bound) -> {
+        // Nobody starts before a head here; NaiveBackfill knows who may.
+        bounds.put(id.uid(), bound);
+        world.reservations.bound(id.uid(), bound);
+      }
       case SchedulerEvent.PlacementRefused refused ->
           throw new IllegalArgumentException("no second pass here: " + refused);
-      case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
+      case SchedulerEvent.WorkloadPending(var workload) -> {
+        pending(workload);
+        world.reservations.demandChanged();
+      }
       case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
@@ -257,7 +264,9 @@ final class ReferenceEngine {
         }
         if (!world.workloads.containsKey(id.uid())) {
           bounds.remove(id.uid());
+          world.reservations.forget(id.uid());
         }
+        world.reservations.demandChanged();
       }
       case SchedulerEvent.AdmissionWritten(var id, var version, var admitted) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
@@ -288,6 +297,7 @@ final class ReferenceEngine {
         Instant before = world.now;
         world.now = instant;
         world.budgets.pass(instant);
+        world.reservations.pass(instant);
         endProtections(before);
         parking.endWaitsForCheaper();
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
@@ -298,7 +308,7 @@ final class ReferenceEngine {
     if (deciding) {
       world.budgets.count();
     }
-    if (world.budgets.released) {
+    if (world.budgets.released || world.reservations.released) {
       world.bringBackThoseInOrder();
     }
     freed.stream().filter(this::isLimited).forEach(id -> returned.addAll(world.freed(id)));
@@ -486,8 +496,9 @@ final class ReferenceEngine {
   List<Decided> cycle() {
     looked = false;
     world.cycleBegins();
-    if (world.budgets.released) {
+    if (world.budgets.released || world.reservations.released) {
       world.budgets.released = false;
+      world.reservations.released = false;
       world.holdAgain();
       world.bringBackThoseInOrder();
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 
@@ -181,7 +182,9 @@ final class ReferenceQuestions {
                       ReferenceNominator.assigner(entry, queue, now, Map.of(), Map.of(), rules)
                           .assign(shape));
           return result.mode() == Mode.FIT
-              && !world.budgets.refuses(entry, queue.name(), result.usage());
+              && !world.budgets.refuses(entry, queue.name(), result.usage())
+              && !world.reservations.refuses(
+                  entry, queue.name(), result.usage(), now.tree(), Set.of());
         };
     RequestShape shape = entry.shape();
     if (world.budgets.refuses(entry, queue.name())) {

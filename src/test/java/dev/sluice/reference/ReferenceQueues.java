@@ -53,6 +53,7 @@ final class ReferenceQueues {
   final ReferenceNodes nodes;
 
   final ReferenceBudgets budgets = new ReferenceBudgets(this);
+  final ReferenceReservations reservations = new ReferenceReservations(this);
 
   Instant now = Instant.EPOCH;
 

@@ -156,6 +156,8 @@ sealed interface Step {
       case SchedulerEvent.CohortChanged(var cohort) -> "cohort " + cohort.name();
       case SchedulerEvent.CohortRemoved(var name) -> "cohort " + name;
       case SchedulerEvent.BudgetChanged(var budget, var spent) -> "budget " + budget.name();
+      case SchedulerEvent.ReservationsChanged(var kept) -> "reservations";
+      case SchedulerEvent.RunBounded(var id, var bound) -> "bound of " + id.uid();
       case SchedulerEvent.BudgetRemoved(var name) -> "budget " + name;
       case SchedulerEvent.PricesChanged(var flavor, var perHour) -> "prices " + flavor;
       case SchedulerEvent.LocalQueueChanged(var queue) -> "local " + queue.id();

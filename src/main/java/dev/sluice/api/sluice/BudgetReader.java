@@ -50,23 +50,8 @@ public final class BudgetReader {
           "Quarterly", Unit.QUARTERLY,
           "Yearly", Unit.YEARLY);
 
-  /**
-   * Something wrong.
-   *
-   * @param path where, from the object's root
-   * @param value what is there
-   * @param rule what is allowed, after "must be" or so
-   */
-  public record Fault(String path, String value, String rule) {
-
-    @Override
-    public String toString() {
-      return path + ": \"" + value + "\": " + rule;
-    }
-  }
-
   private final JsonNode spec;
-  private final List<Fault> faults = new ArrayList<>();
+  private final List<SpecFault> faults = new ArrayList<>();
 
   private BudgetReader(JsonNode spec) {
     this.spec = spec;
@@ -81,7 +66,10 @@ public final class BudgetReader {
    * @param faults what is wrong
    */
   public record Reading(
-      Optional<BudgetSpec> budget, boolean drains, List<BigDecimal> notifyAt, List<Fault> faults) {
+      Optional<BudgetSpec> budget,
+      boolean drains,
+      List<BigDecimal> notifyAt,
+      List<SpecFault> faults) {
 
     public Reading {
       notifyAt = List.copyOf(notifyAt);
@@ -134,11 +122,7 @@ public final class BudgetReader {
   }
 
   private void fault(String path, String value, String rule) {
-    faults.add(
-        new Fault(
-            path,
-            value.length() > MOST_CHARACTERS ? value.substring(0, MOST_CHARACTERS) + "…" : value,
-            rule));
+    faults.add(new SpecFault(path, value, rule));
   }
 
   private Optional<Scope> scope() {
@@ -331,7 +315,7 @@ public final class BudgetReader {
       return Optional.empty();
     }
     String named = zone.isEmpty() ? "UTC" : zone;
-    if (!isZone(named)) {
+    if (zone(named).isEmpty()) {
       fault("spec.timeZone", zone, "must be a time zone of the IANA database, such as UTC");
       return Optional.empty();
     }
@@ -354,14 +338,15 @@ public final class BudgetReader {
     }
   }
 
-  private static boolean isZone(String name) {
+  /** The time zone with a name of the IANA database; empty if there is none. */
+  static Optional<ZoneId> zone(String name) {
     if (name.length() > MOST_CHARACTERS) {
-      return false;
+      return Optional.empty();
     }
     try {
-      return !ZoneId.of(name).getId().isEmpty();
+      return Optional.of(ZoneId.of(name));
     } catch (DateTimeException unknown) {
-      return false;
+      return Optional.empty();
     }
   }
 }

@@ -94,8 +94,9 @@ public final class RunTimeModule implements OperatorModule {
             scheduler.engine(),
             estimator::of,
             workload -> rules.maxRunTime(workload.id().namespace(), workload.spec().queueName()),
-            boundingQueues);
+            () -> boundingQueues.getAsBoolean() || !scheduler.reservations().isEmpty());
     boundingQueues.onFirst(() -> bounds.tellAll(workloads.cache().all()));
+    scheduler.reservations().onPresence(() -> bounds.tellAll(workloads.cache().all()));
     store = new RunTimeStore(context.requests(1), context.configuration().namespace(), recorder);
     starts =
         new StartEstimator(

@@ -60,6 +60,7 @@ public final class SchedulerModule implements OperatorModule {
   private final DecisionExecutor executor;
   private final BudgetModule budgets;
   private final WorkloadCosts costs;
+  private final ReservationModule reservations;
   private final EngineWatchdog watchdog;
   private final WorkloadMetrics counts;
   private final PendingGauges pendingGauges;
@@ -94,6 +95,7 @@ public final class SchedulerModule implements OperatorModule {
     events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
     budgets = new BudgetModule(context, informers, engine, workloads);
     costs = new WorkloadCosts(informers.caches());
+    reservations = new ReservationModule(context, informers, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
     translator =
         new WorkloadTranslator(
@@ -223,6 +225,11 @@ public final class SchedulerModule implements OperatorModule {
     return clientQueries;
   }
 
+  /** What is kept for some Workloads, or for none. */
+  ReservationModule reservations() {
+    return reservations;
+  }
+
   /** Records what happens to Workloads. */
   SchedulingEventRecorder events() {
     return events;
@@ -281,6 +288,7 @@ public final class SchedulerModule implements OperatorModule {
     journal.ifPresent(JournalWriter::start);
     engine.start();
     budgets.start(cacheSync);
+    reservations.start(cacheSync);
     running = true;
   }
 
@@ -305,6 +313,7 @@ public final class SchedulerModule implements OperatorModule {
   public void stop() {
     running = false;
     budgets.close();
+    reservations.close();
     try {
       engine.close();
       journal.ifPresent(JournalWriter::close);

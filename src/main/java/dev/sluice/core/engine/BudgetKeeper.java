@@ -14,6 +14,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.BudgetCheck;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -182,7 +183,10 @@ final class BudgetKeeper implements BudgetCheck, Budgets.ScopeLookup {
 
   @Override
   public Optional<Explanation> of(
-      QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage) {
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      List<PairAmount> usage,
+      List<PreemptionTarget> targets) {
     return budgets.isEmpty()
         ? Optional.empty()
         : budgets.refusal(use(workload, queue, usage), workload.equivalenceClass().shape().run());

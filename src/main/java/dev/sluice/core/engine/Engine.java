@@ -8,6 +8,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
@@ -59,6 +60,7 @@ public final class Engine {
   private final EligibilityCheck eligibilityCheck;
   private final OutcomeApplier outcomeApplier;
   private final BudgetKeeper budgets;
+  private final ReservationKeeper reservations;
   private final TopologyCache topologyCache;
   private final SecondPassQueue secondPasses;
   private final PlannedStarts plannedStarts = new PlannedStarts();
@@ -95,6 +97,7 @@ public final class Engine {
     this.skipsPlainly = skipsPlainly;
     this.specRegistry = new SpecRegistry(options.topology());
     this.budgets = new BudgetKeeper(specRegistry);
+    this.reservations = new ReservationKeeper(specRegistry, plannedStarts, budgets);
     this.topologyCache = specRegistry.topologies;
     this.eligibilityCheck = new EligibilityCheck(specRegistry);
     this.policy =
@@ -164,6 +167,7 @@ public final class Engine {
     deciding = state.deciding();
     cycle = state.waiting().cycle();
     budgets.restore(state);
+    reservations.restore(state.workloads().budgets().reservations(), now);
     specRegistry.restore(state);
     workloads.restore(state.workloads(), now);
     specRegistry.restoreTrees(state);
@@ -197,7 +201,7 @@ public final class Engine {
         specRegistry.export(dirtySet.everything),
         specRegistry.clusterQueues.values().stream().map(ClusterQueueState::export).toList(),
         specRegistry.localQueues.values().stream().map(LocalQueueState::export).toList(),
-        workloads.export(budgets, plannedStarts.export()),
+        workloads.export(reservations, budgets, plannedStarts.export()),
         waiting.export(new Names(), dirtySet.everything));
   }
 
@@ -228,7 +232,7 @@ public final class Engine {
 
     @Override
     public boolean isIneligible(QueueHead head) {
-      return !budgets.isEmpty()
+      return !reservations.isEmpty()
           || eligibilityCheck.of(head.item(), head.queue()).isPresent()
           || !FixedFlavor.isEligible(
               specRegistry.flavors, head.item().equivalenceClass().demand(head.queue()));
@@ -245,7 +249,7 @@ public final class Engine {
     public boolean maySkip(QuotaNode root) {
       return skipsPlainly
           && specRegistry.limitedLocalQueues == 0
-          && budgets.isEmpty()
+          && reservations.isEmpty()
           && !specRegistry.backfillTrees.contains(root)
           && !specRegistry.topologyTrees.contains(root);
     }
@@ -271,10 +275,14 @@ public final class Engine {
       plannedStarts.changed();
     }
     switch (schedulerEvent) {
-      case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
+      case SchedulerEvent.WorkloadPending(var workload) -> {
+        workloads.pending(workload);
+        reservations.reservations().demandChanged();
+      }
       case SchedulerEvent.WorkloadReserving(var workload) -> workloads.reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         workloads.released(id, version);
+        reservations.reservations().demandChanged();
         if (plannedStarts.knowsBounds() && workloads.find(id.uid()) == null) {
           plannedStarts.forget(id.uid());
         }
@@ -287,13 +295,17 @@ public final class Engine {
           workloads.evictionRefused(id, decided);
       case SchedulerEvent.PlacementRefused(var id) ->
           secondPasses.refused(id, now, workloads::requeueReplacement);
-      case SchedulerEvent.RunBounded(var id, var bound) -> plannedStarts.bound(id.uid(), bound);
+      case SchedulerEvent.RunBounded(var id, var bound) -> {
+        plannedStarts.bound(id.uid(), bound);
+        reservations.reservations().boundChanged();
+      }
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
         waiting.timePassed(instant);
         usageLedger.timePassed(instant);
         budgets.timePassed(instant);
+        reservations.reservations().timePassed(instant);
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> {
         deciding = enabled;
@@ -332,6 +344,8 @@ public final class Engine {
           compareBudgets();
         }
       }
+      case SchedulerEvent.ReservationsChanged(var kept) ->
+          reservations.reservations().declare(kept);
       case SchedulerEvent.BudgetRemoved(var name) -> budgets.remove(name);
       case SchedulerEvent.PricesChanged(var flavor, var perHour) -> {
         dirtySet.everything |= !perHour.equals(budgets.pricesOf(flavor));
@@ -582,8 +596,8 @@ public final class Engine {
     if (!specRegistry.freed.isEmpty()) {
       reconsiderFreed();
     }
-    if (budgets.isReleased()) {
-      budgets.lookedAgain();
+    if (reservations.isReleased()) {
+      reservations.lookedAgain();
       reconsiderIneligible();
     }
     if (!deciding) {
@@ -604,7 +618,7 @@ public final class Engine {
         specRegistry.flavors,
         topologyCache,
         eligibilityCheck::of,
-        budgets,
+        reservations,
         PreemptionTime.of(now, waiting::preemptionWaits),
         new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now)),
         cycle);
@@ -615,7 +629,7 @@ public final class Engine {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     evaluated.inVain().forEach(queue -> changedTrees.add(queue.node().root()));
     waiting.endCycle(evaluated);
-    budgets.endCycle();
+    reservations.endCycle();
     for (CycleOutcome outcome : outcomes) {
       if (!specRegistry.backfillTrees.isEmpty()
           && outcome instanceof CycleOutcome.Admitted admitted) {
@@ -695,7 +709,7 @@ public final class Engine {
   boolean idle() {
     return !dirtySet.everything
         && specRegistry.freed.isEmpty()
-        && !budgets.isReleased()
+        && !reservations.isReleased()
         && !secondPasses.isDue(now)
         && waiting.isIdle()
         && !mayBackfill();
@@ -719,6 +733,11 @@ public final class Engine {
   /** The budgets and what was spent of each, by name. */
   public List<BudgetAccount.OfBudget> budgets() {
     return budgets.export();
+  }
+
+  /** The Workloads that have to go, because capacity that they use is kept from now on. */
+  public List<ReservedCapacity.Overstay> overstays() {
+    return reservations.overstays();
   }
 
   SpecRegistry registry() {

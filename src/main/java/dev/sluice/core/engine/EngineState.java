@@ -10,6 +10,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.queue.PendingQueueExport;
 import dev.sluice.core.topology.TopologyExport;
 import dev.sluice.core.waiting.WaitingExport;
@@ -174,7 +175,7 @@ public record EngineState(
    * @param secondPasses the Workloads with quota that lack places, in the order of their search
    * @param unreported UIDs of Workloads whose explanation may have changed since it was reported,
    *     in the order of these changes
-   * @param budgets the budgets
+   * @param budgets the budgets, and what capacity is kept
    * @param backfill bounds of their run times, and when blocked ones are planned to start
    */
   public record WorkloadsExport(
@@ -202,14 +203,30 @@ public record EngineState(
    *
    * @param accounts the budgets and what was spent of each
    * @param released whether Workloads that budgets held may fit
+   * @param prices what flavors cost, by flavor and resource
+   * @param reservations what capacity is kept
    */
   public record BudgetsExport(
       List<BudgetAccount.OfBudget> accounts,
       boolean released,
-      Map<String, Map<String, BigDecimal>> prices) {
+      Map<String, Map<String, BigDecimal>> prices,
+      ReservationsExport reservations) {
 
     public BudgetsExport {
       accounts = List.copyOf(accounts);
+    }
+  }
+
+  /**
+   * Reservations of capacity.
+   *
+   * @param kept what is kept, and when
+   * @param released whether Workloads that reservations held may start
+   */
+  public record ReservationsExport(List<ReservedCapacity> kept, boolean released) {
+
+    public ReservationsExport {
+      kept = List.copyOf(kept);
     }
   }
 

@@ -5,6 +5,7 @@ import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
 import dev.sluice.core.scheduling.CycleStatistics;
@@ -292,6 +293,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   /** The budgets and what was spent of each, between cycles. */
   public CompletableFuture<List<BudgetAccount.OfBudget>> budgets() {
     return submitQuery(Engine::budgets);
+  }
+
+  /** The Workloads that have to go, because capacity that they use is kept from now on. */
+  public CompletableFuture<List<ReservedCapacity.Overstay>> overstays() {
+    return submitQuery(Engine::overstays);
   }
 
   @Override

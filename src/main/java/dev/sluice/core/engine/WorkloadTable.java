@@ -69,8 +69,9 @@ final class WorkloadTable {
     this.budgets = quotaAccounting.budgets;
   }
 
-  /** The Workloads as a value, with their budgets and with what is planned for them. */
-  EngineState.WorkloadsExport export(BudgetKeeper keeper, BackfillExport backfill) {
+  /** The Workloads as a value, with what may hold them and with what is planned for them. */
+  EngineState.WorkloadsExport export(
+      ReservationKeeper reservations, BudgetKeeper keeper, BackfillExport backfill) {
     return new EngineState.WorkloadsExport(
         entries.values().stream()
             .filter(entry -> !entry.isKnownByItem())
@@ -82,7 +83,8 @@ final class WorkloadTable {
         slices.exportReplacements(),
         secondPasses.export(),
         unreportedExplanations.export(),
-        new EngineState.BudgetsExport(keeper.export(), keeper.isReleased(), keeper.prices()),
+        new EngineState.BudgetsExport(
+            keeper.export(), keeper.isReleased(), keeper.prices(), reservations.export()),
         backfill);
   }
 

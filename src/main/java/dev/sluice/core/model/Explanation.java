@@ -18,6 +18,9 @@ public record Explanation(
   /** What the text begins with when a budget holds the Workload. */
   public static final String BUDGET_EXHAUSTED = "BudgetExhausted: ";
 
+  /** What the text begins with when capacity is kept for others. */
+  public static final String CAPACITY_RESERVED = "CapacityReserved: ";
+
   /** A number, which may have a fraction. */
   private static final Pattern NUMBER = Pattern.compile("\\b\\d{1,40}(\\.\\d{1,9})?\\b");
 

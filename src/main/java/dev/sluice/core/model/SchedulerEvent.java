@@ -4,8 +4,10 @@ import dev.sluice.core.model.BackfillRules.RunBound;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -85,6 +87,18 @@ public sealed interface SchedulerEvent {
 
     public PricesChanged {
       perHour = Map.copyOf(perHour);
+    }
+  }
+
+  /**
+   * Other capacity is kept than before, or at other times (docs/reservations.md).
+   *
+   * @param kept everything that is kept, in the order in which its users count for it
+   */
+  record ReservationsChanged(List<ReservedCapacity> kept) implements SchedulerEvent {
+
+    public ReservationsChanged {
+      kept = List.copyOf(kept);
     }
   }
 
@@ -174,4 +188,105 @@ public sealed interface SchedulerEvent {
    * the engine only applies events.
    */
   record DecidingEnabled(boolean enabled) implements SchedulerEvent {}
+
+  /**
+   * Capacity that is kept for some Workloads, or for none, at certain times (docs/reservations.md).
+   *
+   * @param name name of the object that keeps it
+   * @param scope what is kept
+   * @param users the Workloads that may use it
+   * @param lend whether others that can be preempted may use it while its users don't
+   * @param occurrences when it is kept: those that aren't over, ascending and apart
+   */
+  record ReservedCapacity(
+      String name, Scope scope, Users users, boolean lend, List<Occurrence> occurrences) {
+
+    public ReservedCapacity {
+      occurrences = List.copyOf(occurrences);
+    }
+
+    /** The kind and the name, as messages call it. */
+    public String title() {
+      return switch (scope) {
+        case Scope.OfQueue _ -> "CapacityReservation " + name;
+        case Scope.OfFlavors _ -> "MaintenanceWindow " + name;
+      };
+    }
+
+    /** The occurrence that a time is in; empty if there is none. */
+    public Optional<Occurrence> at(Instant time) {
+      return occurrences.stream().filter(each -> each.contains(time)).findFirst();
+    }
+
+    /** What is kept. */
+    public sealed interface Scope {
+
+      /** Parts of the nominal quota of a ClusterQueue, by their flavor and resource. */
+      record OfQueue(String clusterQueue, List<Share> shares) implements Scope {
+
+        public OfQueue {
+          shares = List.copyOf(shares);
+        }
+      }
+
+      /** Everything that flavors have, in each ClusterQueue. */
+      record OfFlavors(Set<String> flavors) implements Scope {
+
+        public OfFlavors {
+          flavors = Set.copyOf(flavors);
+        }
+      }
+    }
+
+    /**
+     * A part of a quota.
+     *
+     * @param amount how much, in the unit of quota (thousandths of a core for cpu)
+     */
+    public record Share(String flavor, String resource, long amount) {}
+
+    /**
+     * Who may use reserved capacity: whoever matches both; nobody if both are empty.
+     *
+     * @param localQueues the LocalQueues; empty for any
+     * @param priorities the effective priorities; empty for any
+     */
+    public record Users(Set<LocalQueueId> localQueues, Set<Long> priorities) {
+
+      /** Nobody. */
+      public static final Users NOBODY = new Users(Set.of(), Set.of());
+
+      public Users {
+        localQueues = Set.copyOf(localQueues);
+        priorities = Set.copyOf(priorities);
+      }
+
+      /** Whether a Workload of a LocalQueue and of this priority is one of them. */
+      public boolean include(LocalQueueId localQueue, long priority) {
+        return !equals(NOBODY)
+            && (localQueues.isEmpty() || localQueues.contains(localQueue))
+            && (priorities.isEmpty() || priorities.contains(priority));
+      }
+    }
+
+    /**
+     * A time in which capacity is kept.
+     *
+     * @param end the first instant after it
+     */
+    public record Occurrence(Instant start, Instant end) {
+
+      /** Whether a time is in it. */
+      public boolean contains(Instant time) {
+        return !time.isBefore(start) && time.isBefore(end);
+      }
+    }
+
+    /**
+     * A Workload that has to go, because capacity that it uses is kept from now on.
+     *
+     * @param keeper the {@link #title} of what keeps it
+     */
+    public record Overstay(WorkloadId id, String keeper, String message) {}
+  }
 }

@@ -102,7 +102,8 @@ public sealed interface CycleOutcome {
       implements CycleOutcome {}
 
   /**
-   * The head would spend more than a budget has left; it is held and reserves no quota.
+   * The head would spend more than a budget has left, or use capacity that is kept; it is held and
+   * reserves no quota.
    *
    * @param withTheseFlavors whether only the flavors that were found for it are too much, so that a
    *     release of quota, which may lead to others, may help

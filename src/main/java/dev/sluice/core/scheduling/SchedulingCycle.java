@@ -61,7 +61,7 @@ public final class SchedulingCycle {
    * @param flavors the existing flavors, by name
    * @param topologies the topologies of flavors, and what is free in them
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
-   * @param budgets what budgets say about heads
+   * @param budgets what budgets and reservations say about heads
    * @param time the time of the cycle, for rules of preemption
    * @param costs what flavors cost
    * @param number the number of the cycle
@@ -165,7 +165,7 @@ public final class SchedulingCycle {
       return Fit.NOT_NOW;
     }
     List<PairAmount> usage = entry.assignment().usage();
-    return budgets.of(workload, queue, usage).isEmpty() && mayStart.test(usage)
+    return budgets.of(workload, queue, usage, List.of()).isEmpty() && mayStart.test(usage)
         ? new Fit(true, Optional.of(admit(entry)))
         : Fit.NOT_THIS_ONE;
   }
@@ -285,7 +285,8 @@ public final class SchedulingCycle {
 
   private CycleOutcome admitOrReserveAsNominated(NominatedWorkload entry) {
     Optional<Explanation> overBudget =
-        budgets.of(entry.item(), entry.queue(), entry.assignment().usage());
+        budgets.of(
+            entry.item(), entry.queue(), entry.assignment().usage(), entry.preemptionTargets());
     if (overBudget.isPresent()) {
       return new CycleOutcome.OverBudget(entry.item(), entry.queue(), true, overBudget.get());
     }

@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the engine how long runs of Workloads take at most (docs/backfill.md#bounds), while any
- * queue plans by them: for back-fill, or to wait for a cheaper flavor. Thread-safe.
+ * queue plans by them: for back-fill, or to wait for a cheaper flavor, or while capacity is
+ * reserved. Thread-safe.
  */
 public final class RunBoundFeed implements WorkloadListener {
 
@@ -35,7 +36,7 @@ public final class RunBoundFeed implements WorkloadListener {
    *
    * @param estimates how long a Workload runs
    * @param queueLimits the longest run that the queues of a Workload allow
-   * @param used whether any queue plans by bounds
+   * @param used whether any queue plans by bounds, or capacity is reserved
    */
   public RunBoundFeed(
       SchedulerEventSink eventSink,
@@ -59,7 +60,7 @@ public final class RunBoundFeed implements WorkloadListener {
     }
   }
 
-  /** Tells of all Workloads, after the first queue began to plan by bounds. */
+  /** Tells of all Workloads, after the first queue began to plan by bounds, or something is kept. */
   public void tellAll(Iterable<CachedWorkload> workloads) {
     for (CachedWorkload workload : workloads) {
       if (!workload.finished()) {

@@ -19,8 +19,12 @@ import java.util.TreeMap;
 /** Merge patches of a Workload's status, for what jobs report of themselves. */
 public final class WorkloadStatuses {
 
+  /** The reason of evictions for a reservation or a window. */
+  public static final String CAPACITY_RESERVED = "CapacityReserved";
+
   /** The reasons of evictions after which a Workload is queued again at once. */
-  public static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
+  public static final Set<String> REQUEUED_AT_ONCE =
+      Set.of("Preempted", "NodeFailures", CAPACITY_RESERVED);
 
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";

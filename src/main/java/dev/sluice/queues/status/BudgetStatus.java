@@ -181,7 +181,7 @@ public final class BudgetStatus {
   }
 
   /** A condition, with the time at which it got its status, as far as the status before knows. */
-  private static ObjectNode condition(
+  static ObjectNode condition(
       JsonNode before, String type, boolean value, String reason, String message, Instant now) {
     String status = value ? "True" : "False";
     String since = now.toString();

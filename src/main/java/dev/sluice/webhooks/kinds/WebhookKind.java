@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.kinds;
 
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kind.WebhookRules;
@@ -55,17 +56,22 @@ public record WebhookKind(
             List.of(),
             "workloadpriorityclasses"));
     kinds.add(own("AdmissionCheck", "admissionchecks", List.of(), "admissionchecks"));
-    kinds.add(
-        new WebhookKind(
-            new JobKind(
-                ApiVersions.SLUICE_GROUP, ApiVersions.SLUICE_VERSION, "Budget", "budgets", ""),
-            List.of(),
-            List.of("budgets"),
-            Set.of(),
-            new WebhookRules.Review.Unreviewed(),
-            Optional.empty()));
+    kinds.add(ofSluice("Budget", "budgets"));
+    for (ReservationReader.Kind each : ReservationReader.Kind.values()) {
+      kinds.add(ofSluice(each.apiName(), each.plural()));
+    }
     jobs.forEach(job -> kinds.add(of(job, jobs)));
     return List.copyOf(kinds);
+  }
+
+  private static WebhookKind ofSluice(String kind, String plural) {
+    return new WebhookKind(
+        new JobKind(ApiVersions.SLUICE_GROUP, ApiVersions.SLUICE_VERSION, kind, plural, ""),
+        List.of(),
+        List.of(plural),
+        Set.of(),
+        new WebhookRules.Review.Unreviewed(),
+        Optional.empty());
   }
 
   private static WebhookKind own(

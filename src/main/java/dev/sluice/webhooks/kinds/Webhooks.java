@@ -11,6 +11,8 @@ import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.sluice.BudgetReader;
+import dev.sluice.api.sluice.ReservationReader;
+import dev.sluice.api.sluice.SpecFault;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.AdmissionRequest;
@@ -29,9 +31,11 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.function.Function;
 
 /** Assigns the admission functions to paths. */
 public final class Webhooks {
@@ -94,7 +98,19 @@ public final class Webhooks {
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-admissioncheck", Webhooks::validateAdmissionCheck);
     functions.put(
-        "/validate-sluice-dev-v1alpha1-budget", request -> validateBudget(request, cluster));
+        "/validate-sluice-dev-v1alpha1-budget",
+        request ->
+            validateSpec(
+                request,
+                spec -> BudgetReader.read(nameOf(request), spec).faults(),
+                missingQueue(request, cluster)));
+    for (ReservationReader.Kind kind : ReservationReader.Kind.values()) {
+      functions.put(
+          "/validate-sluice-dev-v1alpha1-" + kind.apiName().toLowerCase(Locale.ROOT),
+          request ->
+              validateSpec(
+                  request, spec -> ReservationReader.read(kind, spec).faults(), List.of()));
+    }
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
     functions.put(
@@ -102,17 +118,23 @@ public final class Webhooks {
         new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate));
   }
 
-  /** Validates the spec of a Budget. */
-  private static AdmissionResult validateBudget(AdmissionRequest request, ClusterLookup cluster) {
+  private static String nameOf(AdmissionRequest request) {
+    return JsonFields.text(request.object(), "metadata", "name");
+  }
+
+  /** Validates the spec of an object of a kind of this program alone. */
+  private static AdmissionResult validateSpec(
+      AdmissionRequest request,
+      Function<JsonNode, List<SpecFault>> reader,
+      List<String> warnings) {
     FieldErrors errors = new FieldErrors();
     if (!request.isFinalizing()) {
-      String name = JsonFields.text(request.object(), "metadata", "name");
-      BudgetReader.read(name, JsonFields.at(request.object(), "spec"))
-          .faults()
+      reader
+          .apply(JsonFields.at(request.object(), "spec"))
           .forEach(
               fault -> errors.invalid(new FieldPath(fault.path()), fault.value(), fault.rule()));
     }
-    return AdmissionResult.of(errors.errors(), missingQueue(request, cluster));
+    return AdmissionResult.of(errors.errors(), warnings);
   }
 
   /** A queue may come later. Until then the budget counts nothing, which nothing else tells. */

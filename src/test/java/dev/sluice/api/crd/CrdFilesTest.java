@@ -242,6 +242,34 @@ class CrdFilesTest {
           observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z"}]
       """;
 
+  private static final String RESERVATION =
+      """
+      apiVersion: sluice.dev/v1alpha1
+      kind: CapacityReservation
+      metadata: {name: full}
+      spec:
+        clusterQueue: research
+        capacity: [{flavor: spot, resource: cpu, amount: "1k"}]
+        schedule:
+          timeZone: Europe/Berlin
+          times: [{days: [Monday, Sunday], from: "22:00", to: "24:00"}]
+        users:
+          localQueues: [{namespace: course, name: students}]
+          priorityClasses: [urgent]
+        lend: true
+      """;
+
+  private static final String WINDOW =
+      """
+      apiVersion: sluice.dev/v1alpha1
+      kind: MaintenanceWindow
+      metadata: {name: full}
+      spec:
+        flavors: [spot]
+        start: "2026-12-01T08:00:00Z"
+        end: "2026-12-01T18:00:00Z"
+      """;
+
   private static List<ObjectNode> fullObjects() throws IOException {
     try (InputStream in = BadManifests.class.getResourceAsStream("full-objects.yaml")) {
       YAMLMapper yaml = new YAMLMapper();
@@ -249,7 +277,7 @@ class CrdFilesTest {
           new ArrayList<>(
               yaml.readerForListOf(ObjectNode.class)
                   .<List<ObjectNode>>readValue(Objects.requireNonNull(in, "full-objects.yaml")));
-      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR)) {
+      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR, RESERVATION, WINDOW)) {
         objects.add(yaml.readValue(text, ObjectNode.class));
       }
       return objects;

@@ -67,7 +67,7 @@ class BudgetReaderTest {
   void whatIsWrongIsNamed(String spec, String path) throws IOException {
     BudgetReader.Reading reading = read(spec);
     assertThat(reading.budget()).isEmpty();
-    assertThat(reading.faults()).extracting(BudgetReader.Fault::path).containsExactly(path);
+    assertThat(reading.faults()).extracting(SpecFault::path).containsExactly(path);
   }
 
   @Test

@@ -1,0 +1,328 @@
+package dev.sluice.api.sluice;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.sluice.ReservationTimes.WeeklyTime;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import java.time.DayOfWeek;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Reads the spec of a CapacityReservation or of a MaintenanceWindow, whoever wrote it, and says
+ * what is wrong with it (docs/reservations.md). Never throws; the time is linear in the length of
+ * the spec.
+ */
+public final class ReservationReader {
+
+  private static final int MOST_SHARES = 16;
+  private static final int MOST_ITEMS = 64;
+  private static final int MOST_NAMES = 253;
+  private static final Instant LATEST = Instant.parse("9999-01-01T00:00:00Z");
+  private static final Pattern TIME = Pattern.compile("([01]\\d|2[0-3]):([0-5]\\d)|24:00");
+
+  /** The two kinds. */
+  public enum Kind {
+    /** Keeps a part of a queue's quota for its users. */
+    CAPACITY_RESERVATION("CapacityReservation", "capacityreservations"),
+    /** Keeps flavors empty. */
+    MAINTENANCE_WINDOW("MaintenanceWindow", "maintenancewindows");
+
+    private final String apiName;
+    private final String plural;
+
+    Kind(String apiName, String plural) {
+      this.apiName = apiName;
+      this.plural = plural;
+    }
+
+    /** The kind as the API spells it. */
+    public String apiName() {
+      return apiName;
+    }
+
+    /** The name of the resource. */
+    public String plural() {
+      return plural;
+    }
+  }
+
+  /**
+   * What a spec says.
+   *
+   * @param scope what is kept
+   * @param localQueues LocalQueues of the users; empty for any
+   * @param priorityClasses names of the WorkloadPriorityClasses of the users; empty for any
+   * @param lend whether others may use it meanwhile
+   * @param times when it is kept
+   */
+  public record ReservationSpec(
+      Scope scope,
+      Set<LocalQueueId> localQueues,
+      List<String> priorityClasses,
+      boolean lend,
+      ReservationTimes times) {
+
+    public ReservationSpec {
+      localQueues = Set.copyOf(localQueues);
+      priorityClasses = List.copyOf(priorityClasses);
+    }
+  }
+
+  /**
+   * A spec that was read.
+   *
+   * @param spec what it says; empty if anything is wrong
+   * @param faults what is wrong
+   */
+  public record Reading(Optional<ReservationSpec> spec, List<SpecFault> faults) {
+
+    public Reading {
+      faults = List.copyOf(faults);
+    }
+  }
+
+  private final JsonNode spec;
+  private final List<SpecFault> faults = new ArrayList<>();
+
+  private ReservationReader(JsonNode spec) {
+    this.spec = spec;
+  }
+
+  /** Reads the spec of an object of a kind. */
+  public static Reading read(Kind kind, JsonNode spec) {
+    return new ReservationReader(spec).read(kind);
+  }
+
+  private Reading read(Kind kind) {
+    Scope scope =
+        switch (kind) {
+          case CAPACITY_RESERVATION -> new Scope.OfQueue(queue(), shares());
+          case MAINTENANCE_WINDOW -> new Scope.OfFlavors(flavors());
+        };
+    Set<LocalQueueId> localQueues = new HashSet<>();
+    List<String> priorityClasses = List.of();
+    if (kind == Kind.CAPACITY_RESERVATION) {
+      localQueues.addAll(localQueues());
+      priorityClasses = names("spec.users.priorityClasses", "users", "priorityClasses");
+      if (faults.isEmpty() && localQueues.isEmpty() && priorityClasses.isEmpty()) {
+        fault("spec.users", "", "must name localQueues or priorityClasses");
+      }
+    }
+    Optional<ReservationTimes> times = times();
+    return new Reading(
+        faults.isEmpty() && times.isPresent()
+            ? Optional.of(
+                new ReservationSpec(
+                    scope,
+                    localQueues,
+                    priorityClasses,
+                    JsonFields.at(spec, "lend").asBoolean(false),
+                    times.get()))
+            : Optional.empty(),
+        faults);
+  }
+
+  private void fault(String path, String value, String rule) {
+    faults.add(new SpecFault(path, value, rule));
+  }
+
+  private String queue() {
+    return name("spec.clusterQueue", JsonFields.at(spec, "clusterQueue"));
+  }
+
+  private String name(String path, JsonNode value) {
+    if (!value.isTextual() || value.asText().isEmpty() || value.asText().length() > MOST_NAMES) {
+      fault(path, value.asText(), "must be a name of at most 253 characters");
+    }
+    return value.asText();
+  }
+
+  private List<String> names(String path, String... fields) {
+    List<JsonNode> items = items(path, JsonFields.list(spec, fields), 0, MOST_ITEMS);
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < items.size(); i++) {
+      names.add(name(path + "[" + i + "]", items.get(i)));
+    }
+    return names;
+  }
+
+  private List<JsonNode> items(String path, List<JsonNode> items, int least, int most) {
+    if (items.size() < least || items.size() > most) {
+      fault(path, items.size() + " items", "must have " + least + " to " + most);
+      return List.of();
+    }
+    return items;
+  }
+
+  private Set<String> flavors() {
+    List<String> flavors = names("spec.flavors", "flavors");
+    if (faults.isEmpty() && flavors.isEmpty()) {
+      fault("spec.flavors", "0 items", "must have 1 to " + MOST_ITEMS);
+    }
+    return new HashSet<>(flavors);
+  }
+
+  private List<Share> shares() {
+    List<Share> shares = new ArrayList<>();
+    Set<List<String>> kinds = new HashSet<>();
+    List<JsonNode> items =
+        items("spec.capacity", JsonFields.list(spec, "capacity"), 1, MOST_SHARES);
+    for (int i = 0; i < items.size(); i++) {
+      String path = "spec.capacity[" + i + "]";
+      String flavor = name(path + ".flavor", items.get(i).path("flavor"));
+      String resource = name(path + ".resource", items.get(i).path("resource"));
+      long amount = amount(path + ".amount", resource, items.get(i).path("amount"));
+      if (!kinds.add(List.of(flavor, resource))) {
+        fault(path, flavor + " " + resource, "must differ from others in flavor or resource");
+      }
+      shares.add(new Share(flavor, resource, amount));
+    }
+    return shares;
+  }
+
+  private long amount(String path, String resource, JsonNode value) {
+    String text = value.isValueNode() ? value.asText() : "";
+    if (!text.isEmpty() && text.length() <= MOST_ITEMS) {
+      try {
+        long amount = Quantities.amount(resource, text);
+        if (amount > 0) {
+          return amount;
+        }
+      } catch (IllegalArgumentException notAQuantity) {
+        // told below
+      }
+    }
+    fault(path, text, "must be a quantity above 0, such as 8");
+    return 0;
+  }
+
+  private List<LocalQueueId> localQueues() {
+    List<JsonNode> items =
+        items(
+            "spec.users.localQueues", JsonFields.list(spec, "users", "localQueues"), 0, MOST_ITEMS);
+    List<LocalQueueId> queues = new ArrayList<>();
+    for (int i = 0; i < items.size(); i++) {
+      String path = "spec.users.localQueues[" + i + "]";
+      queues.add(
+          new LocalQueueId(
+              name(path + ".namespace", items.get(i).path("namespace")),
+              name(path + ".name", items.get(i).path("name"))));
+    }
+    return queues;
+  }
+
+  private Optional<ReservationTimes> times() {
+    boolean once = JsonFields.isPresent(spec, "start") || JsonFields.isPresent(spec, "end");
+    boolean weekly = JsonFields.isPresent(spec, "schedule");
+    if (once == weekly) {
+      fault(
+          "spec",
+          once ? "start, end, schedule" : "",
+          "must have either start and end, or schedule");
+      return Optional.empty();
+    }
+    return once ? once() : weekly();
+  }
+
+  private Optional<ReservationTimes> once() {
+    Optional<Instant> start = instant("start");
+    Optional<Instant> end = instant("end");
+    if (start.isEmpty() || end.isEmpty()) {
+      return Optional.empty();
+    }
+    if (!end.get().isAfter(start.get())) {
+      fault("spec.end", end.get().toString(), "must be after spec.start");
+      return Optional.empty();
+    }
+    return Optional.of(
+        new ReservationTimes(
+            Optional.of(new Occurrence(start.get(), end.get())), ZoneOffset.UTC, List.of()));
+  }
+
+  private Optional<Instant> instant(String field) {
+    JsonNode value = JsonFields.at(spec, field);
+    Optional<Instant> time =
+        JsonFields.time(value)
+            .filter(each -> !each.isBefore(Instant.EPOCH) && each.isBefore(LATEST));
+    if (time.isEmpty()) {
+      fault(
+          "spec." + field,
+          value.asText(),
+          "must be a time from 1970 to 9998, such as 2026-12-01T08:00:00Z");
+    }
+    return time;
+  }
+
+  private Optional<ReservationTimes> weekly() {
+    String zone = JsonFields.text(spec, "schedule", "timeZone");
+    Optional<ZoneId> known = BudgetReader.zone(zone.isEmpty() ? "UTC" : zone);
+    if (known.isEmpty()) {
+      fault(
+          "spec.schedule.timeZone", zone, "must be a time zone of the IANA database, such as UTC");
+    }
+    List<WeeklyTime> times = new ArrayList<>();
+    List<JsonNode> items =
+        items("spec.schedule.times", JsonFields.list(spec, "schedule", "times"), 1, MOST_SHARES);
+    for (int i = 0; i < items.size(); i++) {
+      String path = "spec.schedule.times[" + i + "]";
+      Optional<Integer> from = minute(path + ".from", items.get(i).path("from"), false);
+      Optional<Integer> to = minute(path + ".to", items.get(i).path("to"), true);
+      Set<DayOfWeek> days = days(path + ".days", JsonFields.list(items.get(i), "days"));
+      if (from.isPresent() && to.isPresent()) {
+        if (from.equals(to)) {
+          fault(path + ".to", items.get(i).path("to").asText(), "must differ from from");
+        }
+        times.add(new WeeklyTime(days, from.get(), to.get()));
+      }
+    }
+    return known.map(each -> new ReservationTimes(Optional.empty(), each, times));
+  }
+
+  private Optional<Integer> minute(String path, JsonNode value, boolean isEnd) {
+    String text = value.asText();
+    Matcher matcher = TIME.matcher(text.length() > MOST_ITEMS ? "" : text);
+    if (!matcher.matches() || (!isEnd && matcher.group(1) == null)) {
+      fault(path, text, "must be a time of the day from 00:00 to " + (isEnd ? "24:00" : "23:59"));
+      return Optional.empty();
+    }
+    String hour = matcher.group(1);
+    return Optional.of(
+        hour == null ? 24 * 60 : Integer.parseInt(hour) * 60 + Integer.parseInt(text.substring(3)));
+  }
+
+  private Set<DayOfWeek> days(String path, List<JsonNode> items) {
+    Set<DayOfWeek> days = new HashSet<>();
+    for (JsonNode each : items(path, items, 1, 7)) {
+      Optional<DayOfWeek> day = day(each.asText());
+      if (day.isEmpty()) {
+        fault(path, each.asText(), "must be days from Monday to Sunday");
+      }
+      day.ifPresent(days::add);
+    }
+    return days;
+  }
+
+  private static Optional<DayOfWeek> day(String name) {
+    for (DayOfWeek each : DayOfWeek.values()) {
+      String spelled = each.name().charAt(0) + each.name().substring(1).toLowerCase(Locale.ROOT);
+      if (spelled.equals(name)) {
+        return Optional.of(each);
+      }
+    }
+    return Optional.empty();
+  }
+}

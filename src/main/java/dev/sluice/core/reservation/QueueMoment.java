@@ -1,0 +1,295 @@
+package dev.sluice.core.reservation;
+
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.queue.ActiveInOrder;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** What is kept of a queue's quota at a time, who is there then, and what is free. */
+final class QueueMoment {
+
+  /** How many Workloads of a queue are asked whether they are users of what is lent. */
+  private static final int MOST_USERS = 1_000;
+
+  /**
+   * When it is.
+   *
+   * @param now the present time, in microseconds since the epoch
+   * @param at the time that is meant, which isn't before
+   */
+  record Times(long now, long at) {}
+
+  /** A Workload that has quota. */
+  record Run(ClusterQueueCache queue, QuotaHolder holder) {
+
+    /** Adds what it uses to the quota tree, or takes it out. */
+    void change(boolean add) {
+      for (int i = 0; i < holder.size(); i++) {
+        if (add) {
+          queue.node().add(holder.pair(i), holder.amount(i));
+        } else {
+          queue.node().remove(holder.pair(i), holder.amount(i));
+        }
+      }
+    }
+  }
+
+  private final Reservations.Lookup lookup;
+  private final Times times;
+  private final ClusterQueueCache keptQueue;
+  private final List<ReservedCapacity> kept;
+  private final List<Run> runs = new ArrayList<>();
+
+  /**
+   * A moment of a queue.
+   *
+   * @param keptQueue the queue
+   * @param kept what is kept of it at the time, the first one first
+   * @param admissions the heads that this cycle has admitted
+   */
+  QueueMoment(
+      Reservations.Lookup lookup,
+      Times times,
+      ClusterQueueCache keptQueue,
+      List<ReservedCapacity> kept,
+      List<Run> admissions) {
+    this.lookup = lookup;
+    this.times = times;
+    this.keptQueue = keptQueue;
+    this.kept = kept;
+    for (ClusterQueueCache queue : lookup.queues()) {
+      if (queue.node().root() == keptQueue.node().root()) {
+        queue.holders().forEach(holder -> runs.add(new Run(queue, holder)));
+      }
+    }
+    admissions.stream()
+        .filter(run -> run.queue().node().root() == keptQueue.node().root())
+        .forEach(runs::add);
+  }
+
+  /**
+   * The runs that are over by then: they have ended, are being evicted, or will be.
+   *
+   * @param targets UIDs of the Workloads that are evicted for the one that asks
+   */
+  List<Run> gone(Set<String> targets) {
+    return runs.stream()
+        .filter(
+            run ->
+                run.holder().evicted()
+                    || targets.contains(run.holder().id().uid())
+                    || end(run.holder()) <= times.at()
+                    || (times.at() > times.now() && isOnLoan(run) && mayBePreempted(run)))
+        .toList();
+  }
+
+  private long end(QuotaHolder holder) {
+    long end = Reservations.after(holder.reservedAtMicros(), lookup.longest(holder.id().uid()));
+    return Math.max(end, times.now() + 1);
+  }
+
+  /** Whether a run uses quota of the queue without being one for whom some of it is kept. */
+  private boolean isOnLoan(Run run) {
+    QuotaHolder holder = run.holder();
+    return run.queue() != keptQueue
+        || kept.stream()
+            .noneMatch(each -> each.users().include(holder.localQueue(), holder.priority()));
+  }
+
+  private boolean mayBePreempted(Run run) {
+    PreemptionPolicies policies = keptQueue.spec().preemption();
+    return run.holder().evictable()
+        && !run.queue().holders().isGuaranteed(run.holder())
+        && (run.queue() == keptQueue
+            ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
+            : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
+  }
+
+  /**
+   * Whether a queue that gets so much more leaves less free than is needed.
+   *
+   * @param needed the amount of the pair that has to be left
+   */
+  boolean takes(ClusterQueueCache queue, PairAmount pairAmount, long needed) {
+    if (queue != keptQueue
+        && ResourceAmounts.add(queue.node().usage(pairAmount.pair()), pairAmount.amount())
+            <= queue.node().nominal(pairAmount.pair())) {
+      return false; // Its own quota is its own.
+    }
+    long before = free(pairAmount.pair());
+    queue.node().add(pairAmount.pair(), pairAmount.amount());
+    long after = free(pairAmount.pair());
+    queue.node().remove(pairAmount.pair(), pairAmount.amount());
+    return after < needed && after < before;
+  }
+
+  /** What the queue has left of its nominal quota, of which others may use a part. */
+  private long free(int pair) {
+    return Math.min(
+        ResourceAmounts.subtract(keptQueue.node().nominal(pair), keptQueue.node().usage(pair)),
+        keptQueue.node().available(pair));
+  }
+
+  /**
+   * How much of a pair has to be left free: what is kept, without what its users have.
+   *
+   * @param own whether capacity is kept for the one that asks
+   * @param mayBorrow whether what is lent may be used as long as no user waits for it
+   */
+  long needed(int pair, Predicate<ReservedCapacity> own, boolean mayBorrow) {
+    FlavorResource flavorResource = lookup.pair(pair);
+    long needed = 0;
+    for (ReservedCapacity each : kept) {
+      Scope.OfQueue owned = (Scope.OfQueue) each.scope();
+      long rest = own.test(each) ? 0 : share(owned.shares(), flavorResource);
+      if (rest > 0) {
+        rest = Math.max(0, ResourceAmounts.subtract(rest, usedByUsers(each, pair)));
+      }
+      if (rest > 0 && each.lend() && mayBorrow) {
+        rest = Math.min(rest, demand(each, flavorResource.resource(), rest));
+      }
+      needed = ResourceAmounts.add(needed, rest);
+    }
+    return needed;
+  }
+
+  /** How much of a pair is kept. */
+  static long share(List<Share> shares, FlavorResource flavorResource) {
+    long sum = 0;
+    for (Share each : shares) {
+      if (each.flavor().equals(flavorResource.flavor())
+          && each.resource().equals(flavorResource.resource())) {
+        sum = ResourceAmounts.add(sum, each.amount());
+      }
+    }
+    return sum;
+  }
+
+  /** What users have then; who is a user of several counts for the first one. */
+  private long usedByUsers(ReservedCapacity reserved, int pair) {
+    long used = 0;
+    for (Run run : runs) {
+      QuotaHolder holder = run.holder();
+      if (run.queue() == keptQueue
+          && !holder.evicted()
+          && end(holder) > times.at()
+          && isFirst(reserved, pair, holder.localQueue(), holder.priority())) {
+        used = ResourceAmounts.add(used, holder.amountOf(pair));
+      }
+    }
+    return used;
+  }
+
+  /** Whether a Workload of the queue counts for this one. */
+  private boolean isFirst(
+      ReservedCapacity reserved, int pair, LocalQueueId localQueue, long priority) {
+    return kept.stream()
+        .filter(each -> share(((Scope.OfQueue) each.scope()).shares(), lookup.pair(pair)) > 0)
+        .filter(each -> each.users().include(localQueue, priority))
+        .findFirst()
+        .filter(reserved::equals)
+        .isPresent();
+  }
+
+  /** How much of a resource users ask for that wait, but not much more than {@code most}. */
+  private long demand(ReservedCapacity reserved, String resource, long most) {
+    long demand = 0;
+    int asked = 0;
+    ActiveInOrder active = keptQueue.pending().activeInOrder();
+    while (demand < most && active.hasNext() && asked++ < MOST_USERS) {
+      demand = ResourceAmounts.add(demand, demand(reserved, resource, active.next()));
+    }
+    for (EquivalenceClass each : keptQueue.pending().inadmissibleClasses()) {
+      for (QueuedWorkload member : each.members()) {
+        if (demand < most && asked++ < 2 * MOST_USERS) {
+          demand = ResourceAmounts.add(demand, demand(reserved, resource, member));
+        }
+      }
+    }
+    return demand;
+  }
+
+  private long demand(ReservedCapacity reserved, String resource, QueuedWorkload workload) {
+    long demand = 0;
+    if (Reservations.isUser(workload, keptQueue, reserved)) {
+      for (PodSetRequest podSet : workload.equivalenceClass().shape().podSets()) {
+        long each = Objects.requireNonNullElse(podSet.perPod().get(resource), 0L);
+        demand = ResourceAmounts.add(demand, ResourceAmounts.multiply(each, podSet.count()));
+      }
+    }
+    return demand;
+  }
+
+  /**
+   * The runs that have to go now, so that what is kept is free: as few as are enough, those that
+   * preemption would take first.
+   *
+   * @param shares what is kept
+   * @param leaving UIDs of Workloads that go for other reasons
+   */
+  List<QuotaHolder> overstaying(List<Share> shares, Set<String> leaving) {
+    List<Run> gone = new ArrayList<>(gone(leaving));
+    gone.forEach(run -> run.change(false));
+    List<Run> chosen = new ArrayList<>();
+    List<Run> candidates =
+        runs.stream()
+            .filter(run -> !gone.contains(run) && isOnLoan(run) && mayBePreempted(run))
+            .sorted(Comparator.comparing(Run::holder, QuotaHolder.PREEMPTION_ORDER))
+            .toList();
+    for (Run run : candidates) {
+      if (helps(run, shares)) {
+        run.change(false);
+        chosen.add(run);
+      }
+    }
+    List<Run> needed = new ArrayList<>(chosen);
+    for (Run run : chosen.reversed()) {
+      run.change(true);
+      if (helps(run, shares)) {
+        run.change(false);
+      } else {
+        needed.remove(run);
+      }
+    }
+    needed.forEach(run -> run.change(true));
+    gone.forEach(run -> run.change(true));
+    return needed.stream().map(Run::holder).toList();
+  }
+
+  /** Whether less is free of a pair than is kept, and more if a run were gone. */
+  private boolean helps(Run run, List<Share> shares) {
+    for (int i = 0; i < run.holder().size(); i++) {
+      int pair = run.holder().pair(i);
+      if (share(shares, lookup.pair(pair)) > 0 && run.holder().amount(i) > 0) {
+        long before = free(pair);
+        if (before < needed(pair, none -> false, true)) {
+          run.queue().node().remove(pair, run.holder().amount(i));
+          long after = free(pair);
+          run.queue().node().add(pair, run.holder().amount(i));
+          if (after > before && (run.queue() == keptQueue || run.queue().node().borrowing(pair))) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,415 @@
+package dev.sluice.core.reservation;
+
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.Instants;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps capacity at the times of reservations and windows: says which head would be in the way, and
+ * which runs are. Confined to the scheduler thread.
+ */
+public final class Reservations {
+
+  /** A time without an end. */
+  public static final long NEVER = Long.MAX_VALUE;
+
+  /** What reservations ask the rest of the engine. */
+  public interface Lookup {
+
+    /** The ClusterQueue with a name; null if there is none. */
+    @Nullable ClusterQueueCache queue(String name);
+
+    /** All ClusterQueues. */
+    List<ClusterQueueCache> queues();
+
+    /** The flavor and the resource with this number. */
+    FlavorResource pair(int number);
+
+    /** How long a Workload has its quota at most, in microseconds; {@link #NEVER}. */
+    long longest(String uid);
+  }
+
+  /**
+   * A head that asks.
+   *
+   * @param targets UIDs of the Workloads that are evicted for it
+   */
+  private record Candidate(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      List<PairAmount> usage,
+      Set<String> targets) {}
+
+  private final Lookup lookup;
+
+  /** The heads that this cycle has admitted, which aren't holders yet. */
+  private final List<QueueMoment.Run> admissions = new ArrayList<>();
+
+  private List<ReservedCapacity> all = List.of();
+  private Instant now = Instant.EPOCH;
+  private Instant next = Instant.MAX;
+  private boolean released;
+
+  /** Creates reservations of an engine; there are none yet. */
+  public Reservations(Lookup lookup) {
+    this.lookup = lookup;
+  }
+
+  /** Whether there is none. */
+  public boolean isEmpty() {
+    return all.isEmpty();
+  }
+
+  /** What is kept, as it was declared. */
+  public List<ReservedCapacity> export() {
+    return all;
+  }
+
+  /** Whether held Workloads may start now. */
+  public boolean isReleased() {
+    return released;
+  }
+
+  /** Records that they were looked at. */
+  public void lookedAgain() {
+    released = false;
+  }
+
+  /** Replaces everything that is kept. */
+  public void declare(List<ReservedCapacity> declared) {
+    if (!all.equals(declared)) {
+      all = List.copyOf(declared);
+      released = true;
+      findNext();
+    }
+  }
+
+  /** Takes over what another engine exported. */
+  public void restore(List<ReservedCapacity> declared, boolean wereReleased, Instant at) {
+    all = List.copyOf(declared);
+    released = wereReleased;
+    now = at;
+    findNext();
+  }
+
+  /** Records the time: what begins or ends changes who may start. */
+  public void timePassed(Instant instant) {
+    now = instant;
+    if (!now.isBefore(next)) {
+      released = true;
+      findNext();
+    }
+  }
+
+  private void findNext() {
+    next = Instant.MAX;
+    for (ReservedCapacity each : all) {
+      for (Occurrence occurrence : each.occurrences()) {
+        for (Instant at : List.of(occurrence.start(), occurrence.end())) {
+          if (at.isAfter(now) && at.isBefore(next)) {
+            next = at;
+          }
+        }
+      }
+    }
+  }
+
+  /** Records that the bound of a run is another one. */
+  public void boundChanged() {
+    released |= !all.isEmpty();
+  }
+
+  /** Records that a Workload left its queue, or came to it: what is lent may be more. */
+  public void demandChanged() {
+    released |= all.stream().anyMatch(ReservedCapacity::lend);
+  }
+
+  /** Records that the cycle admits a head. */
+  public void admitted(QueuedWorkload workload, ClusterQueueCache queue, List<PairAmount> usage) {
+    if (!all.isEmpty()) {
+      admissions.add(
+          new QueueMoment.Run(
+              queue,
+              new QuotaHolder(
+                  workload.id(),
+                  workload.localQueue(),
+                  workload.equivalenceClass().priority(),
+                  workload.queuedAt(),
+                  now,
+                  usage.stream().mapToInt(PairAmount::pair).toArray(),
+                  usage.stream().mapToLong(PairAmount::amount).toArray(),
+                  false,
+                  workload.evictable(),
+                  workload.equivalenceClass().shape().guaranteed(),
+                  null,
+                  PreemptionProtection.NONE)));
+    }
+  }
+
+  /** Forgets who was admitted: from now on they are holders. */
+  public void endCycle() {
+    admissions.clear();
+  }
+
+  /**
+   * Why a head is held that would use so much; empty if it is in nobody's way.
+   *
+   * @param targets UIDs of the Workloads that are evicted for it
+   */
+  public Optional<Explanation> refusal(
+      QueuedWorkload workload,
+      ClusterQueueCache queue,
+      List<PairAmount> usage,
+      Set<String> targets) {
+    Candidate candidate = new Candidate(workload, queue, usage, targets);
+    long end = after(micros(now), lookup.longest(workload.id().uid()));
+    for (ReservedCapacity each : all) {
+      if (uses(candidate, each)) {
+        for (Occurrence occurrence : each.occurrences()) {
+          long at = Math.max(micros(now), micros(occurrence.start()));
+          if (micros(occurrence.end()) > micros(now)
+              && at < end
+              && isInTheWay(candidate, each, at)) {
+            return Optional.of(held(each, occurrence, end));
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether a head would use capacity of a kind that isn't kept for it at some time. */
+  private boolean uses(Candidate candidate, ReservedCapacity reserved) {
+    return switch (reserved.scope()) {
+      case Scope.OfFlavors(var flavors) ->
+          candidate.usage().stream()
+              .anyMatch(
+                  each -> each.amount() > 0 && flavors.contains(lookup.pair(each.pair()).flavor()));
+      case Scope.OfQueue(var name, var shares) -> {
+        ClusterQueueCache keptQueue = lookup.queue(name);
+        yield keptQueue != null
+            && keptQueue.node().root() == candidate.queue().node().root()
+            && !isUser(candidate.workload(), candidate.queue(), reserved)
+            && candidate.usage().stream()
+                .anyMatch(each -> each.amount() > 0 && share(shares, each.pair()) > 0);
+      }
+    };
+  }
+
+  static boolean isUser(
+      QueuedWorkload workload, ClusterQueueCache queue, ReservedCapacity reserved) {
+    return reserved.scope() instanceof Scope.OfQueue ofQueue
+        && ofQueue.clusterQueue().equals(queue.name())
+        && reserved.users().include(workload.localQueue(), workload.equivalenceClass().priority());
+  }
+
+  private boolean isInTheWay(Candidate candidate, ReservedCapacity reserved, long at) {
+    ClusterQueueCache queue = candidate.queue();
+    boolean leaves =
+        candidate.workload().evictable()
+            && !candidate.workload().equivalenceClass().demand(queue).guaranteed()
+            && mayBePreempted(queue, reserved);
+    if (leaves && at > micros(now)) {
+      return false;
+    }
+    return !(reserved.scope() instanceof Scope.OfQueue ofQueue)
+        || takesShare(candidate, ofQueue, at, leaves);
+  }
+
+  /** Whether the policies let Workloads of a queue be preempted for what is kept. */
+  private boolean mayBePreempted(ClusterQueueCache queue, ReservedCapacity reserved) {
+    ClusterQueueCache keptQueue =
+        reserved.scope() instanceof Scope.OfQueue ofQueue
+            ? lookup.queue(ofQueue.clusterQueue())
+            : queue;
+    PreemptionPolicies policies = (keptQueue == null ? queue : keptQueue).spec().preemption();
+    return queue == keptQueue
+        ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
+        : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
+  }
+
+  /** Whether a head leaves less of a queue's quota at a time than is kept for others then. */
+  private boolean takesShare(
+      Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
+    ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
+    QueueMoment moment =
+        new QueueMoment(
+            lookup,
+            new QueueMoment.Times(micros(now), at),
+            keptQueue,
+            all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
+            admissions);
+    List<QueueMoment.Run> gone = moment.gone(candidate.targets());
+    gone.forEach(run -> run.change(false));
+    boolean takes = false;
+    for (PairAmount each : candidate.usage()) {
+      if (each.amount() > 0 && share(ofQueue.shares(), each.pair()) > 0) {
+        long needed =
+            moment.needed(
+                each.pair(),
+                reserved -> isUser(candidate.workload(), candidate.queue(), reserved),
+                mayBorrow);
+        takes |= moment.takes(candidate.queue(), each, needed);
+      }
+    }
+    gone.forEach(run -> run.change(true));
+    return takes;
+  }
+
+  private static boolean keeps(ReservedCapacity reserved, ClusterQueueCache keptQueue, long at) {
+    return reserved.scope() instanceof Scope.OfQueue ofQueue
+        && ofQueue.clusterQueue().equals(keptQueue.name())
+        && reserved.at(Instants.ofMicros(at)).isPresent();
+  }
+
+  private long share(List<Share> shares, int pair) {
+    return QueueMoment.share(shares, lookup.pair(pair));
+  }
+
+  /**
+   * The Workloads that have to go now, because what they use is kept for others, or for nobody. Who
+   * is being evicted already is none of them.
+   */
+  public List<Overstay> overstays() {
+    List<Overstay> overstays = new ArrayList<>();
+    Set<String> leaving = new HashSet<>();
+    for (ReservedCapacity each : all) {
+      Optional<Occurrence> occurrence = each.at(now);
+      if (occurrence.isPresent()) {
+        for (QuotaHolder holder : overstaying(each, leaving)) {
+          if (leaving.add(holder.id().uid())) {
+            overstays.add(
+                new Overstay(
+                    holder.id(), each.title(), text("Evicted for ", each, occurrence.get())));
+          }
+        }
+      }
+    }
+    return overstays;
+  }
+
+  private List<QuotaHolder> overstaying(ReservedCapacity reserved, Set<String> leaving) {
+    return switch (reserved.scope()) {
+      case Scope.OfFlavors(var flavors) -> {
+        List<QuotaHolder> inside = new ArrayList<>();
+        for (ClusterQueueCache queue : lookup.queues()) {
+          queue
+              .holders()
+              .forEach(
+                  holder -> {
+                    if (holder.evictable() && !holder.evicted() && usesAny(holder, flavors)) {
+                      inside.add(holder);
+                    }
+                  });
+        }
+        yield inside;
+      }
+      case Scope.OfQueue(var name, var shares) -> {
+        ClusterQueueCache keptQueue = lookup.queue(name);
+        long at = micros(now);
+        yield keptQueue == null
+            ? List.of()
+            : new QueueMoment(
+                    lookup,
+                    new QueueMoment.Times(at, at),
+                    keptQueue,
+                    all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
+                    admissions)
+                .overstaying(shares, leaving);
+      }
+    };
+  }
+
+  private boolean usesAny(QuotaHolder holder, Set<String> flavors) {
+    for (int i = 0; i < holder.size(); i++) {
+      if (holder.amount(i) > 0 && flavors.contains(lookup.pair(holder.pair(i)).flavor())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Explanation held(ReservedCapacity reserved, Occurrence occurrence, long end) {
+    String run =
+        end == NEVER
+            ? "; nothing limits how long this workload runs (maximumExecutionTimeSeconds)"
+            : "; this workload may run until " + seconds(Instants.ofMicros(end));
+    boolean current = occurrence.contains(now);
+    return new Explanation(
+        PendingReason.WAITING_FOR_QUOTA,
+        List.of(),
+        Explanation.CAPACITY_RESERVED
+            + text("held for ", reserved, occurrence)
+            + (current ? "" : run));
+  }
+
+  private static String text(String prefix, ReservedCapacity reserved, Occurrence occurrence) {
+    StringBuilder text = new StringBuilder(prefix).append(reserved.title());
+    text.append(" from ").append(seconds(occurrence.start()));
+    text.append(" to ").append(seconds(occurrence.end())).append(", which keeps ");
+    switch (reserved.scope()) {
+      case Scope.OfFlavors(var flavors) ->
+          text.append(String.join(", ", flavors.stream().sorted().toList())).append(" empty");
+      case Scope.OfQueue(var name, var shares) ->
+          text.append(
+                  String.join(
+                      ", ",
+                      shares.stream()
+                          .map(
+                              share ->
+                                  amount(share)
+                                      + " of "
+                                      + share.resource()
+                                      + " in "
+                                      + share.flavor())
+                          .toList()))
+              .append(" of ClusterQueue ")
+              .append(name);
+    }
+    return text.toString();
+  }
+
+  private static String amount(Share share) {
+    return share.resource().equals("cpu")
+        ? BigDecimal.valueOf(share.amount(), 3).stripTrailingZeros().toPlainString()
+        : Long.toString(share.amount());
+  }
+
+  private static Instant seconds(Instant instant) {
+    return instant.truncatedTo(ChronoUnit.SECONDS);
+  }
+
+  private static long micros(Instant instant) {
+    return Instants.micros(instant);
+  }
+
+  /** A time after another one, or never. */
+  static long after(long micros, long length) {
+    return length == NEVER ? NEVER : ResourceAmounts.add(micros, length);
+  }
+}

@@ -1,0 +1,283 @@
+package dev.sluice.queues;
+
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.api.sluice.ReservationReader;
+import dev.sluice.api.sluice.ReservationReader.Kind;
+import dev.sluice.api.sluice.ReservationReader.ReservationSpec;
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
+import dev.sluice.queues.status.ReservationStatus;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the engine what CapacityReservations and MaintenanceWindows keep, and when; evicts what is
+ * in the way at their begin, and says in their statuses when they are (docs/reservations.md). Does
+ * nothing while there is neither.
+ */
+public final class ReservationCalendar implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ReservationCalendar.class);
+
+  private static final String PATH =
+      "apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION + "/";
+
+  private static final Duration TICK = Duration.ofMillis(500);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  /** How long an eviction may take to be seen before it is tried again. */
+  private static final Duration RETRY = Duration.ofSeconds(5);
+
+  /** Of no Workload, so that a class that doesn't exist has no users. */
+  private static final long NO_PRIORITY = Long.MIN_VALUE;
+
+  /**
+   * What this reads and writes with.
+   *
+   * @param reflectors watch both kinds
+   * @param eventSink is told of what is kept
+   * @param overstays asks the engine who has to go
+   * @param priorities the value of a WorkloadPriorityClass
+   * @param apiClient writes the statuses
+   * @param leadership only the leader writes and evicts
+   * @param evict stops a Workload
+   */
+  public record Connections(
+      Reflectors reflectors,
+      SchedulerEventSink eventSink,
+      Supplier<CompletableFuture<List<Overstay>>> overstays,
+      Function<String, Optional<Long>> priorities,
+      ApiClient apiClient,
+      Leadership leadership,
+      Consumer<Overstay> evict) {}
+
+  /** An object as it was seen last. */
+  private record Seen(Kind kind, String name, JsonNode spec, JsonNode status) {
+
+    static Seen of(Kind kind, JsonNode object) {
+      return new Seen(
+          kind,
+          object.path("metadata").path("name").asText(),
+          object.path("spec"),
+          object.path("status"));
+    }
+  }
+
+  private final Connections connections;
+  private final InstantSource clock;
+  private final Map<Kind, Store<Seen>> stores = new EnumMap<>(Kind.class);
+  private final List<Reflector<Store.Item<Seen>>> reflectors = new ArrayList<>();
+  private final Map<String, Instant> evicted = new HashMap<>();
+  private final Map<String, JsonNode> written = new ConcurrentHashMap<>();
+  private final Thread thread = Thread.ofVirtual().name("reservations").unstarted(this::run);
+  private volatile List<ReservedCapacity> told = List.of();
+  private volatile Runnable presence = () -> {};
+  private volatile boolean listed;
+  private volatile boolean closed;
+
+  /** Creates the calendar of an operator; nothing is read yet. */
+  public ReservationCalendar(Connections connections, InstantSource clock) {
+    this.connections = connections;
+    this.clock = clock;
+    for (Kind kind : Kind.values()) {
+      Store<Seen> store = new Store<>(object -> Seen.of(kind, object));
+      stores.put(kind, store);
+      reflectors.add(connections.reflectors().of(kind.plural(), PATH + kind.plural(), store));
+      store.observe((before, after) -> tellIfListed());
+    }
+  }
+
+  /** Begins to read; completes when everything that is kept is known to the engine. */
+  public CompletableFuture<Void> start() {
+    thread.start();
+    return CompletableFuture.allOf(
+            reflectors.stream().map(Reflector::start).toArray(CompletableFuture<?>[]::new))
+        .thenRun(
+            () -> {
+              listed = true;
+              tell();
+            });
+  }
+
+  /** Calls the listener when something is kept for the first time. */
+  public void onPresence(Runnable listener) {
+    presence = listener;
+  }
+
+  /** Whether nothing is kept, now or later. */
+  public boolean isEmpty() {
+    return told.isEmpty();
+  }
+
+  private void tellIfListed() {
+    if (listed) {
+      tell();
+    }
+  }
+
+  private synchronized void tell() {
+    List<ReservedCapacity> kept = kept(clock.instant());
+    if (!kept.equals(told)) {
+      boolean first = told.isEmpty();
+      told = kept;
+      connections.eventSink().submit(new SchedulerEvent.ReservationsChanged(kept));
+      if (first) {
+        presence.run();
+      }
+    }
+  }
+
+  private List<ReservedCapacity> kept(Instant now) {
+    List<ReservedCapacity> kept = new ArrayList<>();
+    for (Seen each : seen()) {
+      ReservationReader.read(each.kind(), each.spec())
+          .spec()
+          .map(
+              spec ->
+                  new ReservedCapacity(
+                      each.name(), spec.scope(), users(spec), spec.lend(), spec.times().from(now)))
+          .filter(reserved -> !reserved.occurrences().isEmpty())
+          .ifPresent(kept::add);
+    }
+    return kept;
+  }
+
+  private List<Seen> seen() {
+    return stores.values().stream()
+        .flatMap(Store::all)
+        .sorted(Comparator.comparing(Seen::kind).thenComparing(Seen::name))
+        .toList();
+  }
+
+  private Users users(ReservationSpec spec) {
+    if (spec.scope() instanceof Scope.OfFlavors) {
+      return Users.NOBODY;
+    }
+    Set<Long> priorities = new HashSet<>();
+    for (String name : spec.priorityClasses()) {
+      priorities.add(connections.priorities().apply(name).orElse(NO_PRIORITY));
+    }
+    return new Users(spec.localQueues(), priorities);
+  }
+
+  private void run() {
+    while (!closed) {
+      try {
+        Thread.sleep(TICK);
+        if (listed
+            && stores.values().stream().anyMatch(store -> store.all().findAny().isPresent())) {
+          tell();
+          if (connections.leadership().leading()) {
+            evict();
+            writeStatuses();
+          }
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      } catch (RuntimeException e) {
+        LOG.error("reservations=unwritten", e);
+      }
+    }
+  }
+
+  private void evict() throws InterruptedException {
+    Instant now = clock.instant();
+    evicted.values().removeIf(at -> !now.isBefore(at.plus(RETRY)));
+    if (told.stream().noneMatch(each -> each.at(now).isPresent())) {
+      return;
+    }
+    try {
+      for (Overstay each : connections.overstays().get().get(PATIENCE.toMillis(), MILLISECONDS)) {
+        if (evicted.putIfAbsent(each.id().uid(), now) == null) {
+          connections.evict().accept(each);
+        }
+      }
+    } catch (ExecutionException | TimeoutException e) {
+      throw new IllegalStateException("the engine doesn't say who has to go", e);
+    }
+  }
+
+  private void writeStatuses() {
+    Instant now = clock.instant();
+    Set<String> names = new HashSet<>();
+    for (Seen each : seen()) {
+      String name = each.kind().plural() + "/" + each.name();
+      names.add(name);
+      ObjectNode status = status(each, now);
+      JsonNode last = written.getOrDefault(name, each.status());
+      if (!status.equals(last) && !status.equals(each.status()) && write(name, status)) {
+        written.put(name, status);
+      }
+    }
+    written.keySet().retainAll(names);
+  }
+
+  private ObjectNode status(Seen seen, Instant now) {
+    ReservationReader.Reading reading = ReservationReader.read(seen.kind(), seen.spec());
+    List<String> faults = new ArrayList<>(reading.faults().stream().map(Object::toString).toList());
+    for (String name : reading.spec().map(ReservationSpec::priorityClasses).orElse(List.of())) {
+      if (connections.priorities().apply(name).isEmpty()) {
+        faults.add("WorkloadPriorityClass " + name + " doesn't exist");
+      }
+    }
+    return ReservationStatus.of(
+        reading.spec().map(spec -> spec.times().from(now)).orElse(List.of()),
+        String.join("; ", faults),
+        seen.status(),
+        now);
+  }
+
+  private boolean write(String name, ObjectNode status) {
+    ObjectNode patch = JsonMappers.JSON.createObjectNode();
+    patch.set("status", status);
+    ApiOutcome outcome =
+        connections.apiClient().send(ApiRequest.patch("/" + PATH + name + "/status", patch)).join();
+    if (outcome instanceof ApiOutcome.Refused refused) {
+      LOG.warn("{} status=refused code={} reason=\"{}\"", name, refused.code(), refused.message());
+    }
+    return !(outcome instanceof ApiOutcome.Unreachable);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    reflectors.forEach(Reflector::close);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.sluice.core.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Share;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
+import dev.sluice.core.model.WorkloadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Who may start beside reserved capacity, and who has to go (docs/reservations.md). */
+class ReservedCapacityTest {
+
+  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  private static final PreemptionPolicies PREEMPTING =
+      new PreemptionPolicies(
+          WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false, OptionalInt.empty());
+
+  /** Users have priority 7. */
+  private static final Users USERS = new Users(Set.of(), Set.of(7L));
+
+  private final SchedulerFixture world = new SchedulerFixture();
+
+  @BeforeEach
+  void begin() {
+    world.flavor("f");
+    pass(0);
+  }
+
+  private void pass(int minutes) {
+    world.engine.apply(new SchedulerEvent.TimePassed(START.plus(Duration.ofMinutes(minutes))));
+  }
+
+  private static Occurrence from(int minutes, int until) {
+    return new Occurrence(
+        START.plus(Duration.ofMinutes(minutes)), START.plus(Duration.ofMinutes(until)));
+  }
+
+  private static ReservedCapacity reserved(long amount, boolean lend, Occurrence... occurrences) {
+    return new ReservedCapacity(
+        "r",
+        new Scope.OfQueue("q", List.of(new Share("f", "cpu", amount))),
+        USERS,
+        lend,
+        List.of(occurrences));
+  }
+
+  private void keep(ReservedCapacity... kept) {
+    world.engine.apply(new SchedulerEvent.ReservationsChanged(List.of(kept)));
+  }
+
+  private void bounded(String name, int minutes) {
+    world.engine.apply(
+        new SchedulerEvent.RunBounded(
+            new WorkloadId("uid-" + name, "ns", name), RunBound.of(Duration.ofMinutes(minutes))));
+  }
+
+  private String detail(String name) {
+    return world.explanation(name).map(Explanation::detail).orElse("");
+  }
+
+  private List<String> overstays() {
+    return world.engine.overstays().stream().map(each -> each.id().name()).toList();
+  }
+
+  @Test
+  void whatWouldOutliveTheStartIsHeldAndWhatEndsBeforeIsNot() {
+    world.queue("q", "", SchedulerFixture.quota("f", 10));
+    keep(reserved(8, false, from(60, 120)));
+    bounded("short", 50);
+    bounded("long", 60);
+    world.submit("endless", "q", 4);
+    world.submit("long", "q", 4);
+    world.submit("short", "q", 4);
+    world.submit("small", "q", 2);
+
+    assertThat(world.admitted()).containsExactlyInAnyOrder("short", "small");
+    assertThat(detail("endless"))
+        .isEqualTo(
+            "CapacityReserved: held for CapacityReservation r from 2026-01-01T01:00:00Z to"
+                + " 2026-01-01T02:00:00Z, which keeps 0.008 of cpu in f of ClusterQueue q; nothing"
+                + " limits how long this workload runs (maximumExecutionTimeSeconds)");
+    assertThat(detail("long")).endsWith("; this workload may run until 2026-01-01T01:01:01Z");
+
+    pass(119);
+    assertThat(world.admitted()).isEmpty();
+    pass(120);
+    world.finish("short");
+    assertThat(world.admitted()).contains("endless");
+  }
+
+  @Test
+  void usersGetWhatIsKeptAndWhatTheyHaveIsNotKeptTwice() {
+    world.queue("q", "", SchedulerFixture.quota("f", 10));
+    keep(reserved(8, false, from(0, 120)));
+    world.submit("other", "q", 3);
+    assertThat(world.admitted()).isEmpty();
+    world.submit("user", "q", SchedulerFixture.shape(6), 7);
+    assertThat(world.admitted()).containsExactly("user");
+    world.submit("tiny", "q", 2);
+    assertThat(world.admitted()).containsExactly("tiny");
+    world.submit("second", "q", SchedulerFixture.shape(2), 7);
+    assertThat(world.admitted()).containsExactly("second");
+  }
+
+  @Test
+  void whatCanBePreemptedStaysUntilTheStart() {
+    world.queue("q", "", PREEMPTING, SchedulerFixture.quota("f", 10));
+    keep(reserved(8, false, from(60, 120)));
+    world.submit("one", "q", 4, 0, 1);
+    world.submit("two", "q", 4, 0, 2);
+    world.submitNotEvictable("firm", "q", 2, 0);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("one", "two", "firm");
+    pass(59);
+    assertThat(overstays()).isEmpty();
+    pass(60);
+    assertThat(overstays()).containsExactlyInAnyOrder("one", "two");
+    assertThat(world.engine.overstays())
+        .extracting(Overstay::message)
+        .allSatisfy(
+            message ->
+                assertThat(message)
+                    .startsWith(
+                        "Evicted for CapacityReservation r from 2026-01-01T01:00:00Z to"
+                            + " 2026-01-01T02:00:00Z"));
+  }
+
+  @Test
+  void onlyAsManyGoAsAreInTheWay() {
+    world.queue("q", "", PREEMPTING, SchedulerFixture.quota("f", 10));
+    world.submit("one", "q", 4, 1, 1);
+    world.submit("two", "q", 4, 0, 2);
+    assertThat(world.admitted()).hasSize(2);
+    keep(reserved(4, false, from(0, 120)));
+    assertThat(overstays()).containsExactly("two");
+  }
+
+  @Test
+  void anotherQueueThatBorrowsIsInTheWayToo() {
+    world.queue("q", "c", SchedulerFixture.quota("f", 10));
+    world.queue("other", "c", SchedulerFixture.quota("f", 2));
+    keep(reserved(8, false, from(60, 120)));
+    world.submit("own", "other", 2, 0, 0);
+    world.submit("borrows", "other", 4, 0, 1);
+    assertThat(world.admitted()).containsExactly("own");
+    assertThat(detail("borrows")).startsWith("CapacityReserved: ");
+    bounded("borrows", 30);
+    assertThat(world.admitted()).containsExactly("borrows");
+  }
+
+  @Test
+  void whatIsLentGoesWhenAUserComes() {
+    world.queue("q", "", PREEMPTING, SchedulerFixture.quota("f", 10));
+    keep(reserved(8, true, from(0, 120)));
+    world.submitNotEvictable("firm", "q", 4, 0);
+    world.submit("one", "q", 5, 1, 1);
+    world.submit("two", "q", 5, 0, 2);
+    assertThat(world.admitted()).containsExactlyInAnyOrder("one", "two");
+    assertThat(detail("firm")).contains("CapacityReserved");
+    assertThat(overstays()).isEmpty();
+    world.submit("user", "q", SchedulerFixture.shape(5), 7);
+    assertThat(overstays()).containsExactly("two");
+  }
+
+  @Test
+  void aFlavorUnderMaintenanceIsEmptied() {
+    world.queue("q", "", SchedulerFixture.quota("f", 10));
+    world.submit("old", "q", 4);
+    assertThat(world.admitted()).containsExactly("old");
+    keep(
+        new ReservedCapacity(
+            "rack", new Scope.OfFlavors(Set.of("f")), Users.NOBODY, false, List.of(from(60, 120))));
+    bounded("short", 50);
+    world.submit("endless", "q", 1);
+    world.submit("short", "q", 1);
+    assertThat(world.admitted()).containsExactly("short");
+    assertThat(detail("endless"))
+        .startsWith(
+            "CapacityReserved: held for MaintenanceWindow rack from 2026-01-01T01:00:00Z to"
+                + " 2026-01-01T02:00:00Z, which keeps f empty");
+    pass(60);
+    assertThat(overstays()).containsExactlyInAnyOrder("old", "short");
+    pass(120);
+    assertThat(world.admitted()).containsExactly("endless");
+  }
+
+  @Test
+  void usersAreThoseThatMatchBothLists() {
+    LocalQueueId queue = new LocalQueueId("ns", "a");
+    Users both = new Users(Set.of(queue), Set.of(7L));
+    assertThat(both.include(queue, 7)).isTrue();
+    assertThat(both.include(queue, 6)).isFalse();
+    assertThat(both.include(new LocalQueueId("ns", "b"), 7)).isFalse();
+    assertThat(Users.NOBODY.include(queue, 7)).isFalse();
+  }
+}

@@ -1,0 +1,267 @@
+package dev.sluice.reference;
+
+import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Occurrence;
+import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Scope;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reservations and windows as the page tells them, worked out anew whenever somebody asks. */
+final class ReferenceReservations {
+
+  private static final Duration OVERHEAD = Duration.ofSeconds(61);
+
+  private final ReferenceQueues world;
+  private final Map<String, RunBound> bounds = new HashMap<>();
+  private List<ReservedCapacity> all = List.of();
+  private Instant now = Instant.EPOCH;
+
+  /** Whether somebody who was held may start now. */
+  boolean released;
+
+  ReferenceReservations(ReferenceQueues world) {
+    this.world = world;
+  }
+
+  void declare(List<ReservedCapacity> kept) {
+    released |= !all.equals(kept);
+    all = kept;
+  }
+
+  void bound(String uid, RunBound bound) {
+    bounds.put(uid, bound);
+    released |= !all.isEmpty();
+  }
+
+  /** A Workload is gone, and its bound with it. */
+  void forget(String uid) {
+    bounds.remove(uid);
+  }
+
+  /** A Workload came or went: those who borrow what is lent may be more. */
+  void demandChanged() {
+    released |= all.stream().anyMatch(ReservedCapacity::lend);
+  }
+
+  void pass(Instant instant) {
+    Instant before = now;
+    now = instant;
+    released |=
+        all.stream()
+            .flatMap(each -> each.occurrences().stream())
+            .anyMatch(each -> passed(each.start(), before) || passed(each.end(), before));
+  }
+
+  private boolean passed(Instant at, Instant before) {
+    return at.isAfter(before) && !at.isAfter(now);
+  }
+
+  /** When a run that began then is over at the latest. */
+  private Instant end(String uid, Instant began) {
+    return Optional.ofNullable(bounds.get(uid))
+        .flatMap(RunBound::limit)
+        .map(limit -> began.plus(limit).plus(OVERHEAD))
+        .orElse(Instant.MAX);
+  }
+
+  /**
+   * Whether a Workload that would get this is held back.
+   *
+   * @param tree who uses what, with what others of the cycle claim
+   * @param targets who is evicted for it
+   */
+  boolean refuses(
+      ReferenceEntry entry,
+      String queue,
+      Map<FlavorResource, Long> uses,
+      ReferenceTree tree,
+      Set<String> targets) {
+    for (ReservedCapacity each : all) {
+      for (Occurrence occurrence : each.occurrences()) {
+        Instant at = occurrence.start().isBefore(now) ? now : occurrence.start();
+        if (occurrence.end().isAfter(now)
+            && at.isBefore(end(entry.id.uid(), now))
+            && disturbs(new Newcomer(entry, queue, uses, targets), each, at, tree)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private record Newcomer(
+      ReferenceEntry entry, String queue, Map<FlavorResource, Long> uses, Set<String> targets) {}
+
+  private boolean disturbs(
+      Newcomer newcomer, ReservedCapacity kept, Instant at, ReferenceTree before) {
+    ReferenceEntry entry = newcomer.entry();
+    ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(newcomer.queue()));
+    String owner =
+        kept.scope() instanceof Scope.OfQueue owned ? owned.clusterQueue() : queue.name();
+    if (!world.queues.containsKey(owner) || !before.tree(queue.name()).contains(owner)) {
+      return false;
+    }
+    boolean guaranteed = entry.workload().shape().guaranteed() && queue.rules().countsPreemptible();
+    boolean leaves =
+        entry.workload().evictable() && !guaranteed && mayBePreempted(queue.name(), owner);
+    if (kept.scope() instanceof Scope.OfFlavors(var flavors)) {
+      return newcomer.uses().entrySet().stream()
+              .anyMatch(use -> use.getValue() > 0 && flavors.contains(use.getKey().flavor()))
+          && !(leaves && at.isAfter(now));
+    }
+    if (isFor(kept, newcomer) || (leaves && at.isAfter(now))) {
+      return false;
+    }
+    ReferenceTree then = before.copy();
+    for (ReferenceEntry each : world.workloads.values()) {
+      if (each.holding != null && isGone(each, owner, at, newcomer.targets())) {
+        then.remove(each.holder().queue(), each.holder().usage());
+      }
+    }
+    for (Map.Entry<FlavorResource, Long> use : newcomer.uses().entrySet()) {
+      FlavorResource pair = use.getKey();
+      boolean borrows =
+          !queue.name().equals(owner)
+              && then.usageOfQueue(queue.name(), pair) + use.getValue()
+                  > then.quotaOfQueue(queue.name(), pair).nominal();
+      if (use.getValue() == 0
+          || share(kept, pair) == 0
+          || (!queue.name().equals(owner) && !borrows)) {
+        continue;
+      }
+      ReferenceTree after = then.copy();
+      after.add(queue.name(), Map.of(pair, use.getValue()));
+      long left = free(after, owner, pair);
+      if (left < free(then, owner, pair) && left < needed(newcomer, owner, pair, at, leaves)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static long free(ReferenceTree tree, String queue, FlavorResource pair) {
+    return Math.min(
+        tree.quotaOfQueue(queue, pair).nominal() - tree.usageOfQueue(queue, pair),
+        Math.max(0, tree.available(queue, pair)));
+  }
+
+  private boolean mayBePreempted(String queue, String owner) {
+    var policies = Objects.requireNonNull(world.queues.get(owner)).preemption();
+    return queue.equals(owner)
+        ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
+        : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
+  }
+
+  private boolean isGone(ReferenceEntry each, String owner, Instant at, Set<String> targets) {
+    ReferenceHolder holder = each.holder();
+    boolean guaranteed =
+        holder.guaranteed()
+            && Optional.ofNullable(world.queues.get(holder.queue()))
+                .filter(queue -> queue.rules().countsPreemptible())
+                .isPresent();
+    boolean user = all.stream().anyMatch(kept -> keeps(kept, owner, at) && uses(kept, each, owner));
+    return holder.evicted()
+        || targets.contains(each.id.uid())
+        || !isThere(each, at)
+        || (at.isAfter(now)
+            && !user
+            && holder.evictable()
+            && !guaranteed
+            && mayBePreempted(holder.queue(), owner));
+  }
+
+  /** Whether its run goes on then, as far as its bound tells; who runs beyond it ends at once. */
+  private boolean isThere(ReferenceEntry entry, Instant at) {
+    Instant end = end(entry.id.uid(), entry.holder().reservedAt());
+    return end.isAfter(at) || (!at.isAfter(now) && !end.isAfter(now));
+  }
+
+  private static boolean keeps(ReservedCapacity kept, String owner, Instant at) {
+    return kept.scope() instanceof Scope.OfQueue owned
+        && owned.clusterQueue().equals(owner)
+        && kept.at(at).isPresent();
+  }
+
+  private static boolean uses(ReservedCapacity kept, ReferenceEntry entry, String owner) {
+    ReferenceEntry.@Nullable Holding holding = entry.holding;
+    return holding != null
+        && holding.clusterQueue().equals(owner)
+        && isFor(kept, owner, holding.localQueue(), holding.priority());
+  }
+
+  private static boolean isFor(ReservedCapacity kept, Newcomer newcomer) {
+    return isFor(
+        kept,
+        newcomer.queue(),
+        newcomer.entry().workload().localQueue(),
+        newcomer.entry().workload().priority());
+  }
+
+  private static boolean isFor(
+      ReservedCapacity kept, String queue, LocalQueueId localQueue, long priority) {
+    return kept.scope() instanceof Scope.OfQueue owned
+        && owned.clusterQueue().equals(queue)
+        && kept.users().include(localQueue, priority);
+  }
+
+  private static long share(ReservedCapacity kept, FlavorResource pair) {
+    return kept.scope() instanceof Scope.OfQueue owned
+        ? owned.shares().stream()
+            .filter(
+                each ->
+                    each.flavor().equals(pair.flavor()) && each.resource().equals(pair.resource()))
+            .mapToLong(ReservedCapacity.Share::amount)
+            .sum()
+        : 0;
+  }
+
+  private long needed(
+      Newcomer newcomer, String owner, FlavorResource pair, Instant at, boolean mayBorrow) {
+    Map<ReservedCapacity, Long> rests = new HashMap<>();
+    List<ReservedCapacity> kept =
+        all.stream().filter(each -> keeps(each, owner, at) && share(each, pair) > 0).toList();
+    kept.forEach(each -> rests.put(each, share(each, pair)));
+    for (ReferenceEntry each : world.workloads.values()) {
+      if (each.holding != null && !each.holder().evicted() && isThere(each, at)) {
+        kept.stream()
+            .filter(one -> uses(one, each, owner))
+            .findFirst()
+            .ifPresent(
+                one -> rests.merge(one, -each.holder().usage().getOrDefault(pair, 0L), Long::sum));
+      }
+    }
+    long sum = 0;
+    for (ReservedCapacity each : kept) {
+      long rest = isFor(each, newcomer) ? 0 : Math.max(0, rests.getOrDefault(each, 0L));
+      sum += each.lend() && mayBorrow ? Math.min(rest, demand(each, owner, pair.resource())) : rest;
+    }
+    return sum;
+  }
+
+  /** What users ask for who wait in line. */
+  private long demand(ReservedCapacity kept, String owner, String resource) {
+    long demand = 0;
+    for (ReferenceEntry entry : world.waitingIn(owner)) {
+      if (isFor(kept, owner, entry.workload().localQueue(), entry.workload().priority())) {
+        for (PodSetRequest podSet : entry.workload().shape().podSets()) {
+          demand += podSet.perPod().getOrDefault(resource, 0L) * podSet.count();
+        }
+      }
+    }
+    return demand;
+  }
+}
