@@ -2,9 +2,9 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.CostRules;
-import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;

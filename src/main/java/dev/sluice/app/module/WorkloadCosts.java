@@ -2,7 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.queueing.CostAnnotations;
 import dev.sluice.api.queueing.RunTimeAnnotations;
-import dev.sluice.core.model.CostRules;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.forecast.runtimes.RunTimeEstimate;
 import dev.sluice.queues.cache.CachedQueueRules;
 import dev.sluice.queues.cache.InformerCaches;

@@ -24,7 +24,7 @@ final class ExpectedStarts implements FlavorCosts.Starts {
   private final SpecRegistry specRegistry;
   private final PlannedStarts plannedStarts;
   private final long now;
-  private @Nullable ClusterQueueCache profiledQueue;
+  private @Nullable ClusterQueueCache queueOfProfile;
   private @Nullable QuotaProfile profile;
 
   ExpectedStarts(SpecRegistry specRegistry, PlannedStarts plannedStarts, Instant now) {
@@ -39,10 +39,10 @@ final class ExpectedStarts implements FlavorCosts.Starts {
       return NEVER;
     }
     QuotaProfile known = profile;
-    if (known == null || profiledQueue != queue) {
+    if (known == null || queueOfProfile != queue) {
       known = QuotaProfile.of(queue, specRegistry.queuesBelow(queue.node().root()), this::end, now);
       profile = known;
-      profiledQueue = queue;
+      queueOfProfile = queue;
     }
     return known.firstTime(pairs, amounts);
   }

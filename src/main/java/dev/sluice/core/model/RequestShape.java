@@ -2,6 +2,7 @@ package dev.sluice.core.model;
 
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.QueueRules.CostRules;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

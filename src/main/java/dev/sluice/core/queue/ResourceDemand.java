@@ -1,9 +1,9 @@
 package dev.sluice.core.queue;
 
-import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;

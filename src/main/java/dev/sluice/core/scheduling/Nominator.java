@@ -2,10 +2,10 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PreemptionProtection;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;

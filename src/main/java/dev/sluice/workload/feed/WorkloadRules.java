@@ -1,8 +1,8 @@
 package dev.sluice.workload.feed;
 
 import dev.sluice.api.queueing.StartRules;
-import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.workload.record.CachedWorkload;
 import java.time.Duration;
 import java.util.Optional;

@@ -5,8 +5,6 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.CostRules;
-import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
@@ -14,6 +12,8 @@ import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorAttempt.Cost;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.CostRules;
-import dev.sluice.core.model.CostRules.CheapestFirst;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QueueRules.CostRules;
+import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;

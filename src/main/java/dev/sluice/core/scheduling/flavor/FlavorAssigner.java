@@ -2,7 +2,6 @@ package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
-import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorAttempt.Cost;
@@ -10,6 +9,7 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.Instants;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
@@ -209,7 +209,7 @@ public final class FlavorAssigner {
         continue;
       }
       Candidate candidate = candidate(bundle, group, i, ranking);
-      attempts.add(candidate.attempt(bundle.name(), group));
+      attempts.add(candidate.attempt(cost(ranking, i)));
       PendingReason reason = candidate.reason;
       if (reason != null) {
         mildest = mildest == null || reason.compareTo(mildest) < 0 ? reason : mildest;
@@ -227,7 +227,7 @@ public final class FlavorAssigner {
     if (best != null && ranking != null && costs != null) {
       FlavorRejection waits = waits(bundle, group, ranking, best);
       if (waits != null) {
-        attempts.set(attemptOfBest, best.rejected(waits).attempt(bundle.name(), group));
+        attempts.set(attemptOfBest, best.rejected(waits).attempt(cost(ranking, best.index)));
         worsen(PendingReason.WAITING_FOR_QUOTA);
         return;
       }
@@ -274,7 +274,7 @@ public final class FlavorAssigner {
                 AssignmentMode.NO_FIT,
                 0,
                 List.of(new FlavorRejection.CheaperFits()),
-                ranking.priced().get(i).map(Priced::cost)));
+                cost(ranking, i)));
       }
     }
   }
@@ -338,6 +338,10 @@ public final class FlavorAssigner {
     return wanted;
   }
 
+  private static Optional<Cost> cost(@Nullable Ranking ranking, int flavor) {
+    return ranking == null ? Optional.empty() : ranking.priced().get(flavor).map(Priced::cost);
+  }
+
   /** Why a flavor costs too much; null if it doesn't. */
   private @Nullable FlavorRejection isDearerThanMax(@Nullable Ranking ranking, int flavor) {
     BigDecimal max =
@@ -353,33 +357,30 @@ public final class FlavorAssigner {
 
   /** How a request fits a flavor; {@code reason} is null unless it doesn't fit in any mode. */
   private record Candidate(
+      String podSet,
+      String flavor,
       int index,
       Fit fit,
       int highest,
       List<Integer> needed,
       List<FlavorRejection> flavorRejections,
-      @Nullable PendingReason reason,
-      Optional<Cost> cost) {
+      @Nullable PendingReason reason) {
 
-    FlavorAttempt attempt(String podSet, ClusterQueueCache.Group group) {
+    FlavorAttempt attempt(Optional<Cost> cost) {
       return new FlavorAttempt(
-          podSet,
-          group.flavors().get(index),
-          fit.mode(),
-          fit.borrowLevel(),
-          flavorRejections,
-          cost);
+          podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections, cost);
     }
 
     Candidate rejected(FlavorRejection rejection) {
       return new Candidate(
+          podSet,
+          flavor,
           index,
           new Fit(AssignmentMode.NO_FIT, 0),
           0,
           List.of(),
           List.of(rejection),
-          PendingReason.WAITING_FOR_QUOTA,
-          cost);
+          PendingReason.WAITING_FOR_QUOTA);
     }
   }
 
@@ -389,21 +390,20 @@ public final class FlavorAssigner {
       int index,
       @Nullable Ranking ranking) {
     String name = group.flavors().get(index);
-    Optional<Cost> cost =
-        ranking == null ? Optional.empty() : ranking.priced().get(index).map(Priced::cost);
     FlavorRejection ineligible = ineligible(bundle, group, name);
     if (ineligible == null) {
       ineligible = isDearerThanMax(ranking, index);
     }
     if (ineligible != null) {
       return new Candidate(
+          bundle.name(),
+          name,
           index,
           new Fit(AssignmentMode.NO_FIT, 0),
           0,
           List.of(),
           List.of(ineligible),
-          PendingReason.NO_MATCHING_FLAVOR,
-          cost);
+          PendingReason.NO_MATCHING_FLAVOR);
     }
     List<FlavorRejection> flavorRejections = new ArrayList<>(0);
     List<Integer> pairsNeeded = new ArrayList<>(0);
@@ -429,7 +429,8 @@ public final class FlavorAssigner {
         pairsNeeded.add(pair);
       }
     }
-    return new Candidate(index, worst, highest, pairsNeeded, flavorRejections, reason, cost);
+    return new Candidate(
+        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason);
   }
 
   /** Why the flavor can't be used whatever the quota; null if it can. */

@@ -1,9 +1,9 @@
 package dev.sluice.core.scheduling.flavor;
 
-import dev.sluice.core.model.CostRules;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.Flavor.Pace;
 import dev.sluice.core.model.FlavorAttempt.Cost;
+import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.ResourceDemand;
 import java.math.BigDecimal;
