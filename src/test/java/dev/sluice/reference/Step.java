@@ -169,7 +169,6 @@ sealed interface Step {
       case SchedulerEvent.NodeChanged(var node) -> "node " + node.name();
       case SchedulerEvent.NodeRemoved(var name) -> "node " + name;
       case SchedulerEvent.NodeUsageChanged(var node, var used) -> "use of node " + node;
-      case SchedulerEvent.RunBounded(var id, var bound) -> "bound " + id.uid();
       default -> throw new IllegalArgumentException(schedulerEvent + " is no declaration");
     };
   }
