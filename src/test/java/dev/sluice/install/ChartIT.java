@@ -275,6 +275,10 @@ class ChartIT {
             + " 10.0.0.0/28",
         "{\"config\": {\"dashboard\": {\"enabled\": true, \"bindPort\": 9000}}} | name:"
             + " sluice-dashboard",
+        "{\"config\": {\"dashboard\": {\"enabled\": true}}, \"dashboard\": {\"ingress\": {\"host\":"
+            + " \"jobs.example\", \"tlsSecretName\": \"jobs-tls\"}}} | secretName: jobs-tls",
+        "{\"enableKueueViz\": true, \"dashboard\": {\"ingress\": {\"host\": \"jobs.example\"}}} |"
+            + " kind: Ingress",
         "{\"config\": {\"journal\": {\"enable\": true, \"directory\": \"/journal\"}}} | mountPath:"
             + " /journal",
         "{\"config\": {\"journal\": {\"enable\": true, \"directory\": \"/j\"}}, \"journal\":"
@@ -309,9 +313,12 @@ class ChartIT {
             "--set=enableVisibilityAPF=true,controllerManager.podDisruptionBudget.minAvailable=50%",
             "--set=webhookService.type=NodePort,metricsService.labels.scrape=yes",
             "--set=controllerManager.hostNetwork=true,controllerManager.livenessProbe.periodSeconds=7",
-            "--set-json=controllerManager.strategy={\"rollingUpdate\":{\"maxSurge\":0}}");
+            "--set-json=controllerManager.strategy={\"rollingUpdate\":{\"maxSurge\":0}}",
+            "--set=enableKueueViz=true,dashboard.ingress.host=jobs.example",
+            "--set=dashboard.ingress.className=nginx,dashboard.ingress.tlsSecretName=jobs-tls");
     Set<String> kinds =
         Set.of(
+            "Ingress",
             "FlowSchema",
             "PriorityLevelConfiguration",
             "PodDisruptionBudget",
