@@ -2,10 +2,10 @@ package dev.sluice.metrics;
 
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PlannedStart;
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
-import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.workload.record.CachedWorkload;
 import io.prometheus.metrics.core.metrics.Counter;

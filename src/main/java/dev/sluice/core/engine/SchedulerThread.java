@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation.PendingExplanation;
 import dev.sluice.core.model.LocalQueueId;
@@ -8,7 +9,6 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.PendingTotals;
-import dev.sluice.core.scheduling.CycleStatistics;
 import dev.sluice.core.topology.TopologyView;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,6 +1,7 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PendingReason;

@@ -60,7 +60,9 @@ public final class RunBoundFeed implements WorkloadListener {
     }
   }
 
-  /** Tells of all Workloads, after the first queue began to plan by bounds, or something is kept. */
+  /**
+   * Tells of all Workloads, after the first queue began to plan by bounds, or something is kept.
+   */
   public void tellAll(Iterable<CachedWorkload> workloads) {
     for (CachedWorkload workload : workloads) {
       if (!workload.finished()) {

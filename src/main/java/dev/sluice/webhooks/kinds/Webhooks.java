@@ -124,9 +124,7 @@ public final class Webhooks {
 
   /** Validates the spec of an object of a kind of this program alone. */
   private static AdmissionResult validateSpec(
-      AdmissionRequest request,
-      Function<JsonNode, List<SpecFault>> reader,
-      List<String> warnings) {
+      AdmissionRequest request, Function<JsonNode, List<SpecFault>> reader, List<String> warnings) {
     FieldErrors errors = new FieldErrors();
     if (!request.isFinalizing()) {
       reader

@@ -1,4 +1,4 @@
-package dev.sluice.core.scheduling;
+package dev.sluice.core.model;
 
 import dev.sluice.core.model.PlannedStart.BackfillEvent;
 import java.util.List;
