@@ -171,6 +171,54 @@ class BudgetIT {
     }
   }
 
+  @Test
+  void aBudgetThatDrainsStopsWhatRunsUntilItIsGone(TestCluster cluster) {
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    try (OperatorProcess operator = start(cluster, settings)) {
+      cluster.applyText(QUEUES);
+      submit(cluster, "drained", "counted", "");
+      awaitReserving(cluster, Set.of("drained"));
+      cluster.applyText(
+          """
+          apiVersion: sluice.dev/v1alpha1
+          kind: Budget
+          metadata: {name: "used-${suffix}"}
+          spec:
+            scope: {localQueue: {namespace: "${namespace}", name: counted}}
+            limits: [{cost: 2}]
+            period: Yearly
+            charge: AsUsed
+            action: HoldAndDrain
+          """);
+      await("the Job to be stopped")
+          .atMost(LIMIT)
+          .until(
+              () ->
+                  cluster
+                      .client()
+                      .batch()
+                      .v1()
+                      .jobs()
+                      .inNamespace(cluster.namespace())
+                      .withName("drained")
+                      .get()
+                      .getSpec()
+                      .getSuspend());
+      awaitHeld(cluster, "drained");
+      JsonNode workload = workloads(cluster).getFirst();
+      assertThat(condition(workload, "Requeued")).isEqualTo("True");
+      assertThat(workload.path("status").path("schedulingStats").path("evictions").toString())
+          .contains("BudgetExhausted");
+      cluster
+          .client()
+          .genericKubernetesResources("sluice.dev/v1alpha1", "Budget")
+          .withName(cluster.name("used"))
+          .delete();
+      awaitReserving(cluster, Set.of("drained"));
+      assertThat(operator.stop()).isTrue();
+    }
+  }
+
   /** Everything that a webhook or the schema refuses names the field. */
   private static void refuses(TestCluster cluster) {
     assertThatThrownBy(

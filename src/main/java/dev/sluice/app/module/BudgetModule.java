@@ -7,6 +7,7 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.BudgetMetrics;
 import dev.sluice.queues.BudgetAccounts;
@@ -136,7 +137,7 @@ final class BudgetModule implements AutoCloseable {
       if (workload.id().uid().equals(uid) && workload.quotaReserved() && !workload.evicted()) {
         Instant now = context.clock().instant();
         StatusPatch patch = StatusPatch.of(workload, now);
-        Evictions.evict(patch, workload, now, "BudgetExhausted", "", why);
+        Evictions.evict(patch, workload, now, WorkloadStatuses.BUDGET_EXHAUSTED, "", why);
         var unused =
             workloads
                 .writer()

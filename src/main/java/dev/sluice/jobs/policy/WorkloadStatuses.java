@@ -22,9 +22,12 @@ public final class WorkloadStatuses {
   /** The reason of evictions for a reservation or a window. */
   public static final String CAPACITY_RESERVED = "CapacityReserved";
 
+  /** The reason of evictions by a Budget that drains. */
+  public static final String BUDGET_EXHAUSTED = "BudgetExhausted";
+
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE =
-      Set.of("Preempted", "NodeFailures", CAPACITY_RESERVED);
+      Set.of("Preempted", "NodeFailures", CAPACITY_RESERVED, BUDGET_EXHAUSTED);
 
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";
