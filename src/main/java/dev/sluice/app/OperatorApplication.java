@@ -157,6 +157,7 @@ public final class OperatorApplication implements AutoCloseable {
     ledger.ifPresent(servers::serve);
     servers.tell(queues.schedules());
     metrics.quotaFactors(queues.schedules());
+    metrics.reservations(scheduler);
     DashboardModule dashboard =
         new DashboardModule(
             context,

@@ -18,6 +18,9 @@ import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Users;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventRecorder.Type;
+import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reflect.Reflector;
 import dev.sluice.kube.reflect.Reflectors;
@@ -76,6 +79,7 @@ public final class ReservationCalendar implements AutoCloseable {
    * @param apiClient writes the statuses
    * @param leadership only the leader writes and evicts
    * @param evict stops a Workload
+   * @param events tells of begins and ends beside the objects
    */
   public record Connections(
       Reflectors reflectors,
@@ -84,17 +88,35 @@ public final class ReservationCalendar implements AutoCloseable {
       Function<String, Optional<Long>> priorities,
       ApiClient apiClient,
       Leadership leadership,
-      Consumer<Overstay> evict) {}
+      Consumer<Overstay> evict,
+      EventRecorder events) {}
+
+  /**
+   * An object that keeps capacity now or later.
+   *
+   * @param current whether it does so now
+   */
+  public record Keeper(String kind, String name, boolean current) {}
 
   /** An object as it was seen last. */
-  private record Seen(Kind kind, String name, JsonNode spec, JsonNode status) {
+  private record Seen(Kind kind, String name, String uid, JsonNode spec, JsonNode status) {
 
     static Seen of(Kind kind, JsonNode object) {
       return new Seen(
           kind,
           object.path("metadata").path("name").asText(),
+          object.path("metadata").path("uid").asText(),
           object.path("spec"),
           object.path("status"));
+    }
+
+    ObjectReference reference() {
+      return new ObjectReference(
+          ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION,
+          kind.apiName(),
+          "",
+          name,
+          uid);
     }
   }
 
@@ -142,6 +164,22 @@ public final class ReservationCalendar implements AutoCloseable {
   /** Whether nothing is kept, now or later. */
   public boolean isEmpty() {
     return told.isEmpty();
+  }
+
+  /** The objects that keep capacity now or later. */
+  public List<Keeper> keepers() {
+    Instant now = clock.instant();
+    return told.stream()
+        .map(
+            each ->
+                new Keeper(
+                    (each.scope() instanceof Scope.OfFlavors
+                            ? Kind.MAINTENANCE_WINDOW
+                            : Kind.CAPACITY_RESERVATION)
+                        .apiName(),
+                    each.name(),
+                    each.at(now).isPresent()))
+        .toList();
   }
 
   private void tellIfListed() {
@@ -243,9 +281,23 @@ public final class ReservationCalendar implements AutoCloseable {
       JsonNode last = written.getOrDefault(name, each.status());
       if (!status.equals(last) && !status.equals(each.status()) && write(name, status)) {
         written.put(name, status);
+        recordTurn(each, status.path("state").asText(), last.path("state").asText());
       }
     }
     written.keySet().retainAll(names);
+  }
+
+  /** Leaves an event when capacity begins to be kept, or is free again. */
+  private void recordTurn(Seen seen, String state, String before) {
+    if (state.equals(ReservationStatus.CURRENT) && !before.equals(state)) {
+      record(seen, "ReservationBegan", "Keeps what it names until the end in its status");
+    } else if (before.equals(ReservationStatus.CURRENT) && !before.equals(state)) {
+      record(seen, "ReservationEnded", "What it kept may be used by others again");
+    }
+  }
+
+  private void record(Seen seen, String reason, String note) {
+    connections.events().record(seen.reference(), Type.NORMAL, reason, "Reserve", note);
   }
 
   private ObjectNode status(Seen seen, Instant now) {

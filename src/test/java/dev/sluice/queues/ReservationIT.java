@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.nio.file.Path;
@@ -93,6 +94,7 @@ class ReservationIT {
                                 .isAfterOrEqualTo(soon);
                           }));
       awaitMessage(cluster, "guest", "CapacityReserved: held for CapacityReservation ");
+      awaitTold(cluster, settings);
       submit(cluster, "expected", "users-soft", "", 8);
       awaitReserving(cluster, Set.of("short", "user", "expected"));
 
@@ -117,6 +119,32 @@ class ReservationIT {
       awaitReserving(cluster, Set.of("short", "user", "expected"));
       assertThat(operator.stop()).isTrue();
     }
+  }
+
+  /** The begin is an event beside the object, and which object keeps capacity is a metric. */
+  private static void awaitTold(TestCluster cluster, OperatorSettings settings) {
+    await("an event")
+        .atMost(LIMIT)
+        .until(
+            () ->
+                cluster.client().events().v1().events().inAnyNamespace().list().getItems().stream()
+                    .anyMatch(
+                        event ->
+                            event.getReason().equals("ReservationBegan")
+                                && event.getRegarding().getName().equals(cluster.name("soft"))));
+    MetricsEndpoint metrics = new MetricsEndpoint(cluster.client(), settings.metricsPort());
+    await("the metric")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(metrics.get(metrics.token()).body())
+                    .containsPattern(series(cluster.name("soft"), 1))
+                    .containsPattern(series(cluster.name("firm"), 0)));
+  }
+
+  private static String series(String name, int value) {
+    return "sluice_reservation_current\\{[^}]*kind=\"CapacityReservation\"[^}]*name=\"%s\"[^}]*} %d"
+        .formatted(name, value);
   }
 
   /** Everything that a webhook or the schema refuses names the field. */

@@ -14,6 +14,7 @@ import dev.sluice.metrics.PodGateMetrics;
 import dev.sluice.metrics.QueueGauges;
 import dev.sluice.metrics.QuotaFactorGauges;
 import dev.sluice.metrics.ReadErrorRecorder;
+import dev.sluice.metrics.ReservationGauges;
 import dev.sluice.metrics.SchedulerMetrics;
 import dev.sluice.metrics.WorkloadCounter;
 import dev.sluice.metrics.WorkloadMetrics;
@@ -95,6 +96,15 @@ public final class MetricsModule implements OperatorModule {
     context
         .metrics()
         .include(new QuotaFactorGauges(schedules::factors, context::role, customLabels));
+  }
+
+  /** Reports what keeps capacity at present. */
+  public void reservations(SchedulerModule scheduler) {
+    context
+        .metrics()
+        .include(
+            new ReservationGauges(
+                () -> scheduler.reservations().keepers(), context::role, customLabels));
   }
 
   /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */

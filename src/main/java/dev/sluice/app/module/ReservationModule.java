@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
@@ -50,13 +51,19 @@ final class ReservationModule implements AutoCloseable {
                         .map(each -> (long) each.getValue()),
                 context.requests(1),
                 context.leadership(),
-                this::evict),
+                this::evict,
+                context.events()),
             context.clock());
   }
 
   /** Whether nothing is kept, now or later. */
   boolean isEmpty() {
     return calendar.isEmpty();
+  }
+
+  /** The objects that keep capacity now or later. */
+  List<ReservationCalendar.Keeper> keepers() {
+    return calendar.keepers();
   }
 
   /** Calls the listener when something is kept for the first time. */

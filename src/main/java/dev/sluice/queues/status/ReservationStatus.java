@@ -11,6 +11,9 @@ import java.util.List;
 /** What the status of a CapacityReservation or a MaintenanceWindow says (docs/reservations.md). */
 public final class ReservationStatus {
 
+  /** The state while capacity is kept. */
+  public static final String CURRENT = "Current";
+
   /** How many occurrences a status names. */
   private static final int MOST = 16;
 
@@ -45,6 +48,6 @@ public final class ReservationStatus {
     if (occurrences.isEmpty()) {
       return faults.isEmpty() ? "Ended" : "Invalid";
     }
-    return occurrences.getFirst().contains(now) ? "Current" : "Upcoming";
+    return occurrences.getFirst().contains(now) ? CURRENT : "Upcoming";
   }
 }

@@ -54,6 +54,8 @@ class MetricsPageIT {
           "sluice_budget_reserved",
           // no queue has quota by time of day; QuotaScheduleIT
           "sluice_cluster_queue_quota_factor",
+          // nothing is reserved; ReservationIT
+          "sluice_reservation_current",
           // no Workload loses pods that were ready; MetricsTest
           "kueue_workload_recovery_wait_time_seconds",
           "kueue_local_queue_workload_recovery_wait_time_seconds",
