@@ -925,7 +925,7 @@ class ConfigurationLoaderTest {
           .as(flag)
           .isEqualTo(defaults.featureGates());
     }
-    assertThat(FeatureGate.values()).hasSize(112);
+    assertThat(FeatureGate.values()).hasSize(113);
   }
 
   @Test

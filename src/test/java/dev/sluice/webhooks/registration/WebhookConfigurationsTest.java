@@ -58,10 +58,10 @@ class WebhookConfigurationsTest {
         .startsWith("vclusterqueue.kb.io", "vresourceflavor.kb.io", "vworkload.kb.io")
         .contains("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io", "vjobset.kb.io")
         .containsAll(names("v", ""))
-        .hasSize(7 + integrated());
+        .hasSize(9 + integrated());
     assertThat(validating.getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
-        .hasSize(7 + JobFrameworks.shipped().size());
+        .hasSize(9 + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {
