@@ -152,7 +152,7 @@ class ChartIT {
     }
 
     assertThat(byName(template(), this::isDefinition))
-        .hasSize(12)
+        .hasSize(16)
         .isEqualTo(byName(committed.toString(), object -> true));
   }
 

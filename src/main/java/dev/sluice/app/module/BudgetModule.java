@@ -137,7 +137,7 @@ final class BudgetModule implements AutoCloseable {
       if (workload.id().uid().equals(uid) && workload.quotaReserved() && !workload.evicted()) {
         Instant now = context.clock().instant();
         StatusPatch patch = StatusPatch.of(workload, now);
-        Evictions.evict(patch, workload, now, WorkloadStatuses.BUDGET_EXHAUSTED, "", why);
+        Evictions.evict(patch, workload, now, WorkloadStatuses.EVICTED_BY_BUDGET, "", why);
         var unused =
             workloads
                 .writer()

@@ -115,7 +115,7 @@ final class ReservationModule implements AutoCloseable {
     Instant now = context.clock().instant();
     StatusPatch patch = StatusPatch.of(workload, now);
     Evictions.evict(
-        patch, workload, now, WorkloadStatuses.CAPACITY_RESERVED, "", overstay.message());
+        patch, workload, now, WorkloadStatuses.EVICTED_FOR_RESERVATION, "", overstay.message());
     var unused =
         workloads
             .writer()

@@ -20,14 +20,14 @@ import java.util.TreeMap;
 public final class WorkloadStatuses {
 
   /** The reason of evictions for a reservation or a window. */
-  public static final String CAPACITY_RESERVED = "CapacityReserved";
+  public static final String EVICTED_FOR_RESERVATION = "CapacityReserved";
 
   /** The reason of evictions by a Budget that drains. */
-  public static final String BUDGET_EXHAUSTED = "BudgetExhausted";
+  public static final String EVICTED_BY_BUDGET = "BudgetExhausted";
 
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE =
-      Set.of("Preempted", "NodeFailures", CAPACITY_RESERVED, BUDGET_EXHAUSTED);
+      Set.of("Preempted", "NodeFailures", EVICTED_FOR_RESERVATION, EVICTED_BY_BUDGET);
 
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";
