@@ -172,11 +172,11 @@ export function queuePage({app, parts: [name]}) {
             figure(queue.admitted, 'Admitted',
                 `#/workloads?state=admitted&clusterQueue=${encodeURIComponent(name)}`)),
         section('Quota', null, h('div.quotas', {}, queue.usage.map(usage => quotaLine(usage)))),
-        plots && section('The last hours', 'use, with the nominal quota as a line, and Workloads that waited', plots),
         plan?.items.length > 0 && section('Planned',
             'when pending Workloads are expected to start, if no job arrives', timeLine(plan)),
         section('Pending', 'in the order in which they are tried', h('div.rows', {'data-keep': `pending-${name}`})),
         local.length > 0 && section('LocalQueues', count(local.length), localQueueTable(local, false)),
+        plots && section('The last hours', 'use, with the nominal quota as a line, and Workloads that waited', plots),
         section('Limits', 'of the quota above', limits(queue.usage)),
         policies && section('Policies', 'what the object says besides its quotas', facts(policies.spec)),
       ];
