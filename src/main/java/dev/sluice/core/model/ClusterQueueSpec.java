@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The part of a ClusterQueue's spec that the engine needs.
@@ -122,128 +123,74 @@ public record ClusterQueueSpec(
 
   /** The same queue, with requests for uncovered resources ignored. */
   public ClusterQueueSpec ignoringUndeclared() {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        groups,
-        strategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        fungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        true,
-        ordersByUsage,
-        rules,
-        delaysTopologyOf);
+    return changed(copy -> copy.ignoresUndeclared = true);
   }
 
   /** The same queue, with its LocalQueues ordered by usage. */
   public ClusterQueueSpec orderedByUsage() {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        groups,
-        strategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        fungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        ignoresUndeclared,
-        true,
-        rules,
-        delaysTopologyOf);
+    return changed(copy -> copy.ordersByUsage = true);
   }
 
   /** The same queue, with the places in nodes of these flavors found later than the quota. */
   public ClusterQueueSpec delayingTopologyOf(Set<String> flavors) {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        groups,
-        strategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        fungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        ignoresUndeclared,
-        ordersByUsage,
-        rules,
-        flavors);
+    return changed(copy -> copy.delaysTopologyOf = flavors);
   }
 
   /** The same queue, with other quotas. */
   public ClusterQueueSpec with(List<ResourceGroup> otherGroups) {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        otherGroups,
-        strategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        fungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        ignoresUndeclared,
-        ordersByUsage,
-        rules,
-        delaysTopologyOf);
+    return changed(copy -> copy.groups = otherGroups);
   }
 
   /** The same queue, with other policies for the search of a flavor. */
   public ClusterQueueSpec with(FlavorFungibility otherFungibility) {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        groups,
-        strategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        otherFungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        ignoresUndeclared,
-        ordersByUsage,
-        rules,
-        delaysTopologyOf);
+    return changed(copy -> copy.fungibility = otherFungibility);
   }
 
   /** The same queue with another strategy and other rules. */
   public ClusterQueueSpec with(QueueingStrategy otherStrategy, QueueRules otherRules) {
-    return new ClusterQueueSpec(
-        name,
-        cohort,
-        groups,
-        otherStrategy,
-        namespaceSelector,
-        stopPolicy,
-        terminating,
-        preemption,
-        fungibility,
-        fairWeight,
-        admissionChecks,
-        problems,
-        ignoresUndeclared,
-        ordersByUsage,
-        otherRules,
-        delaysTopologyOf);
+    return changed(
+        copy -> {
+          copy.strategy = otherStrategy;
+          copy.rules = otherRules;
+        });
+  }
+
+  private ClusterQueueSpec changed(Consumer<Copy> change) {
+    Copy copy = new Copy();
+    change.accept(copy);
+    return copy.spec();
+  }
+
+  /** What may differ in a queue that is the same otherwise. */
+  private final class Copy {
+
+    private List<ResourceGroup> groups = ClusterQueueSpec.this.groups;
+    private QueueingStrategy strategy = ClusterQueueSpec.this.strategy;
+    private FlavorFungibility fungibility = ClusterQueueSpec.this.fungibility;
+    private boolean ignoresUndeclared = ClusterQueueSpec.this.ignoresUndeclared;
+    private boolean ordersByUsage = ClusterQueueSpec.this.ordersByUsage;
+    private QueueRules rules = ClusterQueueSpec.this.rules;
+    private Set<String> delaysTopologyOf = ClusterQueueSpec.this.delaysTopologyOf;
+
+    private ClusterQueueSpec spec() {
+      return new ClusterQueueSpec(
+          name,
+          cohort,
+          groups,
+          strategy,
+          namespaceSelector,
+          stopPolicy,
+          terminating,
+          preemption,
+          fungibility,
+          fairWeight,
+          admissionChecks,
+          problems,
+          ignoresUndeclared,
+          ordersByUsage,
+          rules,
+          delaysTopologyOf);
+    }
   }
 
   /**
