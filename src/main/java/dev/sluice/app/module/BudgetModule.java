@@ -1,6 +1,5 @@
 package dev.sluice.app.module;
 
-import dev.sluice.api.ApiVersions;
 import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.RunTimeAnnotations;
 import dev.sluice.api.v1beta2.ResourceFlavor;
@@ -12,15 +11,10 @@ import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.BudgetMetrics;
 import dev.sluice.queues.BudgetAccounts;
 import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.status.Evictions;
-import dev.sluice.workload.status.StatusPatch;
-import dev.sluice.workload.writing.WorkloadWriter.Urgency;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.math.BigDecimal;
-import java.net.HttpURLConnection;
 import java.time.Duration;
-import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -32,9 +26,6 @@ import org.slf4j.LoggerFactory;
 final class BudgetModule implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(BudgetModule.class);
-
-  private static final String API =
-      "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION;
 
   private static final int WRITES_AT_A_TIME = 4;
 
@@ -111,7 +102,7 @@ final class BudgetModule implements AutoCloseable {
    * read it, starts nevertheless: Budgets count from when they can be read.
    */
   void start(CacheSyncWaiter cacheSync) throws IOException {
-    Optional<String> unreadable = unreadable();
+    Optional<String> unreadable = OwnKinds.unreadable(context.client(), List.of("budgets"));
     CompletableFuture<Void> listed = accounts.start();
     if (unreadable.isPresent()) {
       LOG.warn("budgets=uncounted reason=\"{}\"", unreadable.get());
@@ -120,28 +111,10 @@ final class BudgetModule implements AutoCloseable {
     }
   }
 
-  private Optional<String> unreadable() {
-    try {
-      return context.client().raw(API + "/budgets?limit=1") == null
-          ? Optional.of(API + " has no budgets: their definition isn't installed")
-          : Optional.empty();
-    } catch (KubernetesClientException e) {
-      return e.getCode() == HttpURLConnection.HTTP_FORBIDDEN
-          ? Optional.of("this operator may not list budgets")
-          : Optional.empty();
-    }
-  }
-
   private void drain(String uid, String why) {
     for (CachedWorkload workload : workloads.cache().all()) {
-      if (workload.id().uid().equals(uid) && workload.quotaReserved() && !workload.evicted()) {
-        Instant now = context.clock().instant();
-        StatusPatch patch = StatusPatch.of(workload, now);
-        Evictions.evict(patch, workload, now, WorkloadStatuses.EVICTED_BY_BUDGET, "", why);
-        var unused =
-            workloads
-                .writer()
-                .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION);
+      if (workload.id().uid().equals(uid)) {
+        workloads.evict(workload, WorkloadStatuses.EVICTED_BY_BUDGET, why);
       }
     }
   }

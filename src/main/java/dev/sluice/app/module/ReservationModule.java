@@ -1,19 +1,12 @@
 package dev.sluice.app.module;
 
-import dev.sluice.api.ApiVersions;
 import dev.sluice.api.sluice.ReservationReader.Kind;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity.Overstay;
 import dev.sluice.jobs.policy.WorkloadStatuses;
 import dev.sluice.queues.ReservationCalendar;
-import dev.sluice.workload.record.CachedWorkload;
-import dev.sluice.workload.status.Evictions;
-import dev.sluice.workload.status.StatusPatch;
-import dev.sluice.workload.writing.WorkloadWriter.Urgency;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.net.HttpURLConnection;
-import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -76,7 +69,9 @@ final class ReservationModule implements AutoCloseable {
    * read them, starts nevertheless: they count from when both can be read.
    */
   void start(CacheSyncWaiter cacheSync) throws IOException {
-    Optional<String> unreadable = unreadable();
+    Optional<String> unreadable =
+        OwnKinds.unreadable(
+            context.client(), Arrays.stream(Kind.values()).map(Kind::plural).toList());
     CompletableFuture<Void> listed = calendar.start();
     if (unreadable.isPresent()) {
       LOG.warn("reservations=unread reason=\"{}\"", unreadable.get());
@@ -85,41 +80,14 @@ final class ReservationModule implements AutoCloseable {
     }
   }
 
-  private Optional<String> unreadable() {
-    for (Kind kind : Kind.values()) {
-      String path =
-          "/apis/"
-              + ApiVersions.SLUICE_GROUP
-              + "/"
-              + ApiVersions.SLUICE_VERSION
-              + "/"
-              + kind.plural();
-      try {
-        if (context.client().raw(path + "?limit=1") == null) {
-          return Optional.of(path + " isn't there: its definition isn't installed");
-        }
-      } catch (KubernetesClientException e) {
-        if (e.getCode() == HttpURLConnection.HTTP_FORBIDDEN) {
-          return Optional.of("this operator may not list " + kind.plural());
-        }
-      }
-    }
-    return Optional.empty();
-  }
-
   private void evict(Overstay overstay) {
-    CachedWorkload workload = workloads.cache().get(overstay.id()).orElse(null);
-    if (workload == null || !workload.quotaReserved() || workload.evicted()) {
-      return;
-    }
-    Instant now = context.clock().instant();
-    StatusPatch patch = StatusPatch.of(workload, now);
-    Evictions.evict(
-        patch, workload, now, WorkloadStatuses.EVICTED_FOR_RESERVATION, "", overstay.message());
-    var unused =
-        workloads
-            .writer()
-            .patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION);
+    workloads
+        .cache()
+        .get(overstay.id())
+        .ifPresent(
+            workload ->
+                workloads.evict(
+                    workload, WorkloadStatuses.EVICTED_FOR_RESERVATION, overstay.message()));
   }
 
   @Override

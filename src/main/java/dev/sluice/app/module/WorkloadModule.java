@@ -5,10 +5,16 @@ import dev.sluice.api.config.Configuration.SourceKind;
 import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
+import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.WorkloadCache;
 import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.status.Evictions;
+import dev.sluice.workload.status.StatusPatch;
 import dev.sluice.workload.writing.PatchingWorkloadWriter;
+import dev.sluice.workload.writing.WorkloadWriter.Urgency;
 import java.io.IOException;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -29,10 +35,12 @@ public final class WorkloadModule implements OperatorModule {
   private final WorkloadCache cache = new WorkloadCache();
   private final WorkloadReflector reflector;
   private final PatchingWorkloadWriter writer;
+  private final InstantSource clock;
 
   /** {@code readErrors} is told of Workloads that can't be read. */
   public WorkloadModule(OperatorContext context) {
     WorkloadParser parser = new WorkloadParser(measuredKeys(context));
+    clock = context.clock();
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =
         new WorkloadReflector(
@@ -76,6 +84,18 @@ public final class WorkloadModule implements OperatorModule {
 
   PatchingWorkloadWriter writer() {
     return writer;
+  }
+
+  /** Evicts a Workload that has quota and isn't being evicted yet. */
+  void evict(CachedWorkload workload, String reason, String message) {
+    if (!workload.quotaReserved() || workload.evicted()) {
+      return;
+    }
+    Instant now = clock.instant();
+    StatusPatch patch = StatusPatch.of(workload, now);
+    Evictions.evict(patch, workload, now, reason, "", message);
+    var unused =
+        writer.patchStatus(workload.id(), workload.version(), patch.build(), Urgency.DECISION);
   }
 
   /** Completes when the cache has everything that was committed before this call. */
