@@ -98,15 +98,16 @@ public final class ReservationCalendar implements AutoCloseable {
    */
   public record Keeper(String kind, String name, boolean current) {}
 
-  /** An object as it was seen last. */
-  private record Seen(Kind kind, String name, String uid, JsonNode spec, JsonNode status) {
+  /** An object as it was seen last, with its spec as it was read then. */
+  private record Seen(
+      Kind kind, String name, String uid, ReservationReader.Reading reading, JsonNode status) {
 
     static Seen of(Kind kind, JsonNode object) {
       return new Seen(
           kind,
           object.path("metadata").path("name").asText(),
           object.path("metadata").path("uid").asText(),
-          object.path("spec"),
+          ReservationReader.read(kind, object.path("spec")),
           object.path("status"));
     }
 
@@ -203,7 +204,7 @@ public final class ReservationCalendar implements AutoCloseable {
   private List<ReservedCapacity> kept(Instant now) {
     List<ReservedCapacity> kept = new ArrayList<>();
     for (Seen each : seen()) {
-      ReservationReader.read(each.kind(), each.spec())
+      each.reading()
           .spec()
           .map(
               spec ->
@@ -301,7 +302,7 @@ public final class ReservationCalendar implements AutoCloseable {
   }
 
   private ObjectNode status(Seen seen, Instant now) {
-    ReservationReader.Reading reading = ReservationReader.read(seen.kind(), seen.spec());
+    ReservationReader.Reading reading = seen.reading();
     List<String> faults = new ArrayList<>(reading.faults().stream().map(Object::toString).toList());
     for (String name : reading.spec().map(ReservationSpec::priorityClasses).orElse(List.of())) {
       if (connections.priorities().apply(name).isEmpty()) {

@@ -115,12 +115,17 @@ final class QueueMoment {
   }
 
   private boolean mayBePreempted(Run run) {
-    PreemptionPolicies policies = keptQueue.spec().preemption();
     return run.holder().evictable()
         && !run.queue().holders().isGuaranteed(run.holder())
-        && (run.queue() == keptQueue
-            ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
-            : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
+        && allowsPreemption(keptQueue, run.queue());
+  }
+
+  /** Whether the policies of a queue let Workloads of a queue of its tree be preempted for it. */
+  static boolean allowsPreemption(ClusterQueueCache keptQueue, ClusterQueueCache queue) {
+    PreemptionPolicies policies = keptQueue.spec().preemption();
+    return queue == keptQueue
+        ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
+        : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 
   /**

@@ -1,8 +1,5 @@
 package dev.sluice.core.reservation;
 
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Instants;
@@ -245,25 +242,16 @@ public final class Reservations {
   private boolean mayBePreempted(ClusterQueueCache queue, ReservedCapacity reserved) {
     ClusterQueueCache keptQueue =
         reserved.scope() instanceof Scope.OfQueue ofQueue
-            ? lookup.queue(ofQueue.clusterQueue())
+            ? Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()))
             : queue;
-    PreemptionPolicies policies = (keptQueue == null ? queue : keptQueue).spec().preemption();
-    return queue == keptQueue
-        ? policies.withinClusterQueue() != WithinClusterQueue.NEVER
-        : policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
+    return QueueMoment.allowsPreemption(keptQueue, queue);
   }
 
   /** Whether a head leaves less of a queue's quota at a time than is kept for others then. */
   private boolean takesShare(
       Candidate candidate, Scope.OfQueue ofQueue, long at, boolean mayBorrow) {
     ClusterQueueCache keptQueue = Objects.requireNonNull(lookup.queue(ofQueue.clusterQueue()));
-    QueueMoment moment =
-        new QueueMoment(
-            lookup,
-            new QueueMoment.Times(micros(now), at),
-            keptQueue,
-            all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
-            admissions);
+    QueueMoment moment = moment(keptQueue, at);
     List<QueueMoment.Run> gone = moment.gone(candidate.targets());
     gone.forEach(run -> run.change(false));
     boolean takes = false;
@@ -279,6 +267,15 @@ public final class Reservations {
     }
     gone.forEach(run -> run.change(true));
     return takes;
+  }
+
+  private QueueMoment moment(ClusterQueueCache keptQueue, long at) {
+    return new QueueMoment(
+        lookup,
+        new QueueMoment.Times(micros(now), at),
+        keptQueue,
+        all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
+        admissions);
   }
 
   private static boolean keeps(ReservedCapacity reserved, ClusterQueueCache keptQueue, long at) {
@@ -331,16 +328,9 @@ public final class Reservations {
       }
       case Scope.OfQueue(var name, var shares) -> {
         ClusterQueueCache keptQueue = lookup.queue(name);
-        long at = micros(now);
         yield keptQueue == null
             ? List.of()
-            : new QueueMoment(
-                    lookup,
-                    new QueueMoment.Times(at, at),
-                    keptQueue,
-                    all.stream().filter(each -> keeps(each, keptQueue, at)).toList(),
-                    admissions)
-                .overstaying(shares, leaving);
+            : moment(keptQueue, micros(now)).overstaying(shares, leaving);
       }
     };
   }
