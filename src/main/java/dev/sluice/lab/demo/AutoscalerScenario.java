@@ -7,10 +7,6 @@ import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
 import dev.sluice.lab.audit.WatchRecorder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -48,8 +44,8 @@ final class AutoscalerScenario {
   }
 
   private void play() {
-    cluster.create(text("01-definition.yaml"));
-    cluster.create(text("02-queues.yaml"));
+    cluster.create(ScenarioManifests.text("autoscaler/01-definition.yaml"));
+    cluster.create(ScenarioManifests.text("autoscaler/02-queues.yaml"));
     progressListener.say("a Job of two pods whose nodes a ProvisioningRequest asks for");
     judge(Point.REQUEST, "requested", "by-request", 2, "reserved");
     progressListener.say("a Job of one pod whose node a placeholder pod asks for");
@@ -125,16 +121,6 @@ final class AutoscalerScenario {
           containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
     """
         .formatted(name, queue, pods);
-  }
-
-  private static String text(String file) {
-    try (InputStream stream =
-        Objects.requireNonNull(
-            AutoscalerScenario.class.getResourceAsStream("/scenarios/autoscaler/" + file), file)) {
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   /** The expectations of the scenario of autoscalers, in order. */

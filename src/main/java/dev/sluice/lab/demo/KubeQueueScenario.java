@@ -9,10 +9,6 @@ import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.demo.PolicyFigures.Policy;
 import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -92,14 +88,14 @@ public final class KubeQueueScenario {
     progressListener.say("over-sell rate 1: the tree's root and its leaf may use 1 CPU");
     try (Operators.Running plain = start(1)) {
       var unused = recorder.start();
-      cluster.create(text("elastic-quota-tree/01-tree.yaml"));
+      cluster.create(ScenarioManifests.text("elastic-quota-tree/01-tree.yaml"));
       judgeRate(1, Point.PLAIN);
     }
     progressListener.say("over-sell rate 2: the same tree, an operator with another configuration");
     try (Operators.Running oversold = start(2)) {
       judgeRate(2, Point.OVERSOLD);
       progressListener.say("three queues of 8 CPUs, a policy each, and 60 Jobs for each of them");
-      cluster.create(text("queueing-policies/01-queues.yaml"));
+      cluster.create(ScenarioManifests.text("queueing-policies/01-queues.yaml"));
       submitAll();
       cluster.await(
           "the end of all Jobs",
@@ -119,20 +115,10 @@ public final class KubeQueueScenario {
     return operator;
   }
 
-  private static String text(String file) {
-    try (InputStream stream =
-        Objects.requireNonNull(
-            KubeQueueScenario.class.getResourceAsStream("/scenarios/" + file), file)) {
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
   /** One Job more than may run; as many as may run do so, and the last one says what it lacks. */
   private void judgeRate(int rate, Point point) {
     for (int i = 0; i <= rate; i++) {
-      cluster.create(text("elastic-quota-tree/02-job.yaml"));
+      cluster.create(ScenarioManifests.text("elastic-quota-tree/02-job.yaml"));
     }
     String told =
         cluster.await(

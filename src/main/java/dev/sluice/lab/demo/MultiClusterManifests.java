@@ -1,10 +1,5 @@
 package dev.sluice.lab.demo;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-
 /** The manifests of the multi-cluster scenario, as users write them. */
 final class MultiClusterManifests {
 
@@ -37,14 +32,6 @@ final class MultiClusterManifests {
   }
 
   private static String read(String file) {
-    String path = "/scenarios/multi-cluster/" + file;
-    try (InputStream in = MultiClusterManifests.class.getResourceAsStream(path)) {
-      if (in == null) {
-        throw new IllegalStateException(path + " is missing from the program");
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return ScenarioManifests.text("multi-cluster/" + file);
   }
 }

@@ -7,21 +7,19 @@ import dev.sluice.lab.audit.Auditor;
 import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.demo.PolicyTrial.TrialJob;
+import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.visibility.explain.ExplainCommand;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -173,17 +171,9 @@ public final class PromisesScenario {
   }
 
   private static Path authority(KubernetesClient client, Path directory) {
-    String authority =
-        client
-            .secrets()
-            .inNamespace("kueue-system")
-            .withName("kueue-webhook-server-cert")
-            .require()
-            .getData()
-            .getOrDefault("ca.crt", "");
     try {
-      return Files.write(
-          directory.resolve("operator-ca.crt"), Base64.getDecoder().decode(authority));
+      return Files.writeString(
+          directory.resolve("operator-ca.crt"), OperatorAccount.certificateAuthority(client));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -207,7 +197,7 @@ public final class PromisesScenario {
   }
 
   private void play() {
-    cluster.create(queues());
+    cluster.create(ScenarioManifests.text("promises/01-queues.yaml"));
     progressListener.say("a Job that runs 20 s undisturbed, and an urgent one that wants its CPUs");
     cluster.submit(job("patient", PROTECTED, CPUS, 600, 600));
     progressListener.say("three queues of 4 CPUs: a Job of 2, then one of 4, then one of 1 each s");
@@ -392,15 +382,5 @@ public final class PromisesScenario {
           containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
     """
         .formatted(name, namespace, limit, seconds, cpus);
-  }
-
-  private static String queues() {
-    try (InputStream stream =
-        Objects.requireNonNull(
-            PromisesScenario.class.getResourceAsStream("/scenarios/promises/01-queues.yaml"))) {
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -70,7 +70,12 @@ public record ScenarioManifests(Version version, Form form) {
   }
 
   private static String read(String file) {
-    String path = "/scenarios/first-job/" + file;
+    return text("first-job/" + file);
+  }
+
+  /** A manifest of a scenario, by its path below {@code scenarios}. */
+  static String text(String file) {
+    String path = "/scenarios/" + file;
     try (InputStream in = ScenarioManifests.class.getResourceAsStream(path)) {
       if (in == null) {
         throw new IllegalStateException(path + " is missing from the program");

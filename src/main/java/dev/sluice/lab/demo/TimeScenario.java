@@ -8,7 +8,6 @@ import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.process.OperatorAccount;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -124,9 +123,9 @@ final class TimeScenario {
   }
 
   private void play() {
-    cluster.create(text("01-teams.yaml"));
+    cluster.create(ScenarioManifests.text("time/01-teams.yaml"));
     String token = OperatorAccount.token(client, "visitor");
-    try (HttpClient http = client()) {
+    try (HttpClient http = trusting(OperatorAccount.certificateAuthority(client))) {
       play(http, token);
     }
     compare();
@@ -225,7 +224,7 @@ final class TimeScenario {
             .timeout(REQUEST_TIMEOUT)
             .POST(HttpRequest.BodyPublishers.ofString(job("asked-only", "blue", 1, RUN)))
             .build();
-    try (HttpClient apiServer = trusting(client.getConfiguration().getCaCertData())) {
+    try (HttpClient apiServer = trusting(ofKubeconfig())) {
       HttpResponse<String> response = apiServer.send(request, HttpResponse.BodyHandlers.ofString());
       String warnings = String.join(" ", response.headers().allValues("Warning"));
       boolean exists =
@@ -308,7 +307,7 @@ final class TimeScenario {
     Path changed = files.resolve("lending.yaml");
     Path page = files.resolve(PAGE);
     try {
-      Files.writeString(changed, text("02-lending.yaml"));
+      Files.writeString(changed, ScenarioManifests.text("time/02-lending.yaml"));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -378,27 +377,18 @@ final class TimeScenario {
     return new Ran(exitCode, out.toString());
   }
 
-  /** A client that trusts the certificate of the operator. */
-  private HttpClient client() {
-    return trusting(
-        cluster.await(
-            "the operator's certificate",
-            () ->
-                Optional.ofNullable(
-                        client
-                            .secrets()
-                            .inNamespace("kueue-system")
-                            .withName("kueue-webhook-server-cert")
-                            .get())
-                    .map(secret -> secret.getData().get("ca.crt"))));
+  /** The authority of the API server. */
+  private String ofKubeconfig() {
+    return new String(
+        Base64.getDecoder().decode(client.getConfiguration().getCaCertData()),
+        StandardCharsets.UTF_8);
   }
 
   private static HttpClient trusting(String authority) {
     try {
-      String pem = new String(Base64.getDecoder().decode(authority), StandardCharsets.UTF_8);
       return HttpClient.newBuilder()
           .connectTimeout(REQUEST_TIMEOUT)
-          .sslContext(TlsContexts.client(Optional.of(pem), Optional.empty()))
+          .sslContext(TlsContexts.client(Optional.of(authority), Optional.empty()))
           .build();
     } catch (GeneralSecurityException e) {
       throw new ScenarioException("no TLS: " + e.getMessage());
@@ -422,15 +412,5 @@ final class TimeScenario {
           containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
     """
         .formatted(name, queue, RUN.toSeconds(), run.toSeconds(), cpus);
-  }
-
-  private static String text(String file) {
-    try (InputStream stream =
-        Objects.requireNonNull(
-            TimeScenario.class.getResourceAsStream("/scenarios/time/" + file), file)) {
-      return new String(stream.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

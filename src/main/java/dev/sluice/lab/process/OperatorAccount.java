@@ -12,10 +12,12 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
@@ -102,6 +104,19 @@ public final class OperatorAccount {
                 .build())
         .getStatus()
         .getToken();
+  }
+
+  /** The authority that signs the certificates of an operator that makes its own, as PEM. */
+  public static String certificateAuthority(KubernetesClient client) {
+    String authority =
+        client
+            .secrets()
+            .inNamespace(InstallManifests.NAMESPACE)
+            .withName("kueue-webhook-server-cert")
+            .require()
+            .getData()
+            .getOrDefault("ca.crt", "");
+    return new String(Base64.getDecoder().decode(authority), StandardCharsets.UTF_8);
   }
 
   /** The text of a kubeconfig for the cluster of a client, with a token of somebody else. */
