@@ -540,7 +540,11 @@ final class ReferenceCycle {
         world.drops.merge(nominated.queue().name(), 1L, Long::sum);
       }
       parking.park(
-          entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());
+          entry,
+          nominated.queue().name(),
+          nominated.queue().strategy(),
+          nominated.result(),
+          changesBefore.getOrDefault(nominated.queue().name(), 0L));
     }
   }
 }

@@ -511,6 +511,7 @@ final class ReferenceEngine {
     }
     returned.stream().filter(world::mustWaitForLimit).forEach(entry -> entry.aside = true);
     returned.clear();
+    parking.endWaitsForWhatWasTaken(world.tree());
     parking.wake(world.tree());
     ReferenceCycle cycle = new ReferenceCycle(world, parking, generations, rules, cycles);
     List<Decided> decided = cycle.run();

@@ -28,6 +28,10 @@ final class ReferenceParking {
   private final Waking waking;
   private final Map<String, Map<EquivalenceClass, Result>> parked = new TreeMap<>();
   private final Map<String, Set<EquivalenceClass>> flushed = new TreeMap<>();
+
+  /** How often what the tree holds had changed before the cycle that parked a class. */
+  private final Map<String, Map<EquivalenceClass, Long>> parkedAt = new TreeMap<>();
+
   private final Map<String, Block> blocked = new TreeMap<>();
   private final Set<String> released = new HashSet<>();
 
@@ -130,11 +134,19 @@ final class ReferenceParking {
   }
 
   /** It was looked at in vain. */
-  void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
+  void park(
+      ReferenceEntry entry,
+      String queue,
+      QueueingStrategy strategy,
+      Result result,
+      long changesBefore) {
     if (ReferenceQueues.pauses(strategy)) {
       world.pause(entry, Objects.requireNonNull(world.queues.get(queue)));
     } else if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
+      parkedAt
+          .computeIfAbsent(queue, any -> new HashMap<>())
+          .put(entry.equivalenceClass(), changesBefore);
     } else if (blocks() && !stands(result, queue)) {
       blocked.put(queue, new Block(entry.id.uid(), result));
     }
@@ -162,6 +174,22 @@ final class ReferenceParking {
                                           || isOver(
                                               ReferenceCosts.waitsUntil(queue, entry.workload()))));
         });
+  }
+
+  /** Whoever takes the cheaper flavor, or gives it back, ends the wait for it. */
+  void endWaitsForWhatWasTaken(ReferenceTree tree) {
+    parked.forEach(
+        (queue, classes) ->
+            classes
+                .entrySet()
+                .removeIf(
+                    each ->
+                        each.getValue().again().isPresent()
+                            && world.queues.containsKey(queue)
+                            && world.changesInTree(queue, tree)
+                                != parkedAt
+                                    .getOrDefault(queue, Map.of())
+                                    .getOrDefault(each.getKey(), 0L)));
   }
 
   private boolean isOver(Optional<Instant> wait) {

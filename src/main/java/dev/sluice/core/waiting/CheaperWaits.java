@@ -18,22 +18,27 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Classes that wait for a cheaper flavor (docs/prices.md#waiting-for-a-cheaper-flavor): they are
- * looked at when that was expected to be free, and when the first of them has waited for as long as
- * it may. All follows from why a class is inadmissible, so it is no part of an exported state.
+ * looked at when that was expected to be free, when the first of them has waited for as long as it
+ * may, and when quota of their tree was taken or released, because whoever takes the cheaper flavor
+ * ends the wait for it. All follows from why a class is inadmissible, so it is no part of an
+ * exported state.
  */
 final class CheaperWaits {
 
-  private final Map<EquivalenceClass, String> queues = new LinkedHashMap<>();
+  private final Map<EquivalenceClass, Wait> waits = new LinkedHashMap<>();
 
-  /** Records why a class is inadmissible. */
-  void inadmissible(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {
+  /** In which queue a class waits, and the cycle that found so. */
+  private record Wait(String queue, long cycle) {}
+
+  /** Records why a class is inadmissible, and the cycle that found so. */
+  void inadmissible(ClusterQueueCache queue, EquivalenceClass equivalenceClass, long cycle) {
     if (queue.spec().rules().cheapest().isEmpty()) {
       return;
     }
     if (lookedAtAgain(equivalenceClass) == null) {
-      queues.remove(equivalenceClass);
+      waits.remove(equivalenceClass);
     } else {
-      queues.put(equivalenceClass, queue.name());
+      waits.put(equivalenceClass, new Wait(queue.name(), cycle));
     }
   }
 
@@ -42,25 +47,62 @@ final class CheaperWaits {
     @Nullable ClusterQueueCache of(String name);
   }
 
-  /** Removes the classes that are due, in the order of their queues and ages. */
+  /** Whether quota in the tree of a queue was taken or released in or after a cycle. */
+  interface Changes {
+    boolean since(ClusterQueueCache queue, long cycle);
+  }
+
+  /** Removes the classes whose time has come, in the order of their queues and ages. */
   List<InadmissibleIndex.InadmissibleQueue> due(Instant now, Queues known) {
-    if (queues.isEmpty()) {
+    return take(
+        known,
+        (equivalenceClass, queue, cycle) -> {
+          Instant again = lookedAtAgain(equivalenceClass);
+          return again != null
+              && (!again.isAfter(now) || hasWaited(equivalenceClass, queue, now));
+        });
+  }
+
+  /** Removes the classes in whose trees quota was taken or released, in the same order. */
+  List<InadmissibleIndex.InadmissibleQueue> changed(Queues known, Changes changes) {
+    return take(known, (equivalenceClass, queue, cycle) -> changes.since(queue, cycle));
+  }
+
+  /** Whether {@link #changed} would return any. */
+  boolean anyChanged(Queues known, Changes changes) {
+    return waits.entrySet().stream()
+        .anyMatch(
+            each -> {
+              ClusterQueueCache queue = known.of(each.getValue().queue());
+              return queue != null
+                  && each.getKey().size() > 0
+                  && changes.since(queue, each.getValue().cycle());
+            });
+  }
+
+  private interface Condition {
+    boolean holds(EquivalenceClass equivalenceClass, ClusterQueueCache queue, long cycle);
+  }
+
+  private List<InadmissibleIndex.InadmissibleQueue> take(Queues known, Condition condition) {
+    if (waits.isEmpty()) {
       return List.of();
     }
     List<InadmissibleIndex.InadmissibleQueue> due = new ArrayList<>();
-    queues
+    waits
         .entrySet()
         .removeIf(
             each -> {
               EquivalenceClass equivalenceClass = each.getKey();
-              ClusterQueueCache queue = known.of(each.getValue());
-              Instant again = lookedAtAgain(equivalenceClass);
-              if (queue == null || again == null || equivalenceClass.isUnused()) {
+              ClusterQueueCache queue = known.of(each.getValue().queue());
+              if (queue == null
+                  || lookedAtAgain(equivalenceClass) == null
+                  || equivalenceClass.isUnused()) {
                 return true;
               }
               boolean isDue =
                   equivalenceClass.size() > 0
-                      && (!again.isAfter(now) || hasWaited(equivalenceClass, queue, now));
+                      && condition.holds(equivalenceClass, queue, each.getValue().cycle());
               if (isDue) {
                 due.add(new InadmissibleIndex.InadmissibleQueue(queue, equivalenceClass));
               }

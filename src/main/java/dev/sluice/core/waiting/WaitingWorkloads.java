@@ -115,7 +115,7 @@ public final class WaitingWorkloads {
     queue
         .pending()
         .inadmissibleClasses()
-        .forEach(equivalenceClass -> cheaperWaits.inadmissible(queue, equivalenceClass));
+        .forEach(equivalenceClass -> cheaperWaits.inadmissible(queue, equivalenceClass, cycle));
   }
 
   // What changes.
@@ -195,11 +195,19 @@ public final class WaitingWorkloads {
           }
         });
     endProtections();
-    for (InadmissibleIndex.InadmissibleQueue each : cheaperWaits.due(now, context::queue)) {
+    requeue(cheaperWaits.due(now, context::queue));
+  }
+
+  private void requeue(List<InadmissibleIndex.InadmissibleQueue> classes) {
+    for (InadmissibleIndex.InadmissibleQueue each : classes) {
       inadmissibleIndex.remove(each);
       each.queue().pending().requeue(each.equivalenceClass());
       activeQueues.add(each.queue());
     }
+  }
+
+  private boolean quotaChangedSince(ClusterQueueCache queue, long number) {
+    return activeQueues.changedSince(queue.node(), number);
   }
 
   /** Ends the pauses of a queue whose strategy changes. */
@@ -255,6 +263,7 @@ public final class WaitingWorkloads {
           context.reconsider(queueHead);
           activeQueues.add(queueHead.queue());
         });
+    requeue(cheaperWaits.changed(context::queue, this::quotaChangedSince));
     InadmissibleIndex.Candidates candidates = candidates();
     return new CycleHeads(
         heads(candidates), candidates.plain(), candidates.inVain(), podsReadyGate.admissions());
@@ -273,7 +282,10 @@ public final class WaitingWorkloads {
 
   /** Whether the next cycle has nothing to evaluate, as far as is known without running it. */
   public boolean isIdle() {
-    return podsReadyGate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases());
+    return podsReadyGate.isClosed()
+        || (activeQueues.isEmpty()
+            && !inadmissibleIndex.hasReleases()
+            && !cheaperWaits.anyChanged(context::queue, this::quotaChangedSince));
   }
 
   /** The inadmissible Workloads that the next cycle evaluates. */
@@ -395,7 +407,7 @@ public final class WaitingWorkloads {
       queue
           .pending()
           .markInadmissible(item.equivalenceClass(), waiting.explanation(), waiting.shortages());
-      cheaperWaits.inadmissible(queue, item.equivalenceClass());
+      cheaperWaits.inadmissible(queue, item.equivalenceClass(), cycle);
       activeQueues.add(queue);
     }
     inadmissibleIndex.add(
