@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * The quota tree as a copy of the world at one moment; every number is worked out anew each time it
@@ -36,8 +37,9 @@ final class ReferenceTree {
   private final Map<String, Map<FlavorResource, Long>> guaranteed = new HashMap<>();
 
   ReferenceTree(Map<String, ClusterQueueSpec> queues, Map<String, CohortSpec> cohorts) {
-    this.queues = Map.copyOf(queues);
-    this.cohorts = Map.copyOf(cohorts);
+    // In the order of names, in which cohorts of one share are looked at.
+    this.queues = new TreeMap<>(queues);
+    this.cohorts = new TreeMap<>(cohorts);
   }
 
   /** The same world, to be changed without changing this one. */
