@@ -524,8 +524,8 @@ final class ReferenceEngine {
 
   /**
    * One cycle for which there is a reason in some trees only. In the others nothing may come of it,
-   * and it isn't remembered how far anybody's search through the flavors came, as in {@link
-   * #idleCycles}.
+   * and it isn't remembered who stood aside nor how far anybody's search through the flavors came,
+   * as in {@link #idleCycles}.
    *
    * @param reason whether there is one at a ClusterQueue
    */
@@ -552,9 +552,9 @@ final class ReferenceEngine {
   }
 
   /**
-   * A cycle that nobody has a reason for: nothing may come of it, and it isn't remembered how far
-   * anybody's search through the flavors came. How often the loop of the contract turns while
-   * nothing happens isn't said.
+   * A cycle that nobody has a reason for: nothing may come of it, and it isn't remembered who stood
+   * aside nor how far anybody's search through the flavors came. How often the loop of the contract
+   * turns while nothing happens isn't said.
    *
    * @param rounds how many of them, if need be
    * @return what was decided; there may be no more cycles if that is anything

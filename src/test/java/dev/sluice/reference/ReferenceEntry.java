@@ -185,8 +185,9 @@ final class ReferenceEntry {
     return usage;
   }
 
-  /** How far the search through the flavors came. */
+  /** Whether it stands aside, and how far its search through the flavors came. */
   record Search(
+      boolean aside,
       int walked,
       Optional<Long> walkedInVain,
       Map<ReferenceAssigner.Progress, Integer> progress,
@@ -197,10 +198,18 @@ final class ReferenceEntry {
 
   Search search() {
     return new Search(
-        walked, walkedInVain, progress, progressGeneration, progressCycle, skips, skippedSince);
+        aside,
+        walked,
+        walkedInVain,
+        progress,
+        progressGeneration,
+        progressCycle,
+        skips,
+        skippedSince);
   }
 
   void search(Search before) {
+    aside = before.aside();
     walked = before.walked();
     walkedInVain = before.walkedInVain();
     progress = before.progress();

@@ -68,7 +68,7 @@ final class Rerun extends Stage {
     List<Admission> actual = taken();
     checkQuota(actual);
     checkOrder(actual);
-    List<Admission> expected = looked ? admissions(reference.cycle()) : List.of();
+    List<Admission> expected = looked ? admissions(reference.cycle(engine::lookedAt)) : List.of();
     while (expected.isEmpty() && !actual.isEmpty() && reference.looked()) {
       expected = admissions(reference.cycle());
     }
