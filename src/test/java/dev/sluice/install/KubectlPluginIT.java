@@ -126,6 +126,7 @@ class KubectlPluginIT {
           .untilAsserted(() -> assertThat(plugin.run(list)).doesNotContain("Job/"));
       assertThat(cluster.client().batch().v1().jobs().inNamespace(namespace).list().getItems())
           .isEmpty();
+      tellsOfBudgets(cluster, plugin);
       assertThat(plugin.run("delete", "localqueue", "main", "-n", namespace, "--yes"))
           .endsWith("exit 0");
 
@@ -133,6 +134,49 @@ class KubectlPluginIT {
       assertThat(plugin.run("list", "workloads", "--state=ready")).endsWith("exit 2");
       assertThat(plugin.run("top", "-A")).endsWith("exit 2");
     }
+  }
+
+  /** The administrator sees budgets and what they hold; a team, what holds its own Workloads. */
+  private static void tellsOfBudgets(TestCluster cluster, KubectlPlugin plugin) throws Exception {
+    String namespace = cluster.namespace();
+    String name = cluster.name("spends");
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: Budget
+        metadata: {name: %1$s}
+        spec:
+          scope: {clusterQueue: %2$s}
+          limits: [{resource: cpu, hours: 5}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: Role
+        metadata: {name: team, namespace: %3$s}
+        rules: [{apiGroups: [kueue.x-k8s.io], resources: [workloads], verbs: [list]}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: team, namespace: %3$s}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: team}
+        subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: dora}]
+        """
+            .formatted(name, cluster.name("pool"), namespace));
+    awaitLine(plugin, name + " +cpu +5 +0 +0 +5 .* 0\n", "budget");
+    cluster.applyText(job("unbounded", "dora"));
+    String held = namespace + "/job-unbounded-\\w+: BudgetExhausted: Budget " + name;
+    awaitLine(plugin, "(?s)" + name + " +cpu .* 1\n.*" + held, "budget");
+    awaitLine(plugin, "(?s)^Budget " + name + ", .*" + held, "budget", name);
+    awaitLine(plugin, "\"name\":\"" + name + "\",\"action\":\"Hold\"", "budget", "-o", "json");
+    assertThat(plugin.run("budget", "--as=dora", "-n", namespace))
+        .contains("cannot list resource \"budgets\"", "held in namespace " + namespace)
+        .containsPattern(held)
+        .doesNotContain("RESERVED")
+        .endsWith("exit 1");
+    cluster
+        .client()
+        .genericKubernetesResources("sluice.dev/v1alpha1", "Budget")
+        .withName(name)
+        .delete();
   }
 
   private static String workload(String list, String job) {

@@ -2,6 +2,8 @@ package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,27 +143,86 @@ class KubectlPluginTest {
     assertThat(run("explain", "clusterqueue", "other")).endsWith("exit 1");
   }
 
-  @Test
-  void aBudgetIsTable() throws Exception {
+  private void answerBudgets() throws Exception {
     answer(
         "budget",
-        "P\t2026-11-22T23:00:00Z\t2026-11-29T23:00:00Z\t2026-11-28T14:10:05Z\n"
-            + "L\tcpu\t\t2000\t1650\t340.5\t9.5\n"
-            + "L\tnvidia.com/gpu\ta100,h100,\t168\t96\t12\t60\n");
-    assertThat(run("budget", "team"))
+        "B\tteam\tHold\t2026-11-22T23:00:00Z\t2026-11-29T23:00:00Z\t2026-11-28T14:10:05Z\n"
+            + "L\tteam\tcpu\t\t2000\t1650\t340.5\t9.5\n"
+            + "L\tteam\tnvidia.com/gpu\ta100,h100,\t168\t96\t12\t60\n"
+            + "B\twrong\tHold\t\t\t\nF\twrong\tspec.scope: nothing\n"
+            + "B\tnew\tWarn\t\t\t\n");
+    answer(
+        "workloads",
+        "H\tvision\tjob-a-1\tBudgetExhausted: Budget team has 1650 spent\n"
+            + "H\tvision\tjob-b-2\tcouldn't assign flavors: Budget team is large\n"
+            + "H\tother\tjob-c-3\tBudgetExhausted: Budget hidden has 3 \"spent\"\n");
+  }
+
+  @Test
+  void budgetsAreATableOfLimitsAndOfWhatTheyHold() throws Exception {
+    answerBudgets();
+    assertThat(run("budget"))
         .isEqualTo(
+            """
+            NAME                     RESOURCE             FLAVORS                 LIMIT        SPENT     RESERVED    REMAINING  PERIOD ENDS           HELD
+            team                     cpu                                           2000         1650        340.5          9.5  2026-11-29T23:00:00Z     1
+            team                     nvidia.com/gpu       a100,h100                 168           96           12           60  2026-11-29T23:00:00Z     1
+            wrong counts nothing: spec.scope: nothing
+            new has no status yet
+            held:
+              vision/job-a-1: BudgetExhausted: Budget team has 1650 spent
+              other/job-c-3: BudgetExhausted: Budget hidden has 3 "spent"
+            exit 0\
+            """);
+    answer("budget", "B\tteam\tHold\t\t\t\nF\tteam\tspec.scope: nothing\n");
+    assertThat(run("budget", "team")).startsWith("Budget team counts nothing: spec.scope: nothing");
+    answerBudgets();
+    assertThat(run("budget", "team"))
+        .startsWith(
             """
             Budget team, 2026-11-22T23:00:00Z to 2026-11-29T23:00:00Z, spent 2026-11-28T14:10:05Z at this rate
             RESOURCE                     FLAVORS                     LIMIT        SPENT     RESERVED    REMAINING
             cpu                                                       2000         1650        340.5          9.5
             nvidia.com/gpu               a100,h100                     168           96           12           60
+            """)
+        .endsWith(
+            """
+            held:
+              vision/job-a-1: BudgetExhausted: Budget team has 1650 spent
             exit 0\
             """);
-    answer("budget", "F\tspec.scope: nothing\n");
-    assertThat(run("budget", "team")).startsWith("Budget team counts nothing: spec.scope: nothing");
-    answer("budget", "NAME   PERIOD\n");
-    assertThat(run("budget")).isEqualTo("NAME   PERIOD\nexit 0");
-    assertThat(asked()).last().isEqualTo("get budgets.sluice.dev");
+    assertThat(run("budget", "team", "-n", "vision")).contains("held in namespace vision:");
+    assertThat(asked()).last().asString().startsWith("get workloads.kueue.x-k8s.io -n vision -o");
+  }
+
+  @Test
+  void budgetsAreJson() throws Exception {
+    answerBudgets();
+    JsonNode json = new ObjectMapper().readTree(run("budget", "-o", "json").replace("exit 0", ""));
+    assertThat(json.findValuesAsText("name")).containsExactly("team", "wrong", "new", "hidden");
+    JsonNode team = json.path(0);
+    assertThat(team.path("periodEnd").asText()).isEqualTo("2026-11-29T23:00:00Z");
+    assertThat(team.path("expectedExhaustion").asText()).isEqualTo("2026-11-28T14:10:05Z");
+    assertThat(team.path("limits").path(1).toString())
+        .isEqualTo(
+            """
+            {"resource":"nvidia.com/gpu","flavors":["a100","h100"],"limit":"168","spent":"96",\
+            "reserved":"12","remaining":"60"}""");
+    assertThat(team.path("held").path(0).path("workload").asText()).isEqualTo("vision/job-a-1");
+    assertThat(json.path(1).path("fault").asText()).isEqualTo("spec.scope: nothing");
+    assertThat(json.path(3).path("held").path(0).path("message").asText())
+        .endsWith("has 3 \"spent\"");
+    assertThat(run("budget", "-o", "yaml")).endsWith("exit 2");
+  }
+
+  @Test
+  void whoMayNotReadBudgetsSeesWhatHoldsHisWorkloads() throws Exception {
+    answerBudgets();
+    Files.delete(directory.resolve("budget"));
+    assertThat(run("budget", "-n", "vision"))
+        .contains("held in namespace vision:\n  vision/job-a-1: BudgetExhausted: Budget team has")
+        .doesNotContain("RESOURCE")
+        .endsWith("exit 1");
   }
 
   @Test
