@@ -11,6 +11,7 @@ import dev.sluice.api.sluice.BudgetReader;
 import dev.sluice.api.sluice.SpecFault;
 import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.BudgetAccount;
+import dev.sluice.core.model.BudgetSpec;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
@@ -363,7 +364,7 @@ public final class BudgetAccounts implements AutoCloseable {
     List<BudgetStatus.LimitBalance> balances = BudgetStatus.balances(budget, now);
     connections.balances().accept(seen.name(), balances);
     for (BudgetStatus.LimitBalance balance : balances) {
-      String limit = balance.limit().key();
+      String limit = balance.limit().key().replace(BudgetSpec.Limit.COST, "cost");
       for (BigDecimal fraction : reading.notifyAt()) {
         if (balance.fraction().compareTo(fraction) >= 0) {
           once(
