@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
       KubeQueueCommand.class,
       AutoscalerCommand.class,
       TimeCommand.class,
-      PromisesCommand.class
+      PromisesCommand.class,
+      BudgetCommand.class
     },
     description = {
       "Tells the story of the first Job on a real control plane: starts one on this machine, starts"

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The events about Jobs and Workloads in the scenario's namespace, as lines. */
+/** The events about Jobs, Workloads and Budgets in the scenario's namespace, as lines. */
 final class EventLog implements AutoCloseable, Watcher<Event> {
 
-  private static final Set<String> KINDS = Set.of("Job", "Workload");
+  private static final Set<String> KINDS = Set.of("Job", "Workload", "Budget");
 
   /** Reason of the Job controller's event for each pod, which is not shown. */
   private static final String POD_MADE = "SuccessfulCreate";

@@ -8,6 +8,7 @@ import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.demo.KindsScenario.KindsExpectation;
 import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;

@@ -70,6 +70,7 @@ final class Screens {
           ./sluice try                  a dashboard to look at, queues to type into
           ./sluice demo kube-queue      a quota tree, over-selling, three policies
           ./sluice demo promises        a large job among small ones: starved, idle, promised
+          ./sluice demo budget          two teams, prices, a budget, and the bill
           ./sluice demo kinds           a job of each kind through one pool
           ./sluice demo multi-cluster   a manager, two workers, and an outage
           docs/tasks/README.md          what to write for queues of your own

@@ -199,7 +199,8 @@ final class TimeScenario {
     return Instant.parse(time.asText()).truncatedTo(ChronoUnit.SECONDS);
   }
 
-  private static JsonNode send(HttpClient http, HttpRequest request) {
+  /** What a server answers, as JSON. */
+  static JsonNode send(HttpClient http, HttpRequest request) {
     try {
       return JsonMappers.JSON.readTree(
           http.send(request, HttpResponse.BodyHandlers.ofString()).body());
@@ -384,7 +385,8 @@ final class TimeScenario {
         StandardCharsets.UTF_8);
   }
 
-  private static HttpClient trusting(String authority) {
+  /** A client that trusts an authority, as PEM. */
+  static HttpClient trusting(String authority) {
     try {
       return HttpClient.newBuilder()
           .connectTimeout(REQUEST_TIMEOUT)
