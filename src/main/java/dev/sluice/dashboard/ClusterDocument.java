@@ -176,7 +176,7 @@ final class ClusterDocument {
   }
 
   /** The JSON object of an answer; where there is none, the document says why. */
-  private static Optional<JsonNode> read(ObjectNode document, ApiOutcome outcome, String verb) {
+  static Optional<JsonNode> read(ObjectNode document, ApiOutcome outcome, String verb) {
     String why =
         switch (outcome) {
           case ApiOutcome.Written written -> {

@@ -103,6 +103,7 @@ public final class DashboardEndpoint implements HttpHandler {
   private final ChangeFeed feed;
   private final PastUse pastUse;
   private final ClusterDocument cluster;
+  private final PlansDocument plans;
   private final WebFiles files = new WebFiles();
   private final OverviewDocument overview;
   private final WorkloadRows rows;
@@ -133,6 +134,7 @@ public final class DashboardEndpoint implements HttpHandler {
     this.feed = feed;
     this.pastUse = pastUse;
     this.cluster = new ClusterDocument(reads, sources.clock());
+    this.plans = new PlansDocument(reads, sources.workloads(), sources.clock());
     this.overview = new OverviewDocument(sources);
     this.rows = new WorkloadRows(sources);
     this.workload = new WorkloadDocument(rows);
@@ -244,6 +246,8 @@ public final class DashboardEndpoint implements HttpHandler {
         .put("allWorkloads", viewer.sees(Kind.WORKLOADS))
         .put("topologies", viewer.sees(Kind.TOPOLOGIES))
         .put("flavors", viewer.sees(Kind.RESOURCE_FLAVORS))
+        .put("budgets", viewer.sees(Kind.BUDGETS))
+        .put("calendar", viewer.sees(Kind.RESERVATIONS))
         .put("workerClusters", viewer.sees(Kind.WORKER_CLUSTERS));
     return session
         .put("deciding", sources.deciding().getAsBoolean())
@@ -280,6 +284,20 @@ public final class DashboardEndpoint implements HttpHandler {
     if (token.isEmpty()) {
       return failure(
           403, "this is read with your own token, and you are logged in without one: use kubectl");
+    }
+    Optional<ObjectNode> planned =
+        switch (request.path().substring(CLUSTER.length())) {
+          case "budgets" ->
+              Optional.of(plans.budgets(token.get(), viewer.namespaces(Kind.WORKLOADS)));
+          case "calendar" -> Optional.of(plans.calendar(token.get()));
+          case "usage" ->
+              Optional.of(
+                  plans.usage(
+                      token.get(), WorkloadFilter.values(request.query()).getOrDefault("by", "")));
+          default -> Optional.empty();
+        };
+    if (planned.isPresent()) {
+      return json(planned.get());
     }
     Matcher one = CLUSTER_WORKLOAD.matcher(request.path());
     if (one.matches()) {
@@ -541,6 +559,8 @@ public final class DashboardEndpoint implements HttpHandler {
             "workload.js",
             "topology.js",
             "flavors.js",
+            "budgets.js",
+            "calendar.js",
             "clusters.js");
 
     private static final Map<String, String> TYPES =

@@ -32,6 +32,8 @@ final class Viewer {
     WORKER_CLUSTERS("kueue.x-k8s.io", "v1beta2", "multikueueclusters"),
     TOPOLOGIES("kueue.x-k8s.io", "v1beta2", "topologies"),
     RESOURCE_FLAVORS("kueue.x-k8s.io", "v1beta2", "resourceflavors"),
+    BUDGETS("sluice.dev", "v1alpha1", "budgets"),
+    RESERVATIONS("sluice.dev", "v1alpha1", "capacityreservations"),
     NODES("", "v1", "nodes");
 
     private final String group;

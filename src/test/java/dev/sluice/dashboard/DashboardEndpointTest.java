@@ -67,6 +67,9 @@ class DashboardEndpointTest {
         "history/clusterqueues/vision-train",
         "cluster/workloads/team-a/job-train-00000",
         "cluster/flavors/spot/nodes",
+        "cluster/budgets",
+        "cluster/calendar",
+        "cluster/usage",
         "none"
       })
   void withoutALoginNoDocumentIsShown(String path) {
@@ -249,6 +252,73 @@ class DashboardEndpointTest {
         .anyMatch(each -> each.endsWith("/nodes?limit=200&labelSelector=pool=spot"));
     assertThat(answer("GET", "/api/v1/cluster/flavors/none/nodes", "", "admin").status())
         .isEqualTo(404);
+  }
+
+  @Test
+  void budgetsAreReadWithTheTokenOfTheUserAndNameWhomTheyHold() throws IOException {
+    dashboard.addHeld("team-a", "job-held");
+    dashboard.addHeld("team-b", "job-hidden");
+    JsonNode read = get("admin", "cluster/budgets", "");
+
+    JsonNode budget = read.at("/items/0");
+    assertThat(budget.path("name").asText()).isEqualTo("team-vision");
+    assertThat(budget.path("scope").asText()).isEqualTo("ClusterQueue vision-train");
+    assertThat(budget.path("end").asText()).isEqualTo("2026-11-29T23:00:00Z");
+    assertThat(budget.path("exhaustion").asText()).isEqualTo("2026-11-28T14:10:05Z");
+    assertThat(budget.path("exhausted").asBoolean()).isTrue();
+    assertThat(budget.at("/limits/0/spentPart").asDouble()).isEqualTo(0.8);
+    assertThat(budget.at("/limits/0/reservedPart").asDouble()).isEqualTo(0.1);
+    assertThat(budget.at("/limits/1/flavors/0").asText()).isEqualTo("a100");
+    assertThat(budget.path("holds").asInt()).isEqualTo(2);
+    assertThat(budget.path("held").findValuesAsText("namespace"))
+        .containsExactlyInAnyOrder("team-a", "team-b");
+    assertThat(read.at("/items/1/scope").asText()).isEqualTo("namespaces with matchLabels:team:ml");
+    assertThat(read.at("/items/1/fault").asText()).isEqualTo("spec.scope: nothing");
+    assertThat(read.at("/items/2/limits")).hasSize(1);
+    assertThat(read.at("/items/1/rolling").asText()).isEqualTo("168h");
+    assertThat(dashboard.objects().askedWith("admin"))
+        .containsExactly("admin /apis/sluice.dev/v1alpha1/budgets?limit=500");
+
+    JsonNode refused = get("tenant", "cluster/budgets", "");
+    assertThat(refused.path("error").asText()).isEqualTo("you may not list budgets here");
+    assertThat(refused.path("items")).isEmpty();
+    JsonNode sees = get("admin", "session", "").path("sees");
+    assertThat(sees.path("budgets").asBoolean() && sees.path("calendar").asBoolean()).isTrue();
+    sees = get("tenant", "session", "").path("sees");
+    assertThat(sees.path("budgets").asBoolean() || sees.path("calendar").asBoolean()).isFalse();
+  }
+
+  @Test
+  void theCalendarHasReservationsAndWindowsTheNextFirst() throws IOException {
+    JsonNode read = get("admin", "cluster/calendar", "");
+    assertThat(read.path("items").findValuesAsText("name"))
+        .containsExactly("course", "rack-7", "odd", "broken");
+    JsonNode course = read.at("/items/0");
+    assertThat(course.path("keeps").asText()).isEqualTo("8 nvidia.com/gpu of a100");
+    assertThat(course.path("users").asText()).isEqualTo("course/students, class demo");
+    assertThat(course.path("lend").asBoolean()).isTrue();
+    assertThat(course.path("occurrences")).hasSize(2);
+    assertThat(read.at("/items/1/keeps").asText()).isEqualTo("a100-rack-7");
+    assertThat(read.at("/items/3/fault").asText()).isEqualTo("no such class");
+    assertThat(get("tenant", "cluster/calendar", "").path("error").asText())
+        .isEqualTo(
+            "you may not list capacityreservations here; you may not list maintenancewindows here");
+  }
+
+  @Test
+  void usageHasItsCost() throws IOException {
+    JsonNode read = get("admin", "cluster/usage", "by=owner");
+    assertThat(read.path("currency").asText()).isEqualTo("EUR");
+    assertThat(read.at("/rows/1/cost").asText()).isEqualTo("100.8");
+    assertThat(read.at("/rows/1/group").asText()).isEqualTo("vision-train");
+    assertThat(get("admin", "cluster/usage", "by=a%26b").path("by").asText()).isEqualTo("queue");
+    assertThat(get("tenant", "cluster/usage", "").path("error").asText())
+        .isEqualTo("you may not list usage here");
+    assertThat(dashboard.objects().askedWith("admin"))
+        .anyMatch(
+            each ->
+                each.startsWith(
+                    "admin /apis/visibility.kueue.x-k8s.io/v1beta2/usage?by=owner&since=20"));
   }
 
   @Test

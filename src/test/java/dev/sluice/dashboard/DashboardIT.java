@@ -15,6 +15,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.IntStream;
@@ -161,6 +164,7 @@ class DashboardIT {
       browser.await("document.querySelector('.rows a.row .why')?.textContent.includes('missing')");
 
       nodes(cluster, browser);
+      plans(cluster, browser, other);
 
       logIn(browser, address, token(cluster, "tenant", "kueue-batch-user-role", false));
       browser.awaitText(cluster.namespace() + "/mine");
@@ -186,6 +190,63 @@ class DashboardIT {
       live(cluster, browser);
       browser.picture(IMAGES.resolve("real-tenant.png"));
       assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
+  /** An administrator looks at a budget that holds a Job, and at what is reserved tomorrow. */
+  private static void plans(TestCluster cluster, Chromium browser, String other)
+      throws IOException {
+    Instant tomorrow = Instant.now().plus(Duration.ofDays(1)).truncatedTo(ChronoUnit.SECONDS);
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "spends-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "spot-${suffix}", resources: [{name: cpu, nominalQuota: "2"}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: spends, namespace: "%s"}
+        spec: {clusterQueue: "spends-${suffix}"}
+        ---
+        apiVersion: sluice.dev/v1alpha1
+        kind: Budget
+        metadata: {name: "spends-${suffix}"}
+        spec:
+          scope: {clusterQueue: "spends-${suffix}"}
+          limits: [{resource: cpu, hours: 5}]
+        ---
+        apiVersion: sluice.dev/v1alpha1
+        kind: CapacityReservation
+        metadata: {name: "course-${suffix}"}
+        spec:
+          clusterQueue: "wide-${suffix}"
+          capacity: [{flavor: "spot-${suffix}", resource: cpu, amount: 1}]
+          users: {localQueues: [{namespace: "${namespace}", name: mine}]}
+          start: "%s"
+          end: "%s"
+        """
+            .formatted(other, tomorrow, tomorrow.plus(Duration.ofHours(2))));
+    browser.evaluate("location.hash = '#/calendar'");
+    browser.awaitText("1 cpu of " + cluster.name("spot"));
+    browser.evaluate("location.hash = '#/budgets'");
+    browser.awaitText("Usage of 30 days");
+    browser.awaitText("% spent, ");
+    submit(cluster, other, "spends", "unbounded");
+    browser.awaitText("BudgetExhausted: Budget " + cluster.name("spends"));
+    assertThat(browser.text()).contains("Job " + other + "/unbounded");
+    browser.picture(IMAGES.resolve("real-budgets.png"));
+    cluster.client().batch().v1().jobs().inNamespace(other).withName("unbounded").delete();
+    for (String kind : List.of("Budget", "CapacityReservation")) {
+      cluster
+          .client()
+          .genericKubernetesResources("sluice.dev/v1alpha1", kind)
+          .withName(cluster.name(kind.equals("Budget") ? "spends" : "course"))
+          .delete();
     }
   }
 

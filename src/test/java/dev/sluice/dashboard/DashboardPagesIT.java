@@ -121,6 +121,44 @@ class DashboardPagesIT {
   }
 
   @Test
+  void budgetsTheBillAndTheCalendarAreShownToWhoMayReadThem() throws Exception {
+    try (PlayedDashboard dashboard = new PlayedDashboard(10);
+        Chromium browser = Chromium.startOrSkip()) {
+      dashboard.addHeld("team-a", "job-held");
+      logIn(browser, dashboard, "admin");
+      browser.awaitText("Cohorts and queues");
+      browser.press("g");
+      browser.press("b");
+      browser.awaitText("Held: 1");
+      browser.awaitText("cost in EUR");
+      assertThat(browser.text())
+          .contains("80 % spent, 250 left", "250 reserved", "Exhausted", "needs 300")
+          .contains("It counts nothing: spec.scope: nothing", "<b>odd</b>")
+          .contains("112.70", "384.00");
+      browser.evaluate(
+          "const by = document.querySelector('.choices select'); by.value = 'namespace';"
+              + " by.dispatchEvent(new Event('change'))");
+      browser.await("document.querySelector('.usage th').textContent === 'Namespace'");
+      browser.press("g");
+      browser.press("l");
+      browser.awaitText("8 nvidia.com/gpu of a100");
+      browser.await("document.querySelectorAll('.kept-reservation').length === 2");
+      browser.await("document.querySelectorAll('.kept-maintenance').length === 1");
+      assertThat(browser.text())
+          .contains("course/students, class demo", "lent while unused", "nobody")
+          .contains("broken keeps nothing: no such class");
+
+      browser.evaluate("sessionStorage.clear()");
+      logIn(browser, dashboard, "tenant");
+      browser.awaitText("Your queues");
+      assertThat(browser.text()).doesNotContain("Budgets").doesNotContain("Calendar");
+      browser.evaluate("location.hash = '#/budgets'");
+      browser.awaitText("you may not list budgets here");
+      assertThat(browser.complaints()).isEmpty();
+    }
+  }
+
+  @Test
   void theLastHoursOfAQueueAreDrawn() throws Exception {
     try (PlayedDashboard dashboard = new PlayedDashboard(100);
         Chromium browser = Chromium.startOrSkip()) {
@@ -211,6 +249,8 @@ class DashboardPagesIT {
         {"flavors", "#/flavors", "spot=true:NoSchedule"},
         {"topologies", "#/topology", "block-b"},
         {"topology", "#/topology/a100/block-b", "rack-1-05"},
+        {"budgets", "#/budgets", "Usage of 30 days"},
+        {"calendar", "#/calendar", "rack-7"},
         {"workers", "#/clusters", "Connected"}
       };
       for (String[] page : pages) {

@@ -136,6 +136,12 @@ final class PlayedDashboard implements AutoCloseable {
     feed.changed(null, scheduler.get(namespace, name).orElseThrow());
   }
 
+  /** A Workload is created that budget {@code team-vision} holds. */
+  void addHeld(String namespace, String name) {
+    scheduler.addHeld(namespace, name);
+    feed.changed(null, scheduler.get(namespace, name).orElseThrow());
+  }
+
   /** A rack more in each block. */
   void addNodes() {
     scheduler.addRack();

@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -31,6 +34,9 @@ final class PlayedObjects {
   private static ApiOutcome answer(String path, String token) {
     if (path.contains("/pods?") && token.equals("tenant")) {
       return new ApiOutcome.Refused(403, "pods is forbidden");
+    }
+    if (path.contains("sluice.dev/") || path.contains("/usage?")) {
+      return plans(path, token);
     }
     if (path.contains("/nodes?")) {
       return object(
@@ -89,6 +95,85 @@ final class PlayedObjects {
         metadata: {name: job-train-00000, managedFields: [{manager: a}]}
         spec: {queueName: vision-train}
         """);
+  }
+
+  /** Budgets, reservations, windows and usage; nobody but {@code admin} may read them. */
+  private static ApiOutcome plans(String path, String token) {
+    if (!token.equals("admin")) {
+      return new ApiOutcome.Refused(403, "budgets is forbidden");
+    }
+    Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    if (path.contains("/budgets?")) {
+      return object(
+          """
+          items:
+          - metadata: {name: team-vision}
+            spec: {scope: {clusterQueue: vision-train}, period: Weekly, action: Hold}
+            status:
+              period: {start: 2026-11-22T23:00:00Z, end: 2026-11-29T23:00:00Z}
+              expectedExhaustion: 2026-11-28T14:10:05Z
+              limits:
+              - {resource: cost, limit: "2500", spent: "2000", reserved: "250", remaining: "250"}
+              - {resource: nvidia.com/gpu, flavors: [a100], limit: "168", spent: "180",
+                 reserved: "0", remaining: "0"}
+              conditions:
+              - {type: Active, status: "True", message: The budget counts}
+              - {type: Exhausted, status: "True", message: Nothing is left of a limit}
+          - metadata: {name: <b>odd</b>}
+            spec: {scope: {namespaceSelector: {matchLabels: {team: ml}}}, rolling: 168h}
+            status:
+              conditions: [{type: Active, status: "False", message: "spec.scope: nothing"}]
+          - {metadata: {name: bare}, spec: {scope: [], limits: 7}, status: {limits: [3, {limit: x}]}}
+          """);
+    }
+    if (path.contains("/capacityreservations?")) {
+      return object(
+          """
+          items:
+          - metadata: {name: course}
+            spec:
+              clusterQueue: vision-train
+              capacity: [{flavor: a100, resource: nvidia.com/gpu, amount: 8}]
+              users: {localQueues: [{namespace: course, name: students}], priorityClasses: [demo]}
+              lend: true
+            status:
+              state: Current
+              occurrences:
+              - {start: %s, end: %s}
+              - {start: %s, end: %s}
+          - metadata: {name: broken}
+            status: {conditions: [{type: Active, status: "False", message: no such class}]}
+          - {metadata: {name: odd}, spec: {capacity: {}}, status: {occurrences: [{start: soon}, 3]}}
+          """
+              .formatted(
+                  now.minusSeconds(600),
+                  now.plusSeconds(7_200),
+                  now.plus(Duration.ofDays(2)),
+                  now.plus(Duration.ofDays(2)).plusSeconds(10_800)));
+    }
+    if (path.contains("/maintenancewindows?")) {
+      return object(
+          """
+          items:
+          - metadata: {name: rack-7}
+            spec: {flavors: [a100-rack-7]}
+            status: {state: Upcoming, occurrences: [{start: %s, end: %s}]}
+          """
+              .formatted(
+                  now.plus(Duration.ofDays(1)), now.plus(Duration.ofDays(1)).plusSeconds(21_600)));
+    }
+    return object(
+        """
+        kind: Usage
+        incomplete: false
+        currency: EUR
+        rows:
+        - {by: {%1$s: vision-train}, flavor: a100, resource: cpu, reserved: "1382400",
+           run: "1368360", waited: "14040", lost: "0", cost: "11.904"}
+        - {by: {%1$s: vision-train}, flavor: a100, resource: nvidia.com/gpu, reserved: "172800",
+           run: "171036", waited: "1764", lost: "3600", cost: "100.8"}
+        """
+            .formatted(path.replaceFirst(".*by=([a-z]+).*", "$1")));
   }
 
   private static ApiOutcome object(String yaml) {

@@ -73,6 +73,11 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
     put(workload(namespace, name, "none", now, 100, State.MISCONFIGURED));
   }
 
+  /** A Workload is created that budget {@code team-vision} holds. */
+  void addHeld(String namespace, String name) {
+    put(workload(namespace, name, QUEUES.getFirst(), now, 0, State.HELD));
+  }
+
   private void put(CachedWorkload workload) {
     workloads.put(workload.id().namespace() + "/" + workload.id().name(), workload);
   }
@@ -81,7 +86,8 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
     PENDING,
     ADMITTED,
     FINISHED,
-    MISCONFIGURED
+    MISCONFIGURED,
+    HELD
   }
 
   private CachedWorkload workload(int number) {
@@ -112,6 +118,17 @@ final class PlayedScheduler implements SchedulerViews, SchedulerQueries, Workloa
                       "False",
                       "Misconfigured",
                       "LocalQueue " + queue + " doesn't exist",
+                      created,
+                      2));
+          case HELD ->
+              List.of(
+                  condition(
+                      "QuotaReserved",
+                      "False",
+                      "WaitingForQuota",
+                      "BudgetExhausted: Budget team-vision has 2000 spent and 250 reserved of 2500"
+                          + " of money, and this workload needs 300; the next period begins at"
+                          + " 2026-11-29T23:00:00Z",
                       created,
                       2));
           case ADMITTED ->

@@ -3,6 +3,8 @@
 import {ApiError, follow, get, token} from './api.js';
 import {fill, h} from './dom.js';
 import {setNow} from './format.js';
+import {budgetsPage} from './budgets.js';
+import {calendarPage} from './calendar.js';
 import {clustersPage} from './clusters.js';
 import {flavorsPage} from './flavors.js';
 import {overviewPage} from './overview.js';
@@ -20,6 +22,8 @@ const PAGES = {
   workload: workloadPage,
   flavors: flavorsPage,
   topology: topologyPage,
+  budgets: budgetsPage,
+  calendar: calendarPage,
   clusters: clustersPage,
 };
 
@@ -29,6 +33,8 @@ const TABS = [
   ['workloads', 'Workloads', 'w'],
   ['flavors', 'Flavors', 'f'],
   ['topology', 'Topology', 'o'],
+  ['budgets', 'Budgets', 'b'],
+  ['calendar', 'Calendar', 'l'],
   ['clusters', 'Workers', 'k'],
 ];
 
@@ -102,6 +108,7 @@ async function open() {
   announce.textContent = page.title;
   scrollTo(0, 0);
   paint();
+  header.querySelector('.tabs [aria-current]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
 }
 
 function paint() {
@@ -147,6 +154,8 @@ function bar() {
     h('nav.tabs', {'aria-label': 'Pages'}, TABS
       .filter(([name]) => name !== 'clusters' || app.session.sees.workerClusters)
       .filter(([name]) => name !== 'flavors' || app.session.sees.flavors)
+      .filter(([name]) => name !== 'budgets' || app.session.sees.budgets)
+      .filter(([name]) => name !== 'calendar' || app.session.sees.calendar)
       .filter(([name]) => name !== 'topology' || app.session.sees.topologies)
       .map(([name, label, key]) => h('a', {
         href: `#/${name}`,
@@ -195,7 +204,8 @@ const KEYS = [
   ['j k', 'next and previous row'],
   ['Enter', 'open the row'],
   ['Esc', 'leave the search, go back'],
-  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g f', 'flavors'], ['g o', 'topology'], ['g k', 'worker clusters'],
+  ['g c', 'cohorts'], ['g q', 'queues'], ['g w', 'Workloads'], ['g f', 'flavors'], ['g o', 'topology'],
+  ['g b', 'budgets'], ['g l', 'calendar'], ['g k', 'worker clusters'],
   ['t', 'light or dark'],
   ['?', 'these keys'],
 ];
