@@ -20,6 +20,7 @@ import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
@@ -160,11 +161,24 @@ class PrometheusIT {
     awaitFiring("SluiceJournalIncomplete");
   }
 
-  /** A Job with all the quota of its queue. */
+  /** A Job with all the quota of its queue, which spends a budget. */
   private void runAJob() {
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: Budget
+        metadata: {name: "day-${suffix}"}
+        spec:
+          scope: {clusterQueue: "day-${suffix}"}
+          limits: [{resource: cpu, hours: "0.001"}]
+          period: Yearly
+          action: Warn
+          charge: AsUsed
+        """);
     submit("lazy", "");
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("lazy"), "PodsReady", "True");
     awaitFiring("SluiceQuotaNearlyUsed " + cluster.name("day"));
+    awaitFiring("SluiceBudgetNearlySpent");
   }
 
   /**
@@ -276,6 +290,8 @@ class PrometheusIT {
         .withName(LEASE)
         .edit(
             lease -> {
+              // a replica of Sluice: beside another operator this one would not even begin
+              lease.getMetadata().setAnnotations(Map.of("sluice.dev/holder", "somebody-else"));
               lease.getSpec().setHolderIdentity("somebody-else");
               lease.getSpec().setLeaseDurationSeconds(3600);
               lease.getSpec().setRenewTime(ZonedDateTime.now(ZoneOffset.UTC));
