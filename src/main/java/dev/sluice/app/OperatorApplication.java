@@ -8,6 +8,7 @@ import dev.sluice.app.module.CacheSyncWaiter;
 import dev.sluice.app.module.CapacityModule;
 import dev.sluice.app.module.CertificateModule;
 import dev.sluice.app.module.DashboardModule;
+import dev.sluice.app.module.DeclaredKinds;
 import dev.sluice.app.module.FailureRecoveryModule;
 import dev.sluice.app.module.InformerModule;
 import dev.sluice.app.module.InstallationModule;
@@ -196,6 +197,7 @@ public final class OperatorApplication implements AutoCloseable {
     ledger.ifPresent(modules::add);
     modules.add(workloads);
     modules.add(new QueueDump(scheduler.engine().views(), scheduler.engine()));
+    modules.add(new DeclaredKinds(context));
     modules.add(new KubeQueueModule(context, informers, workloads, scheduler.engine()));
     return modules;
   }

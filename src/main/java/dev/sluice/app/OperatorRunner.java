@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.app.module.DeclaredKinds;
 import dev.sluice.app.module.KubernetesClients;
 import dev.sluice.app.module.ProcessSettings;
 import dev.sluice.install.InstallManifests;
@@ -81,7 +82,6 @@ public final class OperatorRunner {
    */
   public static int run(Options options)
       throws ConfigurationException, IOException, GeneralSecurityException {
-    OperatorApplication operator = application(options, OperatorRunner::halt);
     CompletableFuture<Void> end = new CompletableFuture<>();
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
@@ -94,23 +94,37 @@ public final class OperatorRunner {
     Runtime.getRuntime().addShutdownHook(hook);
     ENDING.forEach(signal -> endOn(signal, end));
     try {
-      operator.start();
-      end.join();
-      LOG.info("operator ends reason=\"told to\"");
-      operator.drain();
-      if (inCluster(options)) {
-        Thread.sleep(DRAIN);
+      boolean again = true;
+      while (again) {
+        again = runOnce(options, end);
       }
       return 0;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return 0;
     } finally {
-      try {
-        operator.close();
-      } finally {
-        closed.complete(null);
+      closed.complete(null);
+    }
+  }
+
+  /** Runs until the operator is told to end, or has to start anew: true. */
+  private static boolean runOnce(Options options, CompletableFuture<Void> end)
+      throws ConfigurationException, IOException, GeneralSecurityException, InterruptedException {
+    CompletableFuture<String> again = new CompletableFuture<>();
+    try (OperatorApplication operator =
+        application(options, OperatorRunner::halt, again::complete)) {
+      operator.start();
+      CompletableFuture.anyOf(end, again).join();
+      if (!end.isDone()) {
+        LOG.info("operator starts anew reason=\"{}\"", again.join());
+        return true;
       }
+      LOG.info("operator ends reason=\"told to\"");
+      operator.drain();
+      if (inCluster(options)) {
+        Thread.sleep(DRAIN);
+      }
+      return false;
     }
   }
 
@@ -131,13 +145,14 @@ public final class OperatorRunner {
    * Starts an operator within this process, and returns when it serves webhooks and takes part in
    * the election; whoever started it closes it.
    *
-   * @param end is told, with the reason, when the operator may not go on; it must be closed then
+   * @param end is told, with the reason, when the operator may not go on, or has to be started
+   *     anew; it must be closed then
    * @throws ConfigurationException with everything that is wrong with file and gates
    * @throws IOException when it can't start
    */
   public static OperatorApplication start(Options options, Consumer<String> end)
       throws ConfigurationException, IOException, GeneralSecurityException {
-    OperatorApplication application = application(options, end);
+    OperatorApplication application = application(options, end, end);
     boolean started = false;
     try {
       application.start();
@@ -171,7 +186,8 @@ public final class OperatorRunner {
   }
 
   /** Makes the client while the configuration is read: it takes nothing from it. */
-  private static OperatorApplication application(Options options, Consumer<String> end)
+  private static OperatorApplication application(
+      Options options, Consumer<String> end, Consumer<String> again)
       throws ConfigurationException, IOException {
     MetricsScrape metrics = new MetricsScrape();
     ReadErrorLog errors = new ReadErrorLog();
@@ -181,7 +197,11 @@ public final class OperatorRunner {
     try {
       OperatorApplication application =
           application(
-              options, configuration(options), new Connections(client, errors, metrics), end);
+              options,
+              configuration(options),
+              new Connections(client, errors, metrics),
+              end,
+              again);
       made = true;
       return application;
     } catch (UncheckedIOException e) {
@@ -213,8 +233,13 @@ public final class OperatorRunner {
   }
 
   private static OperatorApplication application(
-      Options options, Configuration configuration, Connections connections, Consumer<String> end) {
+      Options options,
+      Configuration configurationOfFile,
+      Connections connections,
+      Consumer<String> end,
+      Consumer<String> again) {
     KubernetesClient client = connections.client().get();
+    Configuration configuration = configurationOfFile.declaring(DeclaredKinds.read(client));
     Optional<String> url =
         inCluster(options)
             ? Optional.empty()
@@ -230,7 +255,8 @@ public final class OperatorRunner {
             hostName() + "_" + UUID.randomUUID(),
             hosts(options, configuration),
             options.webhookClientAuthority(),
-            end),
+            end,
+            again),
         options.install()
             ? Optional.of(new Installer(KubernetesClients.forInstaller(client), configuration, url))
             : Optional.empty());

@@ -62,7 +62,7 @@ public final class Installer {
 
   /** The plurals of the kinds that are of this program alone. */
   static final List<String> SLUICE_PLURALS =
-      List.of("budgets", "capacityreservations", "maintenancewindows");
+      List.of("budgets", "capacityreservations", "jobkinds", "maintenancewindows");
 
   private static final PatchContext APPLY =
       new PatchContext.Builder()

@@ -116,9 +116,13 @@ public final class RegistrationRepair {
     List<String> unanswered = new ArrayList<>();
     if (wanted.target() instanceof WebhookRegistration.Service service) {
       mutating.ifPresent(
-          it -> unanswered.addAll(RegistrationCheck.unanswered(targetsOf(it), service)));
+          it ->
+              unanswered.addAll(
+                  RegistrationCheck.unanswered(targetsOf(it), service, wanted.kinds())));
       validating.ifPresent(
-          it -> unanswered.addAll(RegistrationCheck.unanswered(targetsOf(it), service)));
+          it ->
+              unanswered.addAll(
+                  RegistrationCheck.unanswered(targetsOf(it), service, wanted.kinds())));
     }
     return new Finding(
         RegistrationCheck.compare(mutating, validating, wanted).missing(),

@@ -35,6 +35,7 @@ public final class UserClusterRoles {
           new Kind("clusterqueue", GROUP, "clusterqueues", true),
           new Kind("cohort", GROUP, "cohorts", true),
           new Kind("dynamicquotaorchestrator", GROUP, "dynamicquotaorchestrators", true),
+          new Kind("jobkind", "sluice.dev", "jobkinds", true),
           new Kind("localqueue", GROUP, "localqueues", true),
           new Kind("maintenancewindow", "sluice.dev", "maintenancewindows", true),
           new Kind("multikueuecluster", GROUP, "multikueueclusters", true),

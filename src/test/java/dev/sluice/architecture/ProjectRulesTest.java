@@ -120,7 +120,6 @@ class ProjectRulesTest {
       record ReservingWorkload 16
       record TerminatingPod 9
       record TopologyPod 12
-      record WebhookRegistration 9
       """
           .lines()
           .toList();

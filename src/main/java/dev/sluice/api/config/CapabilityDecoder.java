@@ -149,7 +149,7 @@ final class CapabilityDecoder {
     if (version == ConfigurationVersion.V1BETA1) {
       fields.accept("podOptions");
     }
-    return fields.done(new Integrations(frameworks, external, labels));
+    return fields.done(new Integrations(frameworks, external, labels, List.of()));
   }
 
   /** A kind has one controller that queues its jobs. */

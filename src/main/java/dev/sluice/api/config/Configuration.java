@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Everything that can be set about the operator, defaulted and validated. Made by {@link
@@ -64,6 +65,36 @@ public record Configuration(
     DashboardServer dashboard,
     Runs runs,
     String effective) {
+
+  /** The same, where the cluster declares these kinds of jobs. */
+  public Configuration declaring(List<DeclaredJobKind> kinds) {
+    return new Configuration(
+        namespace,
+        webhook,
+        leaderElection,
+        metrics,
+        health,
+        pprofBindAddress,
+        controller,
+        tls,
+        manageJobsWithoutQueueName,
+        managedJobsNamespaceSelector,
+        internalCertManagement,
+        waitForPodsReady,
+        clientConnection,
+        integrations.declaring(kinds),
+        multiKueue,
+        fairSharing,
+        admissionFairSharing,
+        resources,
+        featureGates,
+        objectRetention,
+        visibilityServer,
+        kubeQueue,
+        dashboard,
+        runs,
+        effective);
+  }
 
   /**
    * What is done and recorded about Workloads that run.
@@ -358,9 +389,22 @@ public record Configuration(
    * @param frameworks names such as {@code batch/job}
    * @param externalFrameworks kinds managed by others, as Kind.version.group
    * @param labelKeysToCopy labels that a Workload takes from its job
+   * @param declared the kinds that JobKinds of the cluster declare; no file has them
    */
   public record Integrations(
-      List<String> frameworks, List<String> externalFrameworks, List<String> labelKeysToCopy) {}
+      List<String> frameworks,
+      List<String> externalFrameworks,
+      List<String> labelKeysToCopy,
+      List<DeclaredJobKind> declared) {
+
+    private Integrations declaring(List<DeclaredJobKind> kinds) {
+      return new Integrations(
+          Stream.concat(frameworks.stream(), kinds.stream().map(it -> it.framework())).toList(),
+          externalFrameworks,
+          labelKeysToCopy,
+          List.copyOf(kinds));
+    }
+  }
 
   /**
    * When finished objects are deleted.

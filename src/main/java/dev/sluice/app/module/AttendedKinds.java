@@ -7,6 +7,7 @@ import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.queueing.PreemptibleLabels;
 import dev.sluice.jobs.controller.Integration;
 import dev.sluice.jobs.controller.IntegrationRegistry;
+import dev.sluice.jobs.kind.DeclaredJob;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
@@ -50,7 +51,11 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
         Stream.concat(
                 new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
                     .enabled().stream().map(Integration::kind),
-                configuration.kubeQueue().enabled() ? ofKubeQueue(configuration) : Stream.empty())
+                Stream.concat(
+                    DeclaredJob.of(configuration).stream().map(JobKindDescription::kind),
+                    configuration.kubeQueue().enabled()
+                        ? ofKubeQueue(configuration)
+                        : Stream.empty()))
             .toList();
     turnedOff =
         all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();

@@ -102,7 +102,7 @@ final class BudgetModule implements AutoCloseable {
    * read it, starts nevertheless: Budgets count from when they can be read.
    */
   void start(CacheSyncWaiter cacheSync) throws IOException {
-    Optional<String> unreadable = OwnKinds.unreadable(context.client(), List.of("budgets"));
+    Optional<String> unreadable = context.unreadable(List.of("budgets"));
     CompletableFuture<Void> listed = accounts.start();
     if (unreadable.isPresent()) {
       LOG.warn("budgets=uncounted reason=\"{}\"", unreadable.get());

@@ -1,5 +1,6 @@
 package dev.sluice.app.module;
 
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
@@ -26,10 +27,13 @@ import dev.sluice.kube.reflect.Reflectors;
 import dev.sluice.metrics.EventCounts;
 import dev.sluice.metrics.MetricsScrape;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -218,6 +222,26 @@ public final class OperatorContext implements AutoCloseable {
 
   EventRecorder events() {
     return events;
+  }
+
+  /**
+   * Why the first of some kinds of this program alone can't be read; empty if all can. A cluster
+   * may lack them, as Helm doesn't upgrade definitions.
+   */
+  Optional<String> unreadable(List<String> plurals) {
+    String api = "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION;
+    for (String plural : plurals) {
+      try {
+        if (client.raw(api + "/" + plural + "?limit=1") == null) {
+          return Optional.of(api + " has no " + plural + ": their definition isn't installed");
+        }
+      } catch (KubernetesClientException e) {
+        if (e.getCode() == HttpURLConnection.HTTP_FORBIDDEN) {
+          return Optional.of("this operator may not list " + plural);
+        }
+      }
+    }
+    return Optional.empty();
   }
 
   /** Ends the process, for this reason. */

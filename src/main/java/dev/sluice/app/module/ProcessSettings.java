@@ -14,9 +14,11 @@ import java.util.function.Consumer;
  *     admission; all clients are answered when empty
  * @param fatal called with the reason when the process has to end: it has lost its lease, or has
  *     failed in a way that only a new start can mend
+ * @param again called with the reason when the operator has to be closed and started anew
  */
 public record ProcessSettings(
     String identity,
     List<String> hosts,
     Optional<Path> webhookClientAuthority,
-    Consumer<String> fatal) {}
+    Consumer<String> fatal,
+    Consumer<String> again) {}

@@ -70,8 +70,7 @@ final class ReservationModule implements AutoCloseable {
    */
   void start(CacheSyncWaiter cacheSync) throws IOException {
     Optional<String> unreadable =
-        OwnKinds.unreadable(
-            context.client(), Arrays.stream(Kind.values()).map(Kind::plural).toList());
+        context.unreadable(Arrays.stream(Kind.values()).map(Kind::plural).toList());
     CompletableFuture<Void> listed = calendar.start();
     if (unreadable.isPresent()) {
       LOG.warn("reservations=unread reason=\"{}\"", unreadable.get());

@@ -32,6 +32,7 @@ import dev.sluice.server.http.Response;
 import dev.sluice.server.http.TlsSettings;
 import dev.sluice.webhooks.kinds.CreationAnswers;
 import dev.sluice.webhooks.kinds.ManifestReview;
+import dev.sluice.webhooks.kinds.WebhookKind;
 import dev.sluice.webhooks.kinds.Webhooks;
 import dev.sluice.webhooks.review.AdmissionFunction;
 import dev.sluice.webhooks.review.WebhookRouter;
@@ -62,6 +63,7 @@ public final class ServerModule implements OperatorModule {
   private final RunTimeModule runTimes;
   private final SimulationModule simulations;
   private final Map<String, AdmissionFunction> reviews;
+  private final List<WebhookKind> reviewed;
   private final ReviewMetrics reviewMetrics;
   private final ServerKeys keys;
   private final List<AutoCloseable> open = new ArrayList<>();
@@ -98,7 +100,9 @@ public final class ServerModule implements OperatorModule {
     this.queries = queries;
     this.runTimes = runTimes;
     this.simulations = simulations;
-    this.reviews = Webhooks.functions(WebhookSettings.of(configuration), clusterLookup);
+    WebhookSettings settings = WebhookSettings.of(configuration);
+    this.reviews = Webhooks.functions(settings, clusterLookup);
+    this.reviewed = WebhookKind.all(settings.declared());
   }
 
   /** Serves what the ledger holds, beside the visibility API; to be called before the start. */
@@ -168,7 +172,9 @@ public final class ServerModule implements OperatorModule {
             tls,
             new WebhookEndpoint(
                 new WebhookRouter(
-                    isVisible() ? CreationAnswers.around(reviews, simulations::lines) : reviews),
+                    isVisible()
+                        ? CreationAnswers.around(reviews, reviewed, simulations::lines)
+                        : reviews),
                 new ConversionWebhook(new HubConverter()),
                 clientAuthority.isPresent(),
                 reviewMetrics::givenUp),
@@ -206,7 +212,7 @@ public final class ServerModule implements OperatorModule {
             ? new SimulationEndpoint(
                 users,
                 access,
-                new ManifestReview(reviews),
+                new ManifestReview(reviews, reviewed),
                 simulations.jobSimulator(),
                 simulations.requestBudget(),
                 new VisibilityEndpoint(

@@ -21,12 +21,15 @@ public final class CreationAnswers {
    * The functions of the webhooks, those that validate jobs with lines for who creates one.
    *
    * @param functions by path
+   * @param kinds those that are reviewed
    * @param lines what a creation is told, also one that is only tried; may take a second
    */
   public static Map<String, AdmissionFunction> around(
-      Map<String, AdmissionFunction> functions, Function<AdmissionRequest, List<String>> lines) {
+      Map<String, AdmissionFunction> functions,
+      List<WebhookKind> kinds,
+      Function<AdmissionRequest, List<String>> lines) {
     Map<String, AdmissionFunction> result = new HashMap<>(functions);
-    for (WebhookKind kind : WebhookKind.all()) {
+    for (WebhookKind kind : kinds) {
       if (!kind.isOwn()) {
         result.computeIfPresent(
             kind.validatingPath(), (_, validate) -> request -> review(request, validate, lines));

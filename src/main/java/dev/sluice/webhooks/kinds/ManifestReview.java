@@ -18,10 +18,12 @@ import java.util.Map;
 public final class ManifestReview {
 
   private final Map<String, AdmissionFunction> functions;
+  private final List<WebhookKind> kinds;
 
-  /** By the functions of the webhooks, by path. */
-  public ManifestReview(Map<String, AdmissionFunction> functions) {
+  /** By the functions of the webhooks, by path, of these kinds. */
+  public ManifestReview(Map<String, AdmissionFunction> functions, List<WebhookKind> kinds) {
     this.functions = Map.copyOf(functions);
+    this.kinds = List.copyOf(kinds);
   }
 
   /**
@@ -40,7 +42,7 @@ public final class ManifestReview {
   /** What would become of a manifest of this kind that this user creates. */
   public Reviewed of(JobKind kind, ObjectNode manifest, String user) {
     ObjectNode object = manifest.deepCopy();
-    for (WebhookKind each : WebhookKind.all()) {
+    for (WebhookKind each : kinds) {
       if (each.kind().equals(kind.kind()) && each.group().equals(kind.group())) {
         AdmissionFunction mutate = functions.get(each.mutatingPath());
         AdmissionFunction validate = functions.get(each.validatingPath());

@@ -1,6 +1,7 @@
 package dev.sluice.webhooks.kinds;
 
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.sluice.JobKindReader;
 import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.jobs.kind.JobKindDescription;
@@ -39,7 +40,13 @@ public record WebhookKind(
 
   /** All kinds that the webhooks handle: the operator's own, and those of the job framework. */
   public static List<WebhookKind> all() {
-    return with(BuiltInIntegrations.descriptions());
+    return all(List.of());
+  }
+
+  /** The same, and those that the cluster declares. */
+  public static List<WebhookKind> all(List<JobKindDescription> declared) {
+    return with(
+        Stream.concat(BuiltInIntegrations.descriptions().stream(), declared.stream()).toList());
   }
 
   /** The operator's own kinds, and these kinds of jobs. */
@@ -57,6 +64,7 @@ public record WebhookKind(
             "workloadpriorityclasses"));
     kinds.add(own("AdmissionCheck", "admissionchecks", List.of(), "admissionchecks"));
     kinds.add(ofSluice("Budget", "budgets"));
+    kinds.add(ofSluice("JobKind", JobKindReader.PLURAL));
     for (ReservationReader.Kind each : ReservationReader.Kind.values()) {
       kinds.add(ofSluice(each.apiName(), each.plural()));
     }

@@ -11,6 +11,7 @@ import dev.sluice.api.queueing.FlavorPrices;
 import dev.sluice.api.queueing.NodeCapacityAnnotations;
 import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.sluice.BudgetReader;
+import dev.sluice.api.sluice.JobKindReader;
 import dev.sluice.api.sluice.ReservationReader;
 import dev.sluice.api.sluice.SpecFault;
 import dev.sluice.webhooks.kinds.QueueUseProtection.Subject;
@@ -51,7 +52,7 @@ public final class Webhooks {
    */
   public static Map<String, AdmissionFunction> functions(
       WebhookSettings settings, ClusterLookup cluster) {
-    return functions(settings, cluster, WebhookKind.all());
+    return functions(settings, cluster, WebhookKind.all(settings.declared()));
   }
 
   /** The same, for these kinds. */
@@ -104,6 +105,11 @@ public final class Webhooks {
                 request,
                 spec -> BudgetReader.read(nameOf(request), spec).faults(),
                 missingQueue(request, cluster)));
+    functions.put(
+        "/validate-sluice-dev-v1alpha1-jobkind",
+        request ->
+            validateSpec(
+                request, spec -> JobKindReader.read(nameOf(request), spec).faults(), List.of()));
     for (ReservationReader.Kind kind : ReservationReader.Kind.values()) {
       functions.put(
           "/validate-sluice-dev-v1alpha1-" + kind.apiName().toLowerCase(Locale.ROOT),

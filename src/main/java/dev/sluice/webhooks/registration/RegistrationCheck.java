@@ -2,7 +2,6 @@ package dev.sluice.webhooks.registration;
 
 import dev.sluice.api.config.Selector;
 import dev.sluice.webhooks.kinds.PodsOfJobsWebhook;
-import dev.sluice.webhooks.kinds.WebhookKind;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorRequirement;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MatchCondition;
@@ -102,13 +101,16 @@ public final class RegistrationCheck {
    * Another operator of this API left them.
    *
    * @param targets where the entries of a registration lead, by their names
+   * @param kinds the kinds that are answered about
    */
   public static List<String> unanswered(
-      Map<String, WebhookClientConfig> targets, WebhookRegistration.Service service) {
+      Map<String, WebhookClientConfig> targets,
+      WebhookRegistration.Service service,
+      WebhookRegistration.Kinds kinds) {
     Set<String> answered =
         Stream.concat(
                 Stream.of(PodsOfJobsWebhook.PATH),
-                WebhookKind.all().stream()
+                kinds.all().stream()
                     .flatMap(kind -> Stream.of(kind.mutatingPath(), kind.validatingPath())))
             .collect(Collectors.toSet());
     return targets.entrySet().stream()

@@ -55,7 +55,7 @@ public final class WebhookConfigurations {
 
   /** Creates configurations for one registration, of all kinds. */
   public WebhookConfigurations(WebhookRegistration registration) {
-    this(registration, WebhookKind.all());
+    this(registration, registration.kinds().all());
   }
 
   /** Creates configurations for one registration, of those kinds that it covers. */

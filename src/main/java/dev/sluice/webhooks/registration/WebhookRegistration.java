@@ -4,6 +4,8 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.PodAccounting;
 import dev.sluice.api.config.Selector;
+import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.webhooks.kinds.WebhookKind;
 import java.util.EnumSet;
 import java.util.List;
@@ -18,9 +20,7 @@ import java.util.Set;
  * @param caBundle certificate authorities of the server, in base64; empty if they are injected
  *     later
  * @param operatorNamespace the operator's own namespace
- * @param frameworks the enabled integrations, whose webhooks fail closed
- * @param prepared integrations that may be enabled later without a new registration; until then
- *     their webhooks fail open
+ * @param kinds the kinds of jobs that are reviewed
  * @param further what is reviewed besides objects that speak of queues
  * @param managedNamespaces selects the namespaces whose jobs are reviewed; empty: all except those
  *     of the system and of the operator
@@ -32,8 +32,7 @@ public record WebhookRegistration(
     Target target,
     String caBundle,
     String operatorNamespace,
-    Set<String> frameworks,
-    Set<String> prepared,
+    Kinds kinds,
     Set<Further> further,
     Optional<Selector> managedNamespaces,
     Optional<String> trustedUser,
@@ -43,9 +42,42 @@ public record WebhookRegistration(
 
   /** Copies the collections. */
   public WebhookRegistration {
-    frameworks = Set.copyOf(frameworks);
-    prepared = Set.copyOf(prepared);
     further = Set.copyOf(further);
+  }
+
+  /**
+   * The kinds of jobs that are reviewed.
+   *
+   * @param frameworks the enabled integrations, whose webhooks fail closed
+   * @param prepared integrations that may be enabled later without a new registration; until then
+   *     their webhooks fail open
+   * @param declared the kinds that the cluster declares
+   */
+  public record Kinds(
+      Set<String> frameworks, Set<String> prepared, List<JobKindDescription> declared) {
+
+    /** Copies the collections. */
+    public Kinds {
+      frameworks = Set.copyOf(frameworks);
+      prepared = Set.copyOf(prepared);
+      declared = List.copyOf(declared);
+    }
+
+    private static Kinds of(Configuration configuration, Set<String> prepared) {
+      return new Kinds(
+          Set.copyOf(configuration.integrations().frameworks()),
+          prepared,
+          DeclaredJob.of(configuration));
+    }
+
+    /** All that can be reviewed. */
+    List<WebhookKind> all() {
+      return WebhookKind.all(declared);
+    }
+
+    private boolean covers(WebhookKind kind) {
+      return kind.isOwn() || kind.isEnabledBy(frameworks) || prepared.contains(kind.framework());
+    }
   }
 
   /** What is reviewed besides objects that speak of queues. */
@@ -81,8 +113,8 @@ public record WebhookRegistration(
         new Service(serviceName, namespace, 443),
         "",
         namespace,
-        Set.copyOf(JobFrameworks.shipped()),
-        Set.copyOf(JobFrameworks.optional()),
+        new Kinds(
+            Set.copyOf(JobFrameworks.shipped()), Set.copyOf(JobFrameworks.optional()), List.of()),
         Set.of(),
         Optional.empty(),
         Optional.of(user),
@@ -100,8 +132,7 @@ public record WebhookRegistration(
         service(configuration),
         "",
         configuration.namespace(),
-        Set.copyOf(configuration.integrations().frameworks()),
-        Set.copyOf(JobFrameworks.optional()),
+        Kinds.of(configuration, Set.copyOf(JobFrameworks.optional())),
         further(configuration),
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.of(user),
@@ -114,8 +145,7 @@ public record WebhookRegistration(
         target,
         "",
         configuration.namespace(),
-        Set.copyOf(configuration.integrations().frameworks()),
-        Set.of(),
+        Kinds.of(configuration, Set.of()),
         further(configuration),
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.empty(),
@@ -139,8 +169,7 @@ public record WebhookRegistration(
         target,
         caBundle,
         operatorNamespace,
-        frameworks,
-        prepared,
+        kinds,
         further,
         managedNamespaces,
         user,
@@ -157,7 +186,7 @@ public record WebhookRegistration(
 
   /** Whether objects of this kind are reviewed. */
   boolean covers(WebhookKind kind) {
-    return kind.isOwn() || kind.isEnabledBy(frameworks) || prepared.contains(kind.framework());
+    return kinds.covers(kind);
   }
 
   /** Whether jobs without a queue name are managed. */
@@ -167,7 +196,7 @@ public record WebhookRegistration(
 
   /** Whether the webhook of this kind fails closed. */
   boolean isOn(WebhookKind kind) {
-    return frameworks.contains(kind.framework());
+    return kinds.frameworks().contains(kind.framework());
   }
 
   /** The namespaces whose jobs are reviewed. */

@@ -2,7 +2,10 @@ package dev.sluice.webhooks.rules;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.jobs.kind.DeclaredJob;
+import dev.sluice.jobs.kind.JobKindDescription;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
@@ -16,6 +19,7 @@ import java.util.function.Predicate;
  * @param gates feature gates whose validation rules apply
  * @param working feature gates whose features are supported; others cause warnings
  * @param podsCounted whether pods are compared with what their Workloads were admitted with
+ * @param declared the kinds of jobs that the cluster declares
  */
 public record WebhookSettings(
     boolean manageJobsWithoutQueueName,
@@ -23,7 +27,8 @@ public record WebhookSettings(
     Set<String> frameworks,
     Set<FeatureGate> gates,
     Set<FeatureGate> working,
-    boolean podsCounted) {
+    boolean podsCounted,
+    List<JobKindDescription> declared) {
 
   /** Gates whose format rules apply even while the feature is not supported. */
   private static final Set<FeatureGate> FORMAT_ONLY =
@@ -37,6 +42,7 @@ public record WebhookSettings(
     frameworks = Set.copyOf(frameworks);
     gates = Set.copyOf(gates);
     working = Set.copyOf(working);
+    declared = List.copyOf(declared);
   }
 
   /** Settings where pods are not counted. */
@@ -46,7 +52,14 @@ public record WebhookSettings(
       Set<String> frameworks,
       Set<FeatureGate> gates,
       Set<FeatureGate> working) {
-    this(manageJobsWithoutQueueName, managedNamespaces, frameworks, gates, working, false);
+    this(
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        frameworks,
+        gates,
+        working,
+        false,
+        List.of());
   }
 
   /** Reads the settings from the configuration. */
@@ -60,7 +73,8 @@ public record WebhookSettings(
         Set.copyOf(configuration.integrations().frameworks()),
         gates,
         on,
-        configuration.podAccounting().isOn());
+        configuration.podAccounting().isOn(),
+        DeclaredJob.of(configuration));
   }
 
   /** Whether the rules of a feature gate are to be followed. */

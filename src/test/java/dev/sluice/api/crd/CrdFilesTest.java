@@ -270,6 +270,27 @@ class CrdFilesTest {
         end: "2026-12-01T18:00:00Z"
       """;
 
+  private static final String JOB_KIND =
+      """
+      apiVersion: sluice.dev/v1alpha1
+      kind: JobKind
+      metadata: {name: flows.example.org}
+      spec:
+        version: v1
+        kind: Flow
+        suspendField: .spec.suspend
+        managedByField: .spec.managedBy
+        podSets:
+        - {name: main, template: .spec.template, count: .spec.replicas}
+        - {forEach: .spec.workers, nameField: .role, template: .template}
+        status:
+          running: [{field: .status.active}]
+          ready: [{condition: Ready}]
+          succeeded: [{condition: Complete}]
+          failed: [{field: .status.phase, values: [Failed]}]
+          messageField: .status.message
+      """;
+
   private static List<ObjectNode> fullObjects() throws IOException {
     try (InputStream in = BadManifests.class.getResourceAsStream("full-objects.yaml")) {
       YAMLMapper yaml = new YAMLMapper();
@@ -277,7 +298,7 @@ class CrdFilesTest {
           new ArrayList<>(
               yaml.readerForListOf(ObjectNode.class)
                   .<List<ObjectNode>>readValue(Objects.requireNonNull(in, "full-objects.yaml")));
-      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR, RESERVATION, WINDOW)) {
+      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR, RESERVATION, WINDOW, JOB_KIND)) {
         objects.add(yaml.readValue(text, ObjectNode.class));
       }
       return objects;

@@ -117,7 +117,7 @@ class SimulationEndpointTest {
     return new SimulationEndpoint(
         reviews.users(client),
         reviews.access(client),
-        new ManifestReview(Map.of()),
+        new ManifestReview(Map.of(), List.of()),
         new Simulator(),
         SimulationEndpoint.budget(() -> NOW),
         request -> Response.text(200, "another"));

@@ -231,7 +231,8 @@ class BatchJobWebhookTest {
             plain.frameworks(),
             plain.gates(),
             plain.working(),
-            true);
+            true,
+            List.of());
     Reviews.Cluster managed = new Reviews.Cluster(false, false, true, Map.of());
     Reviews.Cluster unmanaged = new Reviews.Cluster(false, false, false, Map.of());
     assertThat(Reviews.patch(new BatchJobWebhook(counting, managed).mutate(create(owned))))

@@ -26,6 +26,7 @@ class CreationAnswersTest {
   private final Map<String, AdmissionFunction> functions =
       CreationAnswers.around(
           Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY),
+          WebhookKind.all(),
           request -> List.of((request.dryRun() ? "dry run of " : "creation of ") + request.name()));
 
   private AdmissionResult review(String path, AdmissionRequest request) {

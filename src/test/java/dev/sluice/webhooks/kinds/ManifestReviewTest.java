@@ -15,7 +15,8 @@ class ManifestReviewTest {
   private static final JobKind JOB = JobKind.of("batch", "v1", "Job");
 
   private final ManifestReview review =
-      new ManifestReview(Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY));
+      new ManifestReview(
+          Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY), WebhookKind.all());
 
   private Reviewed review(String manifest) {
     return review.of(JOB, (ObjectNode) yaml(manifest), "somebody");

@@ -25,8 +25,7 @@ class RegistrationCheckTest {
         new WebhookRegistration.Url("https://127.0.0.1:9443"),
         "",
         "kueue-system",
-        frameworks,
-        Set.of(),
+        new WebhookRegistration.Kinds(frameworks, Set.of(), List.of()),
         withoutQueue ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME) : Set.of(),
         Optional.of(
             new Selector(
@@ -77,8 +76,7 @@ class RegistrationCheckTest {
             without.target(),
             "",
             "kueue-system",
-            ALL,
-            Set.of(),
+            new WebhookRegistration.Kinds(ALL, Set.of(), List.of()),
             Set.of(WebhookRegistration.Further.values()),
             without.managedNamespaces(),
             Optional.empty(),
@@ -185,8 +183,8 @@ class RegistrationCheckTest {
             new WebhookRegistration.Url("https://127.0.0.1:9443"),
             "",
             "kueue-system",
-            JOBS,
-            Set.of("pod", "deployment", "statefulset"),
+            new WebhookRegistration.Kinds(
+                JOBS, Set.of("pod", "deployment", "statefulset"), List.of()),
             Set.of(),
             Optional.empty(),
             Optional.empty(),

@@ -30,8 +30,7 @@ class WebhookConfigurationsTest {
         new WebhookRegistration.Url("https://127.0.0.1:9443"),
         "UEVN",
         "kueue-system",
-        Set.of("batch/job"),
-        Set.of(),
+        new WebhookRegistration.Kinds(Set.of("batch/job"), Set.of(), List.of()),
         withoutQueue ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME) : Set.of(),
         namespaces,
         Optional.empty(),
@@ -58,10 +57,10 @@ class WebhookConfigurationsTest {
         .startsWith("vclusterqueue.kb.io", "vresourceflavor.kb.io", "vworkload.kb.io")
         .contains("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io", "vjobset.kb.io")
         .containsAll(names("v", ""))
-        .hasSize(9 + integrated());
+        .hasSize(10 + integrated());
     assertThat(validating.getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
-        .hasSize(9 + JobFrameworks.shipped().size());
+        .hasSize(10 + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {
@@ -157,8 +156,8 @@ class WebhookConfigurationsTest {
             new WebhookRegistration.Url("https://127.0.0.1:9443"),
             "",
             "kueue-system",
-            Set.of("batch/job"),
-            Set.of("pod", "deployment", "statefulset"),
+            new WebhookRegistration.Kinds(
+                Set.of("batch/job"), Set.of("pod", "deployment", "statefulset"), List.of()),
             Set.of(),
             Optional.empty(),
             Optional.empty(),
@@ -182,8 +181,7 @@ class WebhookConfigurationsTest {
                 new WebhookRegistration.Url("https://127.0.0.1:9443"),
                 "",
                 "kueue-system",
-                frameworks,
-                Set.of(),
+                new WebhookRegistration.Kinds(frameworks, Set.of(), List.of()),
                 withoutQueue
                     ? Set.of(WebhookRegistration.Further.JOBS_WITHOUT_QUEUE_NAME)
                     : Set.of(),

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The job kinds that can be dispatched to other clusters.
@@ -28,11 +29,16 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
   /**
    * The kinds of a configuration, besides those of the job framework.
    *
+   * @param declared the kinds that the cluster declares
    * @param further additional kinds, each as {@code Kind.version.group}
    * @param pushing whether some fields follow the manager's job while the remote job runs
    */
-  public static MultiKueueKinds of(List<String> further, boolean pushing) {
-    return of(BuiltInIntegrations.descriptions(), further, pushing);
+  public static MultiKueueKinds beside(
+      List<JobKindDescription> declared, List<String> further, boolean pushing) {
+    return of(
+        Stream.concat(BuiltInIntegrations.descriptions().stream(), declared.stream()).toList(),
+        further,
+        pushing);
   }
 
   /** The same, with these descriptions in place of those of the job framework. */

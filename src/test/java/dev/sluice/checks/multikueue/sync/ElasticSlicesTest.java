@@ -70,7 +70,7 @@ class ElasticSlicesTest {
 
   private static RemoteWorkloadContext context(CachedWorkload slice, Map<String, JsonNode> copies) {
     return new RemoteWorkloadContext(
-        MultiKueueKinds.of(List.of(), true),
+        MultiKueueKinds.beside(List.of(), List.of(), true),
         new Key("physics", slice.id().name()),
         Optional.of(slice),
         Optional.of("check"),

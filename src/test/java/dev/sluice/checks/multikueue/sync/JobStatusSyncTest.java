@@ -57,7 +57,7 @@ class JobStatusSyncTest {
             .formatted(conditions)
             .replace('\'', '"');
     return new RemoteWorkloadContext(
-        MultiKueueKinds.of(List.of(), true),
+        MultiKueueKinds.beside(List.of(), List.of(), true),
         new Key("physics", "w"),
         Optional.of(new WorkloadParser().parse(workload.getBytes(StandardCharsets.UTF_8))),
         Optional.of("check"),

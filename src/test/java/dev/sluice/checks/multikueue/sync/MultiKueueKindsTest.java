@@ -24,7 +24,7 @@ class MultiKueueKindsTest {
   }
 
   private static MultiKueueKind kind(String name) {
-    return MultiKueueKinds.of(List.of(), true).all().stream()
+    return MultiKueueKinds.beside(List.of(), List.of(), true).all().stream()
         .filter(kind -> kind.name().equals(name))
         .findFirst()
         .orElseThrow();
@@ -142,7 +142,9 @@ class MultiKueueKindsTest {
     assertThat(RemoteJobFactory.pushed(kind, json("{}"), remote))
         .isEqualTo(json("{'spec': {'serveConfigV2': null}}"));
     MultiKueueKind without =
-        MultiKueueKinds.of(List.of(), false).find("ray.io/v1", "RayService").orElseThrow();
+        MultiKueueKinds.beside(List.of(), List.of(), false)
+            .find("ray.io/v1", "RayService")
+            .orElseThrow();
     assertThat(RemoteJobFactory.pushed(without, local, remote)).isEmpty();
   }
 
@@ -222,7 +224,7 @@ class MultiKueueKindsTest {
   @Test
   void aConfiguredKindIsSentAsItIs() throws Exception {
     MultiKueueKind kind =
-        MultiKueueKinds.of(List.of("Flow.v1.example.org"), true)
+        MultiKueueKinds.beside(List.of(), List.of("Flow.v1.example.org"), true)
             .find("example.org/v1", "Flow")
             .orElseThrow();
     JsonNode job =
@@ -254,7 +256,7 @@ class MultiKueueKindsTest {
 
   @Test
   void aKindIsFoundByGroupAndKindInAnyVersion() {
-    MultiKueueKinds kinds = MultiKueueKinds.of(List.of(), true);
+    MultiKueueKinds kinds = MultiKueueKinds.beside(List.of(), List.of(), true);
 
     assertThat(kinds.find("kubeflow.org/v1", "MPIJob"))
         .hasValue(kind("MPIJob.v2beta1.kubeflow.org"));
@@ -271,7 +273,7 @@ class MultiKueueKindsTest {
   void noKindThatIsDescribedHereCanBeConfigured() {
     assertThat(MultiKueue.BUILT_IN)
         .containsAll(
-            MultiKueueKinds.of(List.of(), true).all().stream()
+            MultiKueueKinds.beside(List.of(), List.of(), true).all().stream()
                 .filter(kind -> !kind.group().isEmpty())
                 .map(kind -> kind.kind() + "." + kind.group())
                 .toList());

@@ -90,7 +90,7 @@ class PodStatusSyncTest {
   }
 
   private void sync(PodStatusSync.Course course) throws IOException {
-    MultiKueueKinds kinds = MultiKueueKinds.of(List.of(), true);
+    MultiKueueKinds kinds = MultiKueueKinds.beside(List.of(), List.of(), true);
     RemoteWorkloadContext group =
         new RemoteWorkloadContext(
             kinds,

@@ -254,7 +254,7 @@ class RequestsOfARemoteJobTest implements RemoteConnections.Listener {
     Map<String, JsonNode> copies = new TreeMap<>();
     seenCopy.ifPresent(copy -> copies.put("a", copy));
     return new RemoteWorkloadContext(
-        MultiKueueKinds.of(List.of(), true),
+        MultiKueueKinds.beside(List.of(), List.of(), true),
         new Key("physics", "w"),
         Optional.of(
             new WorkloadParser()

@@ -1,0 +1,351 @@
+package dev.sluice.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A kind that nobody here knows is queued, from the moment that a JobKind declares it. */
+@ControlPlaneTest(exclusive = true, fresh = false)
+class DeclaredKindsIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+
+  @Test
+  void aDeclaredKindIsQueued(TestCluster cluster) {
+    define(cluster);
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom()).withShortLease();
+    try (OperatorProcess operator =
+        OperatorProcess.start(
+                "declared",
+                cluster.kubeconfig(),
+                settings,
+                Path.of("target", "operators"),
+                List.of())
+            .awaitReady()) {
+      refuses(cluster);
+      createQueue(cluster);
+      submit(cluster, "before", 1);
+      assertThat(flow(cluster, "before").at("/spec/suspend").asBoolean(false)).isFalse();
+
+      declare(cluster);
+      await("the kind")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> {
+                JsonNode active = jobKind(cluster).at("/status/conditions/0");
+                assertThat(active.path("reason").asText()).isEqualTo("Active");
+                assertThat(active.path("status").asText()).isEqualTo("True");
+              });
+      await("the webhooks").atMost(LIMIT).ignoreExceptions().until(() -> triedIsSuspended(cluster));
+      assertThat(operator.isAlive()).isTrue();
+      await("quota for the one that was there before")
+          .atMost(LIMIT)
+          .until(
+              () ->
+                  condition(workload(cluster, "before"), "Admitted")
+                      .path("status")
+                      .asText()
+                      .equals("True"));
+      delete(cluster, "before");
+
+      assertThatThrownBy(() -> submit(cluster, "uncounted", -1))
+          .hasMessageContaining("spec.workers[0].replicas")
+          .hasMessageContaining("must be a whole number of at least 0");
+      submit(cluster, "first", 2);
+      awaitStarted(cluster, "first", true);
+      JsonNode workload = workload(cluster, "first");
+      assertThat(workload.at("/spec/podSets")).hasSize(2);
+      assertThat(workload.at("/spec/podSets/1/name").asText()).isEqualTo("learner");
+      assertThat(workload.at("/spec/podSets/1/count").asInt()).isEqualTo(2);
+      assertThat(
+              flow(cluster, "first").at("/spec/workers/0/template/spec/nodeSelector/pool").asText())
+          .isEqualTo("gold");
+
+      submit(cluster, "second", 2);
+      await("the second's Workload")
+          .atMost(LIMIT)
+          .until(() -> workload(cluster, "second").at("/status/conditions/0").isObject());
+      assertThat(flow(cluster, "second").at("/spec/suspend").asBoolean()).isTrue();
+
+      status(cluster, "first", "{\"status\": {\"active\": 3}}");
+      deactivate(cluster, "first");
+      awaitStarted(cluster, "first", false);
+      await("its template as it was")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          flow(cluster, "first").at("/spec/workers/0/template/spec/nodeSelector"))
+                      .isEmpty());
+      // Its pods run still, so that its quota isn't free.
+      assertThat(flow(cluster, "second").at("/spec/suspend").asBoolean()).isTrue();
+      status(cluster, "first", "{\"status\": {\"active\": 0}}");
+      awaitStarted(cluster, "second", true);
+
+      status(
+          cluster,
+          "second",
+          "{'status': {'conditions': [{'type': 'Complete', 'status': 'True', 'message': 'all done'}]}}");
+      await("the end")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () -> {
+                JsonNode finished = condition(workload(cluster, "second"), "Finished");
+                assertThat(finished.path("reason").asText()).isEqualTo("Succeeded");
+                assertThat(finished.path("message").asText()).isEqualTo("all done");
+              });
+
+      cluster
+          .client()
+          .genericKubernetesResources("sluice.dev/v1alpha1", "JobKind")
+          .withName(definition(cluster))
+          .delete();
+      await("the kind to be left alone")
+          .atMost(LIMIT)
+          .ignoreExceptions()
+          .until(() -> !triedIsSuspended(cluster));
+      assertThat(operator.stop()).isTrue();
+    }
+  }
+
+  private static String definition(TestCluster cluster) {
+    return "flows." + cluster.name("declared") + ".example.org";
+  }
+
+  private static String group(TestCluster cluster) {
+    return cluster.name("declared") + ".example.org";
+  }
+
+  private static void define(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: {name: %s}
+        spec:
+          group: %s
+          scope: Namespaced
+          names: {kind: Flow, plural: flows, singular: flow, listKind: FlowList}
+          versions:
+          - name: v1
+            served: true
+            storage: true
+            subresources: {status: {}}
+            schema:
+              openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+        """
+            .formatted(definition(cluster), group(cluster)));
+  }
+
+  private static void declare(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: sluice.dev/v1alpha1
+        kind: JobKind
+        metadata: {name: %s}
+        spec:
+          version: v1
+          kind: Flow
+          podSets:
+          - {name: driver, template: .spec.driver.template}
+          - {forEach: .spec.workers, nameField: .role, template: .template, count: .replicas}
+          status:
+            running: [{field: .status.active}]
+            succeeded: [{condition: Complete}]
+            failed: [{condition: Failed}]
+        """
+            .formatted(definition(cluster)));
+  }
+
+  /** What is wrong is told with field and value, by the schema or by the webhook. */
+  private static void refuses(TestCluster cluster) {
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: sluice.dev/v1alpha1
+                    kind: JobKind
+                    metadata: {name: flows.example.org}
+                    spec:
+                      version: v1
+                      kind: Flow
+                      podSets: [{name: main, template: "spec.template"}]
+                      status: {running: [{field: .a}], succeeded: [{field: .b}], failed: [{field: .c}]}
+                    """))
+        .hasMessageContaining("spec.podSets[0].template")
+        .hasMessageContaining("spec.template")
+        .hasMessageContaining("must be a dot and the name of a field");
+    assertThatThrownBy(
+            () ->
+                cluster.applyText(
+                    """
+                    apiVersion: sluice.dev/v1alpha1
+                    kind: JobKind
+                    metadata: {name: flows.example.org}
+                    spec:
+                      version: v1
+                      kind: Flow
+                      podSets: [{name: main, forEach: .spec.all, template: .template}]
+                      status: {running: [{field: .a}], succeeded: [{field: .b}], failed: [{field: .c}]}
+                    """))
+        .hasMessageContaining("either name or forEach");
+  }
+
+  private static void createQueue(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "gold-${suffix}"}
+        spec: {nodeLabels: {pool: gold}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "flows-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "gold-${suffix}", resources: [{name: cpu, nominalQuota: 3}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: flows}
+        spec: {clusterQueue: "flows-${suffix}"}
+        """);
+  }
+
+  private static String manifest(TestCluster cluster, String name, int learners) {
+    return """
+        apiVersion: %s/v1
+        kind: Flow
+        metadata:
+          name: %s
+          namespace: %s
+          labels: {kueue.x-k8s.io/queue-name: flows}
+        spec:
+          driver:
+            template:
+              spec: {containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]}
+          workers:
+          - role: learner
+            replicas: %d
+            template:
+              spec: {containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]}
+        """
+        .formatted(group(cluster), name, cluster.namespace(), learners);
+  }
+
+  private static void submit(TestCluster cluster, String name, int learners) {
+    cluster.applyText(manifest(cluster, name, learners));
+  }
+
+  /** The API server asks the webhooks as for a real creation, and creates nothing. */
+  private static boolean triedIsSuspended(TestCluster cluster) {
+    GenericKubernetesResource tried =
+        cluster
+            .client()
+            .resource(
+                cluster
+                    .client()
+                    .getKubernetesSerialization()
+                    .unmarshal(manifest(cluster, "tried", 1), GenericKubernetesResource.class))
+            .dryRun()
+            .create();
+    return JSON.<JsonNode>valueToTree(tried).at("/spec/suspend").asBoolean(false);
+  }
+
+  private static JsonNode flow(TestCluster cluster, String name) {
+    return JSON.valueToTree(
+        cluster
+            .client()
+            .genericKubernetesResources(group(cluster) + "/v1", "Flow")
+            .inNamespace(cluster.namespace())
+            .withName(name)
+            .get());
+  }
+
+  private static void delete(TestCluster cluster, String name) {
+    cluster
+        .client()
+        .genericKubernetesResources(group(cluster) + "/v1", "Flow")
+        .inNamespace(cluster.namespace())
+        .withName(name)
+        .delete();
+  }
+
+  private static JsonNode jobKind(TestCluster cluster) {
+    return JSON.valueToTree(
+        cluster
+            .client()
+            .genericKubernetesResources("sluice.dev/v1alpha1", "JobKind")
+            .withName(definition(cluster))
+            .get());
+  }
+
+  private static JsonNode workload(TestCluster cluster, String flow) {
+    return cluster
+        .client()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+        .inNamespace(cluster.namespace())
+        .list()
+        .getItems()
+        .stream()
+        .<JsonNode>map(each -> JSON.valueToTree(each))
+        .filter(each -> each.at("/metadata/ownerReferences/0/name").asText().equals(flow))
+        .findFirst()
+        .orElseGet(JSON::createObjectNode);
+  }
+
+  private static JsonNode condition(JsonNode workload, String type) {
+    for (JsonNode each : workload.at("/status/conditions")) {
+      if (each.path("type").asText().equals(type)) {
+        return each;
+      }
+    }
+    return JSON.createObjectNode();
+  }
+
+  private static void awaitStarted(TestCluster cluster, String name, boolean started) {
+    await(name + " to be " + (started ? "started" : "stopped"))
+        .atMost(LIMIT)
+        .until(() -> flow(cluster, name).at("/spec/suspend").asBoolean(false) != started);
+  }
+
+  /** What the kind's own controller would write. */
+  private static void status(TestCluster cluster, String name, String yaml) {
+    var flow =
+        cluster
+            .client()
+            .genericKubernetesResources(group(cluster) + "/v1", "Flow")
+            .inNamespace(cluster.namespace())
+            .withName(name);
+    flow.subresource("status").patch(MERGE, yaml.replace("'", "\""));
+  }
+
+  private static void deactivate(TestCluster cluster, String name) {
+    cluster
+        .client()
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
+        .inNamespace(cluster.namespace())
+        .withName(workload(cluster, name).at("/metadata/name").asText())
+        .patch(MERGE, "{\"spec\": {\"active\": false}}");
+  }
+}
