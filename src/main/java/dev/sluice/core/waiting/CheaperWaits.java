@@ -58,8 +58,7 @@ final class CheaperWaits {
         known,
         (equivalenceClass, queue, cycle) -> {
           Instant again = lookedAtAgain(equivalenceClass);
-          return again != null
-              && (!again.isAfter(now) || hasWaited(equivalenceClass, queue, now));
+          return again != null && (!again.isAfter(now) || hasWaited(equivalenceClass, queue, now));
         });
   }
 
