@@ -80,6 +80,16 @@ public final class KueueConstants {
   /** Comma-separated controllers that must let go of a job before it may be admitted. */
   public static final String ADMISSION_GATED_BY = PREFIX + "admission-gated-by";
 
+  /** Label of a Workload, {@code true}: it has variants, and isn't queued itself. */
+  public static final String CONCURRENT_ADMISSION_PARENT = PREFIX + "concurrent-admission-parent";
+
+  /** On a variant: the one flavor that it may use. */
+  public static final String ALLOWED_RESOURCE_FLAVORS =
+      PREFIX + "workload-allowed-resource-flavors";
+
+  /** The preemption gate of variants. */
+  public static final String CONCURRENT_ADMISSION_GATE = PREFIX + "concurrent-admission";
+
   /** An int32 that is added to a Workload's priority. */
   public static final String PRIORITY_BOOST = PREFIX + "priority-boost";
 

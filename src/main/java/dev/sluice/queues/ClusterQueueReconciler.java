@@ -39,6 +39,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final PerGenerationEvents perGenerationEvents;
   private final List<ExternalConditions> notes;
   private volatile EffectiveQuotasPlan effectiveQuotas = EffectiveQuotasPlan.KEPT;
+  private volatile boolean concurrentAdmission;
   private final InstantSource clock;
 
   /**
@@ -69,6 +70,11 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     this.clock = clock;
   }
 
+  /** From now on policies of concurrent admission have an effect. */
+  void honourConcurrentAdmission() {
+    concurrentAdmission = true;
+  }
+
   /** Takes the effective quotas of the status from this plan. */
   void follow(EffectiveQuotasPlan plan) {
     effectiveQuotas = plan;
@@ -85,7 +91,8 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
         return after(queue, writer.patch(queue, FinalizerEditor.remove(queue)));
       }
     } else {
-      perGenerationEvents.emit(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
+      perGenerationEvents.emit(
+          queue, UnsupportedFields.REASON, UnsupportedFields.in(queue, concurrentAdmission));
       if (!FinalizerEditor.present(queue)
           && after(queue, writer.patch(queue, FinalizerEditor.add(queue)))
               instanceof Step.Requeue requeue) {

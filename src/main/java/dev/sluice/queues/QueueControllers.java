@@ -314,6 +314,11 @@ public final class QueueControllers implements AutoCloseable {
     clusterQueues.follow(plan);
   }
 
+  /** From now on policies of concurrent admission have an effect, and no event says otherwise. */
+  public void honourConcurrentAdmission() {
+    clusterQueues.honourConcurrentAdmission();
+  }
+
   /** Reconciles a queue or cohort once more, if it exists. */
   public void again(QuotaReference reference) {
     if (reference.kind().equals("Cohort")) {

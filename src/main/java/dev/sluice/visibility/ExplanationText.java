@@ -77,6 +77,7 @@ public final class ExplanationText {
       case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
       case FlavorRejection.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
       case FlavorRejection.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case FlavorRejection.OfAnotherVariant() -> "another variant of the workload tries it";
       case FlavorRejection.NodesRefused() ->
           "its nodes were asked for and didn't come, so it is left out for a while";
       case FlavorRejection.NoTopology() -> "the flavor has no topology, which is asked for";

@@ -258,6 +258,7 @@ class MessagesPageTest {
         new FlavorRejection.UntoleratedTaint(new Taint("spot", "true", "NoSchedule")),
         new FlavorRejection.PlacementMismatch(),
         new FlavorRejection.NodesRefused(),
+        new FlavorRejection.OfAnotherVariant(),
         new FlavorRejection.NoTopology(),
         new FlavorRejection.OnlyByTopology(),
         new FlavorRejection.GrowsByTopology(),

@@ -283,8 +283,8 @@ class QueueControllersTest {
                           "ClusterQueue",
                           "pool",
                           "NotActedUpon",
-                          "spec.concurrentAdmissionPolicy: workloads are not tried on several"
-                              + " flavors at once yet"));
+                          "spec.concurrentAdmissionPolicy: without effect while the feature"
+                              + " gate ConcurrentAdmission is off"));
             });
   }
 

@@ -505,6 +505,7 @@ final class ReferenceAssigner {
     }
     Map<String, String> named = new TreeMap<>(labels);
     named.put(NodeConstraints.FLAVOR, flavor.name());
+    named.put(NodeConstraints.VARIANT, flavor.name());
     for (List<LabelRequirement> term : nodeConstraints.affinityTerms()) {
       List<LabelRequirement> rest =
           term.stream().filter(each -> named.containsKey(each.key())).toList();

@@ -28,7 +28,7 @@ public enum FeatureGate {
       "ClassicalPreemptionCandidateOrderCache", false, ALPHA, EITHER),
   CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION(
       "CleanupProvisioningRequestsOnEviction", true, BETA, EITHER),
-  CONCURRENT_ADMISSION("ConcurrentAdmission", false, ALPHA, OFF),
+  CONCURRENT_ADMISSION("ConcurrentAdmission", false, ALPHA, EITHER),
   CONFIGURABLE_PREEMPTIONS("ConfigurablePreemptions", false, ALPHA, OFF),
   CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, EITHER),
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(

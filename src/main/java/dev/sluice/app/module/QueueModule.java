@@ -64,6 +64,9 @@ public final class QueueModule implements OperatorModule {
                 QueueControllers.StatusRate.DEFAULT.within(context.latency()::share),
                 context.workQueues()),
             context.configuration().managedJobsNamespaceSelector()::matches);
+    if (context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)) {
+      controllers.honourConcurrentAdmission();
+    }
     schedules.onChange(this::quotaStands);
     scheduler.engine().listen(controllers.viewListener());
     workloads.reflector().listen(controllers.workloadListener());

@@ -19,8 +19,10 @@ import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.queues.cache.CachedPreemptionRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
+import dev.sluice.queues.cache.CachedVariantPolicies;
 import dev.sluice.server.endpoints.SharedPositions;
 import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.feed.VariantFamilies;
 import dev.sluice.workload.feed.WorkloadEventFeed;
 import dev.sluice.workload.feed.WorkloadRules;
 import dev.sluice.workload.feed.WorkloadTranslator;
@@ -66,6 +68,8 @@ public final class SchedulerModule implements OperatorModule {
   private final PendingGauges pendingGauges;
   private final Optional<JournalWriter> journal;
   private final WorkloadTranslator translator;
+  private final VariantFamilies families;
+  private final CachedVariantPolicies variantPolicies;
   private volatile FirstNomination nomination = FirstNomination.NONE;
   private volatile boolean running;
 
@@ -97,6 +101,13 @@ public final class SchedulerModule implements OperatorModule {
     costs = new WorkloadCosts(informers.caches());
     reservations = new ReservationModule(context, informers, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
+    variantPolicies = new CachedVariantPolicies(informers.caches());
+    families =
+        context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
+            ? new VariantFamilies(
+                workloads.cache(), workload -> variantPolicies.of(workload).flatMap(each -> each))
+            : VariantFamilies.NONE;
+    AttendedKinds attended = new AttendedKinds(context);
     translator =
         new WorkloadTranslator(
             informers.resources(),
@@ -110,13 +121,14 @@ public final class SchedulerModule implements OperatorModule {
                     informers
                         .localClusters()
                         .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
-            new AttendedKinds(context)::mayBePreempted,
+            workload -> attended.mayBePreempted(families.first(workload)),
             new WorkloadRules(
                 new CachedStartRules(informers.caches()),
                 preemptionRules,
                 slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice()),
                 budgets::run,
-                costs));
+                costs,
+                families));
     WorkloadEventFeed feed =
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);
@@ -163,6 +175,9 @@ public final class SchedulerModule implements OperatorModule {
                   && after != null
                   && !startRules(before).equals(startRules(after))) {
                 feed.annotatedRulesChanged();
+              } else if (context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
+                  && CachedVariantPolicies.differ(before, after)) {
+                feed.annotatedRulesChanged();
               }
             });
     workloads.reflector().listen(feed);
@@ -208,6 +223,16 @@ public final class SchedulerModule implements OperatorModule {
   /** What counts for the costs of Workloads. */
   WorkloadCosts costs() {
     return costs;
+  }
+
+  /** Which Workloads are parents and variants of concurrent admission. */
+  VariantFamilies families() {
+    return families;
+  }
+
+  /** The rules of concurrent admission of ClusterQueues. */
+  CachedVariantPolicies variantPolicies() {
+    return variantPolicies;
   }
 
   /** Makes of a Workload what the engine is told of it. */

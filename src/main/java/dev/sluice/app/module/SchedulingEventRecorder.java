@@ -117,6 +117,11 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
   public void preempted(
       Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {
     String reason = target.reason().apiReason();
+    if (target.reason() == Decision.PreemptionReason.FLAVOR_MIGRATION) {
+      LOG.info("workload={} evicted=true reason={} variant={}", target.id(), reason, decision.id());
+      record(target.id(), Type.NORMAL, "EvictedDueTo" + reason, message);
+      return;
+    }
     LOG.info(
         "workload={} evicted=true reason=Preempted policy={} preemptor={} clusterQueue={}",
         target.id(),

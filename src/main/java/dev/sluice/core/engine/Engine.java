@@ -8,6 +8,7 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.SchedulerEvent.ReservedCapacity;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -15,12 +16,14 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.CycleOutcome;
+import dev.sluice.core.scheduling.HeadRules;
 import dev.sluice.core.scheduling.NominatedWorkload;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
 import dev.sluice.core.scheduling.flavor.FixedFlavor;
 import dev.sluice.core.scheduling.flavor.FlavorCosts;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.PreemptionTime;
 import dev.sluice.core.topology.TopologyCache;
 import dev.sluice.core.waiting.CycleHeads;
@@ -233,6 +236,12 @@ public final class Engine {
     @Override
     public boolean isIneligible(QueueHead head) {
       return !reservations.isEmpty()
+          || head.item()
+              .equivalenceClass()
+              .shape()
+              .slice()
+              .flatMap(PendingWorkload.JobSlice::variant)
+              .isPresent()
           || eligibilityCheck.of(head.item(), head.queue()).isPresent()
           || !FixedFlavor.isEligible(
               specRegistry.flavors, head.item().equivalenceClass().demand(head.queue()));
@@ -612,12 +621,25 @@ public final class Engine {
     return newCycle();
   }
 
+  private final class CycleHeadRules implements HeadRules {
+
+    @Override
+    public Optional<Explanation> ineligibility(QueuedWorkload head, ClusterQueueCache queue) {
+      return eligibilityCheck.of(head, queue);
+    }
+
+    @Override
+    public List<PreemptionTarget> movesFrom(QueuedWorkload variant) {
+      return workloads.movesFrom(variant);
+    }
+  }
+
   private SchedulingCycle newCycle() {
     return new SchedulingCycle(
         policy,
         specRegistry.flavors,
         topologyCache,
-        eligibilityCheck::of,
+        new CycleHeadRules(),
         reservations,
         PreemptionTime.of(now, waiting::preemptionWaits),
         new FlavorCosts(budgets::pricesOf, new ExpectedStarts(specRegistry, plannedStarts, now)),

@@ -3,6 +3,7 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.PendingWorkload.Variant;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.queue.QueuedWorkload;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -21,14 +23,21 @@ import org.jspecify.annotations.Nullable;
  * The slices of elastic jobs and which replaces which
  * (docs/elastic-jobs.md#what-the-engine-charges). While a slice and its replacement both have
  * quota, they share it: the replacement is charged for what the replaced slice doesn't hold. A
- * slice shares with one replacement only.
+ * slice shares with one replacement only. Variants of one request are related in the same way, and
+ * share nothing: one of them has quota at any time (docs/concurrent-admission.md).
  */
 final class JobSlices {
+
+  private static final Comparator<WorkloadEntry> BY_UID =
+      Comparator.comparing(entry -> entry.id.uid());
 
   private record Key(String namespace, String job, String name) {}
 
   private final Map<Key, WorkloadEntry> slices = new HashMap<>();
   private final Map<Key, WorkloadEntry> replacements = new HashMap<>();
+
+  /** The variants of each request that has some, by UID of the parent. */
+  private final Map<String, Set<WorkloadEntry>> families = new HashMap<>();
 
   /** The slices as values. */
   List<EngineState.SliceExport> export() {
@@ -58,7 +67,12 @@ final class JobSlices {
       List<EngineState.SliceExport> exported,
       List<EngineState.SliceExport> exportedReplacements,
       Function<String, WorkloadEntry> entries) {
-    exported.forEach(each -> slices.put(key(each), entries.apply(each.uid())));
+    exported.forEach(
+        each -> {
+          WorkloadEntry entry = entries.apply(each.uid());
+          slices.put(key(each), entry);
+          joinFamily(entry);
+        });
     exportedReplacements.forEach(each -> replacements.put(key(each), entries.apply(each.uid())));
   }
 
@@ -78,6 +92,7 @@ final class JobSlices {
     entry.slice = now;
     if (now != null) {
       slices.put(key(entry, now.name()), entry);
+      joinFamily(entry);
       if (!now.replaces().isEmpty() && !now.replaces().equals(now.name())) {
         replacements.putIfAbsent(key(entry, now.replaces()), entry);
       }
@@ -90,8 +105,55 @@ final class JobSlices {
     if (slice != null) {
       slices.remove(key(entry, slice.name()), entry);
       replacements.remove(key(entry, slice.replaces()), entry);
+      if (slice.variant().isPresent()) {
+        families.computeIfPresent(
+            family(entry, slice),
+            (family, members) -> members.remove(entry) && members.isEmpty() ? null : members);
+      }
       entry.slice = null;
     }
+  }
+
+  private void joinFamily(WorkloadEntry entry) {
+    JobSlice slice = entry.slice;
+    if (slice != null && slice.variant().isPresent()) {
+      families.computeIfAbsent(family(entry, slice), family -> new TreeSet<>(BY_UID)).add(entry);
+    }
+  }
+
+  private static String family(WorkloadEntry entry, JobSlice slice) {
+    return entry.id.namespace() + "/" + slice.job();
+  }
+
+  /** The other variants of the request that a variant is one of; none for other Workloads. */
+  List<WorkloadEntry> siblings(WorkloadEntry entry) {
+    JobSlice slice = entry.slice;
+    return slice == null || slice.variant().isEmpty()
+        ? List.of()
+        : families.getOrDefault(family(entry, slice), Set.of()).stream()
+            .filter(other -> other != entry)
+            .toList();
+  }
+
+  /** The variants with quota that a variant takes the place of when it fits. */
+  List<WorkloadEntry> movesFrom(WorkloadEntry entry) {
+    return siblings(entry).stream().filter(other -> other.reservation != null).toList();
+  }
+
+  /** Whether a variant has quota that this one may not take the place of. */
+  private boolean isOutdone(WorkloadEntry entry) {
+    Variant own = entry.slice == null ? null : entry.slice.variant().orElse(null);
+    if (own == null) {
+      return false;
+    }
+    for (WorkloadEntry other : siblings(entry)) {
+      Variant held = other.slice == null ? null : other.slice.variant().orElse(null);
+      if (other.reservation != null
+          && !(held != null && own.attracts() && own.place() < held.place())) {
+        return true;
+      }
+    }
+    return false;
   }
 
   private static Key key(WorkloadEntry entry, String name) {
@@ -208,9 +270,13 @@ final class JobSlices {
 
   /**
    * Whether a replacement has to wait because the slice that it replaces is pending, or is being
-   * evicted: its job stops then, and continues with that slice.
+   * evicted: its job stops then, and continues with that slice. A variant has to wait while another
+   * one has the quota of the request.
    */
   boolean mustWait(WorkloadEntry entry) {
+    if (isOutdone(entry)) {
+      return true;
+    }
     WorkloadEntry replaced = replacedBy(entry);
     return replaced != null
         && (replaced.reservation == null

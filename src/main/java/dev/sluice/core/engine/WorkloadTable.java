@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.backfill.BackfillExport;
 import dev.sluice.core.engine.WorkloadEntry.Stage;
+import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
@@ -9,6 +10,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.time.Duration;
 import java.time.Instant;
@@ -43,6 +45,7 @@ final class WorkloadTable {
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private final List<WorkloadEntry> evicted = new ArrayList<>();
+  private final List<WorkloadEntry> nominated = new ArrayList<>();
 
   /** Whether a Workload may have rules of its priority class; found out when trees are built. */
   private boolean ofClasses = true;
@@ -273,8 +276,10 @@ final class WorkloadTable {
 
   private void forget(WorkloadEntry entry) {
     List<WorkloadEntry> later = slices.laterThan(entry);
+    List<WorkloadEntry> siblings = slices.siblings(entry);
     slices.forget(entry);
     shareAnew(later);
+    siblings.forEach(this::requeue);
     unreportedExplanations.forget(entry);
     entries.remove(entry.id.uid());
     entry.localQueue.workloads--;
@@ -292,6 +297,9 @@ final class WorkloadTable {
     entry.retained = toPendingWorkload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
     quotaAccounting.set(entry, reservation, true);
+    if (entry.slice != null && entry.slice.variant().isPresent()) {
+      nominated.add(entry);
+    }
     budgets.starts(entry.id.uid(), item.equivalenceClass().shape().run());
     usageLedger.quotaReserved(entry, Objects.requireNonNull(entry.reservation));
   }
@@ -356,15 +364,38 @@ final class WorkloadTable {
     chain.forEach(this::requeue);
   }
 
-  /** Ends a cycle: replacements of slices whose eviction was decided in it have to wait. */
+  /**
+   * Ends a cycle: replacements of slices whose eviction was decided in it have to wait, and so do
+   * other variants of requests that got quota in it.
+   */
   void cycleEnded() {
     evicted.forEach(this::requeueReplacement);
     evicted.clear();
+    nominated.forEach(this::requeueReplacement);
+    nominated.clear();
   }
 
-  /** Enqueues the replacement of a slice again, if that waits, since the slice has changed. */
+  /** The variants with quota that a queued Workload takes the place of when it fits. */
+  List<PreemptionTarget> movesFrom(QueuedWorkload item) {
+    List<PreemptionTarget> targets = new ArrayList<>();
+    for (WorkloadEntry other : slices.movesFrom(entryOf(item))) {
+      Reservation held = other.reservation;
+      ClusterQueueCache queue = held == null ? null : specRegistry.cacheOf(held.clusterQueue());
+      if (held != null && queue != null) {
+        targets.add(
+            new PreemptionTarget(held.quotaHolder(), queue, PreemptionReason.FLAVOR_MIGRATION));
+      }
+    }
+    return targets;
+  }
+
+  /**
+   * Enqueues the replacement of a slice, or the other variants of a request, again if they wait,
+   * since the slice or the variant has changed.
+   */
   void requeueReplacement(WorkloadEntry entry) {
     requeue(slices.replacementOf(entry));
+    slices.siblings(entry).forEach(this::requeue);
   }
 
   private void requeue(@Nullable WorkloadEntry entry) {

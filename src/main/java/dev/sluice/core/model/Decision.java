@@ -102,7 +102,9 @@ public sealed interface Decision permits Decision.Admit, Decision.Preempt, Place
     /** The target's ClusterQueue has more than its fair share. */
     IN_COHORT_FAIR_SHARING("InCohortFairSharing"),
     /** The preemptor's ClusterQueue reclaims quota and borrows at the same time. */
-    IN_COHORT_RECLAIM_WHILE_BORROWING("InCohortReclaimWhileBorrowing");
+    IN_COHORT_RECLAIM_WHILE_BORROWING("InCohortReclaimWhileBorrowing"),
+    /** Another variant of the same request fits in a flavor that is preferred. */
+    FLAVOR_MIGRATION("FlavorMigration");
 
     private final String reason;
 

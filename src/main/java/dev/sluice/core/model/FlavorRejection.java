@@ -27,6 +27,9 @@ public sealed interface FlavorRejection {
   /** Nodes of the flavor were asked for and didn't come: it is left out for a while. */
   record NodesRefused() implements FlavorRejection {}
 
+  /** Another variant of the same request tries the flavor. */
+  record OfAnotherVariant() implements FlavorRejection {}
+
   /** The slice that the Workload replaces has another flavor. */
   record ReplacedSliceFlavor(String flavor) implements FlavorRejection {}
 

@@ -29,6 +29,12 @@ public record NodeConstraints(
    */
   public static final String FLAVOR = "sluice.dev/flavor-of-nodes";
 
+  /**
+   * The key of requirements that the name of a flavor has to meet, where other variants of the same
+   * request try the other flavors. No node has such a label.
+   */
+  public static final String VARIANT = "sluice.dev/flavor-of-variant";
+
   /** No constraints. */
   public static final NodeConstraints ANYWHERE =
       new NodeConstraints(Map.of(), List.of(), List.of());

@@ -184,8 +184,24 @@ public record PendingWorkload(
    *     it replaces none
    * @param choosesFromZero whether a pod set of which the replaced slice has no pods may get
    *     another flavor (gate ElasticJobsViaWorkloadSlicesFlavorChangeFromZero)
+   * @param variant which of several nominations of one request the Workload is; empty for a slice
    */
-  public record JobSlice(String job, String name, String replaces, boolean choosesFromZero) {
+  public record JobSlice(
+      String job,
+      String name,
+      String replaces,
+      boolean choosesFromZero,
+      Optional<Variant> variant) {
+
+    /** A slice, which is no variant. */
+    public JobSlice(String job, String name, String replaces, boolean choosesFromZero) {
+      this(job, name, replaces, choosesFromZero, Optional.empty());
+    }
+
+    /** A variant of the Workload with the UID {@code parent}, which replaces nothing. */
+    public static JobSlice variant(String parent, String name, Variant variant) {
+      return new JobSlice(parent, name, "", false, Optional.of(variant));
+    }
 
     /** A slice whose pod sets keep the flavors of the one that it replaces. */
     public JobSlice(String job, String name, String replaces) {
@@ -197,4 +213,13 @@ public record PendingWorkload(
       return choosesFromZero ? held.stream().filter(podSet -> podSet.count() > 0).toList() : held;
     }
   }
+
+  /**
+   * Which nomination of its parent's request a Workload is (docs/concurrent-admission.md). Of all
+   * variants of a parent, one has quota at any time.
+   *
+   * @param place the place of its flavor in its ClusterQueue; 0 is the most preferred one
+   * @param attracts whether it takes the place of a variant with quota and a later flavor
+   */
+  public record Variant(int place, boolean attracts) {}
 }

@@ -5,6 +5,7 @@ import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
@@ -24,11 +25,12 @@ import dev.sluice.core.waiting.QueueHead;
 import dev.sluice.core.waiting.WaitingWorkloads;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiFunction;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -42,8 +44,7 @@ public final class SchedulingCycle {
 
   private final WorkloadOrdering ordering;
   private final Nominator nominator;
-  private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
-      eligibilityCheck;
+  private final HeadRules rules;
   private final BudgetCheck budgets;
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
@@ -53,6 +54,7 @@ public final class SchedulingCycle {
   private final Map<String, Integer> preemptionSkips = new HashMap<>();
   private final List<CycleStatistics.Recomputation> recomputations = new ArrayList<>();
   private Admissions admissions = Admissions.NONE;
+  private final Set<String> admittedFamilies = new HashSet<>();
   private boolean stopped;
 
   /**
@@ -61,7 +63,7 @@ public final class SchedulingCycle {
    * @param policy the order and the preemption
    * @param flavors the existing flavors, by name
    * @param topologies the topologies of flavors, and what is free in them
-   * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
+   * @param rules what holds for heads, whatever the quota
    * @param budgets what budgets and reservations say about heads
    * @param time the time of the cycle, for rules of preemption
    * @param costs what flavors cost
@@ -71,7 +73,7 @@ public final class SchedulingCycle {
       SchedulingPolicy policy,
       Map<String, Flavor> flavors,
       TopologyCache topologies,
-      BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
+      HeadRules rules,
       BudgetCheck budgets,
       PreemptionTime time,
       FlavorCosts costs,
@@ -80,7 +82,7 @@ public final class SchedulingCycle {
     this.nominator = new Nominator(flavors, topologies, policy.preemption(), time, costs, number);
     this.recomputesTargets = policy.recomputesTargets();
     this.recomputesPlaces = topologies.options().recomputes();
-    this.eligibilityCheck = eligibilityCheck;
+    this.rules = rules;
     this.budgets = budgets;
     this.number = number;
   }
@@ -165,6 +167,9 @@ public final class SchedulingCycle {
         || !cycleReservations.fitsWithTargets(entry)) {
       return Fit.NOT_NOW;
     }
+    if (admittedFamilies.contains(family(workload)) || !movesFrom(workload).isEmpty()) {
+      return Fit.NOT_THIS_ONE;
+    }
     List<PairAmount> usage = entry.assignment().usage();
     return budgets.of(workload, queue, usage, List.of()).isEmpty() && mayStart.test(usage)
         ? new Fit(true, Optional.of(admit(entry)))
@@ -191,7 +196,7 @@ public final class SchedulingCycle {
 
   /** The outcome of a head that can't be nominated; null if it can be. */
   private @Nullable CycleOutcome withoutNomination(QueuedWorkload head, ClusterQueueCache queue) {
-    Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
+    Optional<Explanation> ineligibility = rules.ineligibility(head, queue);
     if (ineligibility.isPresent()) {
       return new CycleOutcome.Ineligible(head, queue, ineligibility.get());
     }
@@ -285,6 +290,9 @@ public final class SchedulingCycle {
   }
 
   private CycleOutcome admitOrReserveAsNominated(NominatedWorkload entry) {
+    if (admittedFamilies.contains(family(entry.item()))) {
+      return notProcessed(entry);
+    }
     Optional<Explanation> overBudget =
         budgets.of(
             entry.item(), entry.queue(), entry.assignment().usage(), entry.preemptionTargets());
@@ -309,13 +317,35 @@ public final class SchedulingCycle {
       return new CycleOutcome.WaitingForPodsReady(
           entry.item(), entry.queue(), CycleExplanations.WAITS_FOR_PODS);
     }
+    List<PreemptionTarget> siblings = movesFrom(entry.item());
+    if (!siblings.isEmpty()) {
+      return awaitPreemption(entry, siblings);
+    }
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;
     }
     return admit(entry);
   }
 
+  private List<PreemptionTarget> movesFrom(QueuedWorkload item) {
+    return family(item).isEmpty() ? List.of() : rules.movesFrom(item);
+  }
+
+  /** The parent whose request a Workload is a nomination of; empty if it is none. */
+  private static String family(QueuedWorkload item) {
+    return item.equivalenceClass()
+        .shape()
+        .slice()
+        .filter(slice -> slice.variant().isPresent())
+        .map(PendingWorkload.JobSlice::job)
+        .orElse("");
+  }
+
   private CycleOutcome.Admitted admit(NominatedWorkload entry) {
+    String family = family(entry.item());
+    if (!family.isEmpty()) {
+      admittedFamilies.add(family);
+    }
     QuotaNode node = entry.queue().node();
     for (PairAmount request : entry.assignment().usage()) {
       node.add(request.pair(), request.amount());

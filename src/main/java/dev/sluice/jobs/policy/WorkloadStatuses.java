@@ -8,6 +8,7 @@ import dev.sluice.workload.record.CachedWorkload;
 import dev.sluice.workload.record.CachedWorkload.Condition;
 import dev.sluice.workload.status.PodsReady;
 import dev.sluice.workload.status.StatusPatch;
+import dev.sluice.workload.status.Variants;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -27,7 +28,13 @@ public final class WorkloadStatuses {
 
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE =
-      Set.of("Preempted", "NodeFailures", EVICTED_FOR_RESERVATION, EVICTED_BY_BUDGET);
+      Set.of(
+          "Preempted",
+          "NodeFailures",
+          EVICTED_FOR_RESERVATION,
+          EVICTED_BY_BUDGET,
+          Variants.EVICTED,
+          Variants.LOST);
 
   /** The reason of a Workload that has no quota because its job would not run. */
   static final String ON_HOLD = "OnHold";

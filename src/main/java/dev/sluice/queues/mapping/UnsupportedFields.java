@@ -5,10 +5,7 @@ import dev.sluice.api.v1beta2.ClusterQueue.ClusterQueueSpec;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Reports fields of a spec that are accepted but have no effect in this version, one sentence per
- * field.
- */
+/** Reports fields of a spec that are accepted but have no effect, one sentence per field. */
 public final class UnsupportedFields {
 
   /** The reason of the events that report such fields. */
@@ -16,16 +13,21 @@ public final class UnsupportedFields {
 
   private UnsupportedFields() {}
 
-  /** Unsupported fields of a ClusterQueue: concurrent admission. */
-  public static List<String> in(ClusterQueue queue) {
+  /**
+   * Fields of a ClusterQueue without effect.
+   *
+   * @param concurrentAdmission whether the gate ConcurrentAdmission is on
+   */
+  public static List<String> in(ClusterQueue queue, boolean concurrentAdmission) {
     ClusterQueueSpec spec = queue.getSpec();
     List<String> parts = new ArrayList<>();
     if (spec == null) {
       return parts;
     }
-    if (spec.concurrentAdmissionPolicy() != null) {
+    if (!concurrentAdmission && spec.concurrentAdmissionPolicy() != null) {
       parts.add(
-          "spec.concurrentAdmissionPolicy: workloads are not tried on several flavors at once yet");
+          "spec.concurrentAdmissionPolicy: without effect while the feature gate"
+              + " ConcurrentAdmission is off");
     }
     return parts;
   }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.TextLimits;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.queueing.CostAnnotations;
@@ -119,9 +120,13 @@ public final class Webhooks {
     }
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
+    AdmissionFunction validate =
+        new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate);
     functions.put(
         "/validate-kueue-x-k8s-io-v1beta2-workload",
-        new QueueUseProtection(settings, cluster, Subject.WORKLOAD, workloads::validate));
+        settings.isOn(FeatureGate.CONCURRENT_ADMISSION)
+            ? new VariantProtection(cluster, validate)
+            : validate);
   }
 
   private static String nameOf(AdmissionRequest request) {

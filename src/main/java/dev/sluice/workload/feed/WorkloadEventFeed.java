@@ -51,8 +51,16 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     if (after == null) {
       if (before != null && !held.test(before.id())) {
         engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
+        for (CachedWorkload relative : translator.relatives(before)) {
+          engine.submit(event(relative));
+          withdrawIfDeleted(relative);
+        }
       }
       return;
+    }
+    for (CachedWorkload relative : translator.relatives(after)) {
+      engine.submit(event(relative));
+      withdrawIfDeleted(relative);
     }
     SchedulerEvent schedulerEvent = event(after);
     if (before == null

@@ -18,20 +18,28 @@ import java.util.function.Function;
  *     empty if there is none
  * @param run how long it runs at the most; empty if nothing says so, or no budget asks
  * @param cost what counts for its costs; empty if nothing does
+ * @param families which Workloads are parents and variants
  */
 public record WorkloadRules(
     Function<CachedWorkload, StartRules> starts,
     Function<CachedWorkload, Optional<PreemptionRules>> preemption,
     Function<CachedWorkload, Optional<CachedWorkload>> replaced,
     Function<CachedWorkload, Optional<Duration>> run,
-    Function<CachedWorkload, Optional<CostRules>> cost) {
+    Function<CachedWorkload, Optional<CostRules>> cost,
+    VariantFamilies families) {
 
   /** Rules of a Workload that no budget asks about, and whose costs don't count. */
   public WorkloadRules(
       Function<CachedWorkload, StartRules> starts,
       Function<CachedWorkload, Optional<PreemptionRules>> preemption,
       Function<CachedWorkload, Optional<CachedWorkload>> replaced) {
-    this(starts, preemption, replaced, workload -> Optional.empty(), workload -> Optional.empty());
+    this(
+        starts,
+        preemption,
+        replaced,
+        workload -> Optional.empty(),
+        workload -> Optional.empty(),
+        VariantFamilies.NONE);
   }
 
   /** Nobody says anything. */

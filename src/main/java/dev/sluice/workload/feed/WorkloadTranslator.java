@@ -165,6 +165,10 @@ public final class WorkloadTranslator {
     if (workload.finished()) {
       return released(workload);
     }
+    boolean parent = rules.families().isParent(workload);
+    if (parent && (!workload.quotaReserved() || rules.families().isChargedFor(workload))) {
+      return released(workload);
+    }
     if (workload.quotaReserved()) {
       return workload
           .status()
@@ -198,6 +202,7 @@ public final class WorkloadTranslator {
 
   private boolean mayQueue(CachedWorkload workload) {
     return !workload.deleting()
+        && (!rules.families().isVariant(workload) || rules.families().mayQueue(workload))
         && workload.spec().active()
         && !workload.spec().queueName().isEmpty()
         && !isGated(workload)
@@ -241,9 +246,17 @@ public final class WorkloadTranslator {
         : DeviceCharge.NONE;
   }
 
+  /** The Workloads that count otherwise after this one has changed. */
+  List<CachedWorkload> relatives(CachedWorkload workload) {
+    return rules.families().relatives(workload);
+  }
+
   private boolean isGated(CachedWorkload workload) {
     return options.on(FeatureGate.ADMISSION_GATED_BY)
-        && !workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").isBlank();
+        && !first(workload)
+            .annotations()
+            .getOrDefault(KueueConstants.ADMISSION_GATED_BY, "")
+            .isBlank();
   }
 
   private PendingWorkload pending(CachedWorkload workload) {
@@ -256,13 +269,31 @@ public final class WorkloadTranslator {
         priority(workload),
         workload.createdAt(),
         queuedAt(workload),
-        workload.status().requeueState().flatMap(RequeueState::requeueAt),
+        backOff(workload),
         isFalse(workload, "Requeued")
+            || rules.families().isVariant(workload) && isFalse(first(workload), "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
         resolvedShape.defect().or(() -> unsupported.of(workload)),
         options.gates().preemptionGates() && !workload.closedGates().isEmpty(),
         attended.test(workload),
         waited(workload));
+  }
+
+  /** The parent of a variant; any other Workload itself. */
+  private CachedWorkload first(CachedWorkload workload) {
+    return rules.families().first(workload);
+  }
+
+  /** A variant waits for the end of its parent's back-off, too. */
+  private Optional<Instant> backOff(CachedWorkload workload) {
+    Optional<Instant> own = workload.status().requeueState().flatMap(RequeueState::requeueAt);
+    CachedWorkload first = first(workload);
+    return first == workload
+        ? own
+        : Stream.concat(
+                own.stream(),
+                first.status().requeueState().flatMap(RequeueState::requeueAt).stream())
+            .max(Instant::compareTo);
   }
 
   private RequestShape running(RequestShape shape, CachedWorkload workload) {
@@ -397,7 +428,7 @@ public final class WorkloadTranslator {
 
   /** The effective priority (docs/scheduling-semantics.md#what-is-pending). */
   private long priority(CachedWorkload workload) {
-    return workload.spec().priority() + (options.priorityBoost() ? boost(workload) : 0L);
+    return workload.spec().priority() + (options.priorityBoost() ? boost(first(workload)) : 0L);
   }
 
   private static long boost(CachedWorkload workload) {
@@ -460,9 +491,16 @@ public final class WorkloadTranslator {
   private Map<String, Set<String>> excluded(CachedWorkload workload) {
     Set<String> clusters = avoided.apply(workload);
     Set<String> refused = RefusedFlavors.of(workload.annotations()).names();
-    return clusters.isEmpty() && refused.isEmpty()
+    Set<String> others = rules.families().excluded(workload);
+    return clusters.isEmpty() && refused.isEmpty() && others.isEmpty()
         ? Map.of()
-        : Map.of(LocalClusterAnnotations.FLAVOR, clusters, NodeConstraints.FLAVOR, refused);
+        : Map.of(
+            LocalClusterAnnotations.FLAVOR,
+            clusters,
+            NodeConstraints.FLAVOR,
+            refused,
+            NodeConstraints.VARIANT,
+            others);
   }
 
   private List<Map<String, Long>> overheads(List<PodSet> podSets) {
@@ -506,7 +544,8 @@ public final class WorkloadTranslator {
   private static NodeConstraints outside(
       Map<String, Set<String>> excluded, NodeConstraints nodeConstraints) {
     NodeConstraints result = nodeConstraints;
-    for (String key : List.of(LocalClusterAnnotations.FLAVOR, NodeConstraints.FLAVOR)) {
+    for (String key :
+        List.of(LocalClusterAnnotations.FLAVOR, NodeConstraints.FLAVOR, NodeConstraints.VARIANT)) {
       result = outside(key, excluded.getOrDefault(key, Set.of()), result);
     }
     return result;
@@ -603,6 +642,10 @@ public final class WorkloadTranslator {
 
   /** What makes a Workload a slice of an elastic job (docs/elastic-jobs.md#slices). */
   private Optional<JobSlice> slice(CachedWorkload workload) {
+    Optional<JobSlice> nomination = rules.families().nomination(workload);
+    if (nomination.isPresent()) {
+      return nomination;
+    }
     if (!options.on(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES) || !workload.elastic()) {
       return Optional.empty();
     }

@@ -34,6 +34,12 @@ public record QueueLookup(
     this(local, cluster, Optional.empty());
   }
 
+  /** The same queues, for a Workload that isn't checked itself: its checks stay as they are. */
+  public QueueLookup withoutChecks() {
+    return new QueueLookup(
+        local, cluster, Optional.empty(), startRules, unresolvedDevices, unscheduledPods);
+  }
+
   /** The same queues, for a Workload whose devices can't be counted for this reason. */
   public QueueLookup withUnresolvedDevices(Optional<String> reason) {
     return reason.isEmpty()

@@ -85,6 +85,50 @@ public final class AdmissionPatches {
     return patch.build();
   }
 
+  /**
+   * Gives a parent the admission of its variant (docs/concurrent-admission.md).
+   *
+   * @param readiness whether admission waits for ready pods
+   */
+  public static ObjectNode copied(
+      CachedWorkload parent, CachedWorkload variant, boolean readiness, Instant now) {
+    CachedWorkload.Admission admission = variant.status().admission().orElseThrow();
+    List<CheckState> checks = variant.status().admissionChecks();
+    StatusPatch patch =
+        StatusPatch.of(parent, now)
+            .condition(
+                "QuotaReserved",
+                true,
+                "QuotaReserved",
+                "Quota reserved in ClusterQueue " + admission.clusterQueue())
+            .reset("Evicted", "QuotaReserved")
+            .reset("Preempted", "QuotaReserved")
+            .admittedBy(checks, false);
+    if (readiness && parent.owned()) {
+      PodsReady.initial(patch);
+    }
+    ObjectNode status = patch.fields();
+    if (!checks.equals(parent.status().admissionChecks())) {
+      status.set("admissionChecks", CheckStates.json(checks));
+    }
+    ObjectNode json = status.putObject("admission");
+    json.put("clusterQueue", admission.clusterQueue());
+    ArrayNode assignments = json.putArray("podSetAssignments");
+    for (CachedWorkload.Assignment each : admission.podSetAssignments()) {
+      ObjectNode assignment =
+          assignments.addObject().put("name", each.name()).put("count", each.count());
+      ObjectNode flavors = assignment.putObject("flavors");
+      each.flavors().forEach(flavors::put);
+      ObjectNode usage = assignment.putObject("resourceUsage");
+      each.resourceUsage().forEach(usage::put);
+      places(
+          assignment,
+          new PodSetTopology(
+              DelayedTopology.of(each.delayedTopology()), each.topology(), new TreeMap<>()));
+    }
+    return patch.build();
+  }
+
   /** Whether places are found later than the quota. */
   public static boolean isDelayed(Decision.Admit decision) {
     return decision.podSets().stream()

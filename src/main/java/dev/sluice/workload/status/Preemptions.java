@@ -41,6 +41,10 @@ public final class Preemptions {
   public static ObjectNode evicted(
       CachedWorkload workload, Decision.Target target, String message, Instant now) {
     StatusPatch patch = StatusPatch.of(workload, now);
+    if (target.reason() == PreemptionReason.FLAVOR_MIGRATION) {
+      return Evictions.evict(patch, workload, now, target.reason().apiReason(), "", message)
+          .build();
+    }
     Evictions.evict(patch, workload, now, PREEMPTED, "", message);
     patch.condition(PREEMPTED, true, target.reason().apiReason(), message);
     target
@@ -107,6 +111,9 @@ public final class Preemptions {
    * @param jobUid the UID of the preemptor's job; empty when it has none
    */
   public static String message(Decision.Preempt decision, Decision.Target target, String jobUid) {
+    if (target.reason() == PreemptionReason.FLAVOR_MIGRATION) {
+      return "Variant " + decision.id().name() + " fits in a flavor that is preferred";
+    }
     return "Preempted to accommodate a workload (UID: "
         + decision.id().uid()
         + ", JobUID: "
@@ -129,6 +136,7 @@ public final class Preemptions {
       case IN_COHORT_RECLAMATION -> "reclamation within the cohort";
       case IN_COHORT_FAIR_SHARING -> "Fair Sharing within the cohort";
       case IN_COHORT_RECLAIM_WHILE_BORROWING -> "reclamation within the cohort while borrowing";
+      case FLAVOR_MIGRATION -> "a flavor that is preferred";
     };
   }
 

@@ -587,8 +587,8 @@ class ConfigurationLoaderTest {
             + " gate; did you mean PartialAdmission?",
         "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not"
             + " allowed; allowed: true or false",
-        "featureGates: {ConcurrentAdmission: true} | featureGates.ConcurrentAdmission |"
-            + " true is not supported yet: in this version of Sluice ConcurrentAdmission is"
+        "featureGates: {TASTopologySpreading: true} | featureGates.TASTopologySpreading |"
+            + " true is not supported yet: in this version of Sluice TASTopologySpreading is"
             + " always off; allowed: false, or leave it out",
         "featureGates: {UnadmittedWorkloadsObservability: false} |"
             + " featureGates.UnadmittedWorkloadsObservability | false is not supported yet",
@@ -858,7 +858,7 @@ class ConfigurationLoaderTest {
         "LocalQueueMetrics=on | --feature-gates: \"LocalQueueMetrics=on\" is not allowed",
         "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given"
             + " twice",
-        "ConcurrentAdmission=true | --feature-gates ConcurrentAdmission:"
+        "TASTopologySpreading=true | --feature-gates TASTopologySpreading:"
             + " true is not supported yet"
       })
   void gatesOfTheCommandLineAreChecked(String flag, String message) {

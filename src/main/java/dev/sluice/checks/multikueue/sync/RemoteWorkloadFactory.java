@@ -63,9 +63,12 @@ final class RemoteWorkloadFactory {
         metadata.set(field, workload.path("metadata").path(field).deepCopy());
       }
     }
-    metadata.withObjectProperty("labels").remove(KueueConstants.JOB_UID);
+    metadata
+        .withObjectProperty("labels")
+        .remove(List.of(KueueConstants.JOB_UID, KueueConstants.CONCURRENT_ADMISSION_PARENT));
     if (metadata.path("annotations") instanceof ObjectNode annotations) {
-      annotations.remove(LocalClusterAnnotations.MAY_RUN_HERE);
+      annotations.remove(
+          List.of(LocalClusterAnnotations.MAY_RUN_HERE, KueueConstants.ALLOWED_RESOURCE_FLAVORS));
     }
     copy.set("spec", workload.path("spec").deepCopy());
     if (orchestrated) {

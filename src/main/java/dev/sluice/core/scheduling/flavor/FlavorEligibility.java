@@ -32,7 +32,10 @@ public final class FlavorEligibility {
         return Optional.of(new FlavorRejection.UntoleratedTaint(taint));
       }
     }
-    if (isRefused(flavor.name(), nodeConstraints)) {
+    if (isRefused(NodeConstraints.VARIANT, flavor.name(), nodeConstraints)) {
+      return Optional.of(new FlavorRejection.OfAnotherVariant());
+    }
+    if (isRefused(NodeConstraints.FLAVOR, flavor.name(), nodeConstraints)) {
       return Optional.of(new FlavorRejection.NodesRefused());
     }
     return selects(nodeConstraints, flavor.nodeLabels())
@@ -50,17 +53,15 @@ public final class FlavorEligibility {
   }
 
   /** Whether a requirement of every term excludes the flavor by its name. */
-  private static boolean isRefused(String flavor, NodeConstraints nodeConstraints) {
+  private static boolean isRefused(String key, String flavor, NodeConstraints nodeConstraints) {
     List<List<LabelRequirement>> terms = nodeConstraints.affinityTerms();
     return !terms.isEmpty()
         && terms.stream()
             .allMatch(
                 term ->
                     term.stream()
-                        .filter(requirement -> requirement.key().equals(NodeConstraints.FLAVOR))
-                        .anyMatch(
-                            requirement ->
-                                !requirement.matches(Map.of(NodeConstraints.FLAVOR, flavor))));
+                        .filter(requirement -> requirement.key().equals(key))
+                        .anyMatch(requirement -> !requirement.matches(Map.of(key, flavor))));
   }
 
   /** Compares only keys that the flavor labels: for other keys its nodes may have any value. */

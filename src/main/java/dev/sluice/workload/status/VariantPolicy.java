@@ -1,6 +1,7 @@
-package dev.sluice.workload.lifecycle;
+package dev.sluice.workload.status;
 
 import dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode;
+import dev.sluice.core.model.PendingWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -20,10 +21,10 @@ import java.util.Set;
  * made again after a crash is the same one. Linear in the number of variants and flavors, apart
  * from sorting them.
  */
-final class VariantPolicy {
+public final class VariantPolicy {
 
   /** The time between the opening of two preemption gates of one parent's variants. */
-  static final Duration BETWEEN_GATES = Duration.ofMinutes(5);
+  public static final Duration BETWEEN_GATES = Duration.ofMinutes(5);
 
   private final List<String> flavors;
   private final Map<String, Integer> places = new HashMap<>();
@@ -39,7 +40,7 @@ final class VariantPolicy {
    * @param admittedAt since when it is admitted; empty if it isn't
    * @param gate what is known about its preemption gate
    */
-  record Variant(
+  public record Variant(
       String name, String flavor, boolean active, Optional<Instant> admittedAt, Gate gate) {}
 
   /**
@@ -49,10 +50,10 @@ final class VariantPolicy {
    * @param blocked whether the variant would preempt if the gate were open
    * @param openedAt when the gate was opened; empty while it is closed
    */
-  record Gate(boolean evaluated, boolean blocked, Optional<Instant> openedAt) {
+  public record Gate(boolean evaluated, boolean blocked, Optional<Instant> openedAt) {
 
     /** The gate of a variant that nobody has looked at. */
-    static final Gate NEW = new Gate(false, false, Optional.empty());
+    public static final Gate NEW = new Gate(false, false, Optional.empty());
   }
 
   /**
@@ -66,7 +67,7 @@ final class VariantPolicy {
    * @param opened name of the variant whose preemption gate opens now
    * @param again when to decide again although nothing changed: a gate waits for the one before
    */
-  record Changes(
+  public record Changes(
       List<String> missing,
       List<String> obsolete,
       Map<String, Boolean> activity,
@@ -82,7 +83,7 @@ final class VariantPolicy {
    * @param lastAcceptable the last flavor that it moves to; empty if it moves to any. One that the
    *     queue doesn't have limits nothing
    */
-  VariantPolicy(
+  public VariantPolicy(
       List<String> flavors, ConcurrentAdmissionMode mode, Optional<String> lastAcceptable) {
     this.flavors = List.copyOf(flavors);
     this.mode = mode;
@@ -92,8 +93,25 @@ final class VariantPolicy {
     this.lastAcceptable = lastAcceptable.map(places::get).orElse(Integer.MAX_VALUE);
   }
 
+  /** The flavors, the preferred one first. */
+  public List<String> flavors() {
+    return flavors;
+  }
+
+  /** Whether the ClusterQueue has a flavor. */
+  public boolean has(String flavor) {
+    return places.containsKey(flavor);
+  }
+
+  /** What the engine is told of a variant with a flavor. */
+  public PendingWorkload.Variant nomination(String flavor) {
+    int place = place(flavor);
+    return new PendingWorkload.Variant(
+        place, mode == ConcurrentAdmissionMode.TRY_PREFERRED_FLAVORS && place <= lastAcceptable);
+  }
+
   /** What has to be written so that the variants of a parent are as the rules say. */
-  Changes decide(List<Variant> variants, Instant now) {
+  public Changes decide(List<Variant> variants, Instant now) {
     List<String> obsolete = new ArrayList<>();
     List<Variant> kept = kept(variants, obsolete);
     Optional<Variant> winner = winner(kept);
@@ -124,7 +142,7 @@ final class VariantPolicy {
    * @param from the flavor of the admitted variant
    * @param to the flavor of the variant that fits
    */
-  boolean migrates(String from, String to) {
+  public boolean migrates(String from, String to) {
     int target = place(to);
     return mode == ConcurrentAdmissionMode.TRY_PREFERRED_FLAVORS
         && target < place(from)

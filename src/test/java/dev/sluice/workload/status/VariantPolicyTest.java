@@ -1,12 +1,12 @@
-package dev.sluice.workload.lifecycle;
+package dev.sluice.workload.status;
 
 import static dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode.RETAIN_FIRST_ADMISSION;
 import static dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode.TRY_PREFERRED_FLAVORS;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.workload.lifecycle.VariantPolicy.Changes;
-import dev.sluice.workload.lifecycle.VariantPolicy.Gate;
-import dev.sluice.workload.lifecycle.VariantPolicy.Variant;
+import dev.sluice.workload.status.VariantPolicy.Changes;
+import dev.sluice.workload.status.VariantPolicy.Gate;
+import dev.sluice.workload.status.VariantPolicy.Variant;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;

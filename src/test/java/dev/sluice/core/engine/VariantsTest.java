@@ -1,0 +1,169 @@
+package dev.sluice.core.engine;
+
+import static dev.sluice.core.engine.SchedulerFixture.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload.JobSlice;
+import dev.sluice.core.model.PendingWorkload.Variant;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.TopologyRequest;
+import dev.sluice.core.model.WorkloadId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** One of the variants of a request has quota at any time (docs/concurrent-admission.md). */
+class VariantsTest {
+
+  private static final List<String> FLAVORS = List.of("f", "g", "h");
+
+  private final SchedulerFixture world = new SchedulerFixture();
+
+  @BeforeEach
+  void flavors() {
+    FLAVORS.forEach(world::flavor);
+  }
+
+  private static Optional<JobSlice> variant(String family, String flavor, boolean attracts) {
+    return Optional.of(
+        JobSlice.variant(
+            family, family + "-" + flavor, new Variant(FLAVORS.indexOf(flavor), attracts)));
+  }
+
+  private void submit(String family, String flavor, long cpu, boolean attracts) {
+    List<String> others = FLAVORS.stream().filter(each -> !each.equals(flavor)).toList();
+    TreeMap<String, Long> perPod = new TreeMap<>(Map.of("cpu", cpu));
+    RequestShape shape =
+        new RequestShape(
+            List.of(
+                new PodSetRequest(
+                    "main",
+                    1,
+                    0,
+                    perPod,
+                    new NodeConstraints(
+                        Map.of(),
+                        List.of(
+                            List.of(
+                                new LabelRequirement(
+                                    NodeConstraints.VARIANT,
+                                    LabelRequirement.Operator.NOT_IN,
+                                    others))),
+                        List.of(List.of()),
+                        List.of(),
+                        List.of()),
+                    "",
+                    TopologyRequest.NONE,
+                    perPod)));
+    world.submit(family + "-" + flavor, "q", shape.withSlice(variant(family, flavor, attracts)), 0);
+  }
+
+  private void reserving(
+      String family, String flavor, long cpu, boolean attracts, boolean evicted) {
+    String name = family + "-" + flavor;
+    world.engine.apply(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                world.nextVersion(),
+                "q",
+                "q",
+                List.of(
+                    new PodSetAssignment(
+                        "main",
+                        new TreeMap<>(Map.of("cpu", flavor)),
+                        new TreeMap<>(Map.of("cpu", cpu)),
+                        1)),
+                0,
+                SchedulerFixture.START,
+                evicted,
+                true,
+                true,
+                SchedulerFixture.START,
+                true,
+                false,
+                variant(family, flavor, attracts))));
+  }
+
+  @Test
+  void oneVariantGetsQuotaAndTheOthersWait() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    for (String flavor : FLAVORS) {
+      submit("a", flavor, 6, false);
+    }
+
+    assertThat(world.admitted()).hasSize(1);
+    assertThat(world.preempted()).isEmpty();
+  }
+
+  @Test
+  void withoutMigrationAPreferredVariantWaitsUntilTheOtherHasFinished() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    reserving("a", "g", 6, false, false);
+    submit("a", "f", 6, false);
+
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted()).isEmpty();
+
+    world.finish("a-g");
+    assertThat(world.admitted()).containsExactly("a-f");
+  }
+
+  @Test
+  void aPreferredVariantThatFitsEvictsTheOtherAndGetsQuotaAfterwards() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    reserving("a", "g", 6, true, false);
+    submit("a", "f", 6, true);
+    submit("a", "h", 6, true);
+
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted()).containsExactly("a-g for a-f: FlavorMigration");
+
+    reserving("a", "g", 6, true, true);
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted()).isEmpty();
+
+    world.finish("a-g");
+    assertThat(world.admitted()).containsExactly("a-f");
+  }
+
+  @Test
+  void aPreferredVariantThatDoesntFitLeavesTheOther() {
+    world.queue("q", "", quota("f", 5), quota("g", 10), quota("h", 10));
+    reserving("a", "g", 6, true, false);
+    submit("a", "f", 6, true);
+
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.preempted()).isEmpty();
+  }
+
+  @Test
+  void whatIsStoredIsChargedAlsoIfTwoVariantsHaveQuota() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    reserving("a", "f", 6, false, false);
+    reserving("a", "g", 6, false, false);
+    submit("b", "f", 6, false);
+    submit("c", "g", 6, false);
+    submit("d", "h", 6, false);
+
+    assertThat(world.admitted()).containsExactly("d-h");
+  }
+
+  @Test
+  void familiesDontMeet() {
+    world.queue("q", "", quota("f", 10), quota("g", 10), quota("h", 10));
+    submit("a", "f", 6, false);
+    submit("b", "g", 6, false);
+
+    assertThat(world.admitted()).containsExactlyInAnyOrder("a-f", "b-g");
+  }
+}
