@@ -624,13 +624,13 @@ public final class Engine {
   private final class CycleHeadRules implements HeadRules {
 
     @Override
-    public Optional<Explanation> ineligibility(QueuedWorkload head, ClusterQueueCache queue) {
-      return eligibilityCheck.of(head, queue);
+    public Optional<Explanation> ineligibility(QueuedWorkload workload, ClusterQueueCache queue) {
+      return eligibilityCheck.of(workload, queue);
     }
 
     @Override
-    public List<PreemptionTarget> movesFrom(QueuedWorkload variant) {
-      return workloads.movesFrom(variant);
+    public List<PreemptionTarget> movesFrom(QueuedWorkload workload) {
+      return workloads.movesFrom(workload);
     }
   }
 

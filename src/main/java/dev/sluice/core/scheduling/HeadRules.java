@@ -11,11 +11,11 @@ import java.util.Optional;
 public interface HeadRules {
 
   /** Why a Workload can't be evaluated, whatever the quota; empty if it can. */
-  Optional<Explanation> ineligibility(QueuedWorkload head, ClusterQueueCache queue);
+  Optional<Explanation> ineligibility(QueuedWorkload workload, ClusterQueueCache queue);
 
   /**
    * The variants with quota that a variant evicts when it fits, in place of getting quota
    * (docs/concurrent-admission.md); empty if it gets quota.
    */
-  List<PreemptionTarget> movesFrom(QueuedWorkload variant);
+  List<PreemptionTarget> movesFrom(QueuedWorkload workload);
 }

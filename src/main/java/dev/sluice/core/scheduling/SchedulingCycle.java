@@ -327,13 +327,14 @@ public final class SchedulingCycle {
     return admit(entry);
   }
 
-  private List<PreemptionTarget> movesFrom(QueuedWorkload item) {
-    return family(item).isEmpty() ? List.of() : rules.movesFrom(item);
+  private List<PreemptionTarget> movesFrom(QueuedWorkload workload) {
+    return family(workload).isEmpty() ? List.of() : rules.movesFrom(workload);
   }
 
   /** The parent whose request a Workload is a nomination of; empty if it is none. */
-  private static String family(QueuedWorkload item) {
-    return item.equivalenceClass()
+  private static String family(QueuedWorkload workload) {
+    return workload
+        .equivalenceClass()
         .shape()
         .slice()
         .filter(slice -> slice.variant().isPresent())

@@ -22,17 +22,17 @@ final class VariantProtection implements AdmissionFunction {
   private static final String WRITTEN_BY = "is written by the operator alone";
 
   private final ClusterLookup cluster;
-  private final AdmissionFunction behind;
+  private final AdmissionFunction next;
 
-  VariantProtection(ClusterLookup cluster, AdmissionFunction behind) {
+  VariantProtection(ClusterLookup cluster, AdmissionFunction next) {
     this.cluster = cluster;
-    this.behind = behind;
+    this.next = next;
   }
 
   @Override
   public AdmissionResult review(AdmissionRequest request) {
     if (!(request.isCreate() || request.isUpdate()) || cluster.isOperator(request.user())) {
-      return behind.review(request);
+      return next.review(request);
     }
     JsonNode now = request.object();
     JsonNode before = request.oldObject();
@@ -53,7 +53,7 @@ final class VariantProtection implements AdmissionFunction {
       errors.forbidden(FieldPath.of("spec"), "of a variant " + WRITTEN_BY);
     }
     return errors.errors().isEmpty()
-        ? behind.review(request)
+        ? next.review(request)
         : new AdmissionResult.Rejected(errors.errors());
   }
 

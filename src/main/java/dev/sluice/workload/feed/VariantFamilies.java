@@ -25,24 +25,24 @@ public final class VariantFamilies {
   public static final VariantFamilies NONE =
       new VariantFamilies(null, workload -> Optional.empty());
 
-  private final @Nullable WorkloadLister store;
+  private final @Nullable WorkloadLister lister;
   private final Function<CachedWorkload, Optional<VariantPolicy>> policies;
 
   /**
-   * Families of the Workloads in a store.
+   * Families of listed Workloads.
    *
-   * @param store the Workloads; null if there are no families
+   * @param lister the Workloads; null if there are no families
    * @param policies the policy of the ClusterQueue that a Workload is queued in
    */
   public VariantFamilies(
-      @Nullable WorkloadLister store, Function<CachedWorkload, Optional<VariantPolicy>> policies) {
-    this.store = store;
+      @Nullable WorkloadLister lister, Function<CachedWorkload, Optional<VariantPolicy>> policies) {
+    this.lister = lister;
     this.policies = policies;
   }
 
   /** Whether a Workload is a parent, or becomes one: it is not queued. */
   public boolean isParent(CachedWorkload workload) {
-    return store != null
+    return lister != null
         && !Variants.isVariant(workload)
         && (Variants.isParent(workload)
             || (!workload.quotaReserved()
@@ -52,7 +52,7 @@ public final class VariantFamilies {
 
   /** Whether a Workload is a variant. */
   public boolean isVariant(CachedWorkload workload) {
-    return store != null && Variants.isVariant(workload);
+    return lister != null && Variants.isVariant(workload);
   }
 
   /** Whether a variant holds the quota of a parent, so that the parent itself isn't charged. */
@@ -68,7 +68,7 @@ public final class VariantFamilies {
 
   /** The Workloads that have to be submitted again after this one changed. */
   List<CachedWorkload> relatives(CachedWorkload workload) {
-    if (store == null) {
+    if (lister == null) {
       return List.of();
     }
     return Variants.isVariant(workload)
@@ -77,21 +77,21 @@ public final class VariantFamilies {
   }
 
   private Stream<CachedWorkload> variants(CachedWorkload parent) {
-    return store == null
+    return lister == null
         ? Stream.empty()
-        : store.ownedBy(parent.id().uid()).stream().filter(Variants::isVariant);
+        : lister.ownedBy(parent.id().uid()).stream().filter(Variants::isVariant);
   }
 
   /** The parent of a variant, if it exists and may run. */
-  Optional<CachedWorkload> parent(CachedWorkload variant) {
-    return store == null
+  Optional<CachedWorkload> parent(CachedWorkload workload) {
+    return lister == null
         ? Optional.empty()
-        : variant
+        : workload
             .owner()
             .flatMap(
                 owner ->
-                    store
-                        .get(variant.id().namespace(), owner.name())
+                    lister
+                        .get(workload.id().namespace(), owner.name())
                         .filter(found -> found.id().uid().equals(owner.uid())));
   }
 
@@ -101,16 +101,16 @@ public final class VariantFamilies {
   }
 
   /** Whether a variant may be queued: its parent waits for quota or runs, and has its spec. */
-  boolean mayQueue(CachedWorkload variant) {
+  boolean mayQueue(CachedWorkload workload) {
     return policies
-            .apply(variant)
-            .filter(policy -> policy.has(Variants.flavor(variant)))
+            .apply(workload)
+            .filter(policy -> policy.has(Variants.flavor(workload)))
             .isPresent()
-        && parent(variant)
+        && parent(workload)
             .filter(parent -> !parent.deleting() && !parent.finished())
             .filter(parent -> parent.spec().active())
             .filter(Variants::isParent)
-            .filter(parent -> Variants.isOf(variant, parent))
+            .filter(parent -> Variants.isOf(workload, parent))
             .isPresent();
   }
 

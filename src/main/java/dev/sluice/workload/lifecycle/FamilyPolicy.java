@@ -58,7 +58,7 @@ final class FamilyPolicy {
     record Create(CachedWorkload parent, String flavor) implements Write {}
 
     /** Deletes a variant. */
-    record Delete(CachedWorkload variant) implements Write {}
+    record Delete(CachedWorkload workload) implements Write {}
   }
 
   /**
@@ -187,24 +187,24 @@ final class FamilyPolicy {
     return variants.stream().filter(each -> each.id().name().equals(name)).findFirst();
   }
 
-  private static VariantPolicy.Variant described(CachedWorkload variant) {
+  private static VariantPolicy.Variant described(CachedWorkload workload) {
     Optional<Condition> admitted =
-        variant.quotaReserved() && !variant.finished()
-            ? variant.status().condition("Admitted").filter(each -> each.status().equals("True"))
+        workload.quotaReserved() && !workload.finished()
+            ? workload.status().condition("Admitted").filter(each -> each.status().equals("True"))
             : Optional.empty();
     return new VariantPolicy.Variant(
-        variant.id().name(),
-        Variants.flavor(variant),
-        variant.spec().active(),
+        workload.id().name(),
+        Variants.flavor(workload),
+        workload.spec().active(),
         admitted.map(Condition::lastTransitionTime),
         new VariantPolicy.Gate(
-            variant
+            workload
                 .status()
                 .condition("QuotaReserved")
                 .filter(condition -> !condition.reason().equals("PendingEvaluation"))
                 .isPresent(),
-            variant.status().isTrue(PreemptionGates.BLOCKED),
-            variant.status().gates().stream()
+            workload.status().isTrue(PreemptionGates.BLOCKED),
+            workload.status().gates().stream()
                 .filter(Gate::open)
                 .filter(gate -> gate.name().equals(KueueConstants.CONCURRENT_ADMISSION_GATE))
                 .map(Gate::lastTransitionTime)
@@ -212,9 +212,9 @@ final class FamilyPolicy {
   }
 
   /** A variant that asks for something else than its parent: it is deleted, and made again. */
-  private static VariantPolicy.Variant foreign(CachedWorkload variant) {
+  private static VariantPolicy.Variant foreign(CachedWorkload workload) {
     return new VariantPolicy.Variant(
-        variant.id().name(), "", false, Optional.empty(), VariantPolicy.Gate.NEW);
+        workload.id().name(), "", false, Optional.empty(), VariantPolicy.Gate.NEW);
   }
 
   /** What keeps the quota of the parent and that of its variants together. */
@@ -256,9 +256,9 @@ final class FamilyPolicy {
   }
 
   /** Whether a limit was exceeded, such as that of requeuing: the request isn't tried again. */
-  private static boolean isDeactivatedForGood(CachedWorkload variant) {
-    return !variant.spec().active()
-        && variant
+  private static boolean isDeactivatedForGood(CachedWorkload workload) {
+    return !workload.spec().active()
+        && workload
             .status()
             .condition("Evicted")
             .filter(evicted -> evicted.status().equals("True"))
@@ -273,16 +273,16 @@ final class FamilyPolicy {
         .findFirst();
   }
 
-  private boolean hasAdmissionOf(CachedWorkload variant) {
-    return variant.quotaReserved()
+  private boolean hasAdmissionOf(CachedWorkload workload) {
+    return workload.quotaReserved()
         && parent.assignments().stream()
             .map(Assignment::flavors)
             .toList()
-            .equals(variant.assignments().stream().map(Assignment::flavors).toList());
+            .equals(workload.assignments().stream().map(Assignment::flavors).toList());
   }
 
-  private static String evictedFor(CachedWorkload variant) {
-    return variant
+  private static String evictedFor(CachedWorkload workload) {
+    return workload
         .status()
         .condition("Evicted")
         .map(condition -> condition.reason() + ": " + condition.message())
@@ -298,20 +298,20 @@ final class FamilyPolicy {
         Optional.of(new EventSpec(false, "EvictedDueTo" + reason, message)));
   }
 
-  private Optional<Write> podsReady(CachedWorkload variant) {
+  private Optional<Write> podsReady(CachedWorkload workload) {
     return parent
         .status()
         .condition(PodsReady.TYPE)
         .map(
             ready ->
-                StatusPatch.of(variant, now)
+                StatusPatch.of(workload, now)
                     .condition(
                         PodsReady.TYPE,
                         ready.status().equals("True"),
                         ready.reason(),
                         ready.message()))
         .filter(patch -> !patch.isEmpty())
-        .map(patch -> new Write.Status(variant, patch.build(), Optional.empty()));
+        .map(patch -> new Write.Status(workload, patch.build(), Optional.empty()));
   }
 
   /** The parent's job doesn't run: evicted variants lose their quota, the winner starts it. */
@@ -337,11 +337,11 @@ final class FamilyPolicy {
                     Optional.empty()));
   }
 
-  private Write dropped(CachedWorkload variant) {
-    Condition evicted = variant.status().condition("Evicted").orElseThrow();
-    String reason = variant.spec().active() ? "PendingEvaluation" : Evictions.DEACTIVATED;
+  private Write dropped(CachedWorkload workload) {
+    Condition evicted = workload.status().condition("Evicted").orElseThrow();
+    String reason = workload.spec().active() ? "PendingEvaluation" : Evictions.DEACTIVATED;
     StatusPatch patch =
-        StatusPatch.of(variant, now)
+        StatusPatch.of(workload, now)
             .dropReservation(reason, evicted.message())
             .condition(
                 "Requeued",
@@ -349,7 +349,7 @@ final class FamilyPolicy {
                     && !evicted.reason().startsWith(Evictions.DEACTIVATED),
                 evicted.reason(),
                 evicted.message());
-    return new Write.Status(variant, patch.build(), Optional.empty());
+    return new Write.Status(workload, patch.build(), Optional.empty());
   }
 
   private Optional<Write> activity(Changes changes) {
@@ -370,19 +370,19 @@ final class FamilyPolicy {
     return Optional.empty();
   }
 
-  private static EventSpec about(CachedWorkload variant, String reason) {
+  private static EventSpec about(CachedWorkload workload, String reason) {
     return new EventSpec(
         false,
         reason,
-        "Variant " + variant.id().name() + " for flavor " + Variants.flavor(variant));
+        "Variant " + workload.id().name() + " for flavor " + Variants.flavor(workload));
   }
 
-  private Write opened(CachedWorkload variant) {
+  private Write opened(CachedWorkload workload) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set(
         "preemptionGates",
         PreemptionGates.json(
-            variant.status().gates().stream()
+            workload.status().gates().stream()
                 .map(
                     gate ->
                         gate.name().equals(KueueConstants.CONCURRENT_ADMISSION_GATE)
@@ -390,7 +390,7 @@ final class FamilyPolicy {
                             : gate)
                 .toList()));
     return new Write.Status(
-        variant, status, Optional.of(about(variant, "PreemptionUngatedVariant")));
+        workload, status, Optional.of(about(workload, "PreemptionUngatedVariant")));
   }
 
   private static Result status(CachedWorkload workload, StatusPatch patch) {

@@ -40,7 +40,7 @@ public final class VariantLifecycle implements WorkloadListener {
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
   private static final Duration AFTER_CONFLICT = Duration.ofMillis(200);
 
-  private final WorkloadLister store;
+  private final WorkloadLister lister;
   private final WorkloadWriter writer;
   private final Options options;
   private final LifecycleEvents events;
@@ -56,7 +56,7 @@ public final class VariantLifecycle implements WorkloadListener {
    *
    * @param policies the policy of the ClusterQueue of a Workload, if it has one; empty while the
    *     ClusterQueue isn't known
-   * @param reader reads a Workload as it is stored; null if it doesn't exist
+   * @param reader reads a Workload as it is stored; empty if it doesn't exist
    * @param readiness whether admission waits for ready pods
    * @param longest how long names of variants may be
    */
@@ -68,7 +68,7 @@ public final class VariantLifecycle implements WorkloadListener {
 
   /** Creates one that writes nothing before {@link #leadershipStarted}. */
   public VariantLifecycle(
-      WorkloadLister store,
+      WorkloadLister lister,
       WorkloadWriter writer,
       Options options,
       LifecycleEvents events,
@@ -76,7 +76,7 @@ public final class VariantLifecycle implements WorkloadListener {
       InstantSource clock,
       Executor executor,
       WorkloadLifecycle.Delays delays) {
-    this.store = store;
+    this.lister = lister;
     this.writer = writer;
     this.options = options;
     this.events = events;
@@ -95,7 +95,7 @@ public final class VariantLifecycle implements WorkloadListener {
   /** Decides about all families again, after queues have changed. */
   public void queuesChanged() {
     if (mayAct()) {
-      executor.execute(() -> store.all().forEach(each -> changed(each, each)));
+      executor.execute(() -> lister.all().forEach(each -> changed(each, each)));
     }
   }
 
@@ -111,7 +111,7 @@ public final class VariantLifecycle implements WorkloadListener {
     }
     if (Variants.isVariant(workload)) {
       String parent = workload.owner().map(CachedWorkload.Owner::name).orElse("");
-      Optional<CachedWorkload> found = store.get(workload.id().namespace(), parent);
+      Optional<CachedWorkload> found = lister.get(workload.id().namespace(), parent);
       if (found.isPresent() && found.get().id().uid().equals(Variants.parentUid(workload))) {
         executor.execute(() -> reconcile(found.get().id()));
       } else if (after != null && !after.deleting()) {
@@ -120,25 +120,25 @@ public final class VariantLifecycle implements WorkloadListener {
     } else if (after != null) {
       executor.execute(() -> reconcile(after.id()));
     } else {
-      store.ownedBy(workload.id().uid()).stream()
+      lister.ownedBy(workload.id().uid()).stream()
           .filter(Variants::isVariant)
           .forEach(this::deleteOrphan);
     }
   }
 
-  private void deleteOrphan(CachedWorkload variant) {
-    var unused = writer.delete(variant.id());
+  private void deleteOrphan(CachedWorkload workload) {
+    var unused = writer.delete(workload.id());
   }
 
   private void reconcile(WorkloadId id) {
-    Optional<CachedWorkload> parent = store.get(id);
+    Optional<CachedWorkload> parent = lister.get(id);
     if (parent.isEmpty() || !mayAct() || !writing.add(id.uid())) {
       return;
     }
     boolean idle = true;
     try {
       List<CachedWorkload> variants =
-          store.ownedBy(id.uid()).stream().filter(Variants::isVariant).toList();
+          lister.ownedBy(id.uid()).stream().filter(Variants::isVariant).toList();
       FamilyPolicy.Result result =
           FamilyPolicy.decide(
               parent.get(),
@@ -190,7 +190,7 @@ public final class VariantLifecycle implements WorkloadListener {
               Urgency.DECISION);
       case Write.Whole object ->
           writer.patch(object.workload().id(), object.workload().version(), object.patch());
-      case Write.Delete delete -> writer.delete(delete.variant().id());
+      case Write.Delete delete -> writer.delete(delete.workload().id());
       case Write.Create create ->
           options
               .reader()
@@ -246,9 +246,9 @@ public final class VariantLifecycle implements WorkloadListener {
                   false,
                   "DeletedVariant",
                   "Variant "
-                      + delete.variant().id().name()
+                      + delete.workload().id().name()
                       + " for flavor "
-                      + Variants.flavor(delete.variant())));
+                      + Variants.flavor(delete.workload())));
     }
   }
 

@@ -91,9 +91,9 @@ public final class AdmissionPatches {
    * @param readiness whether admission waits for ready pods
    */
   public static ObjectNode copied(
-      CachedWorkload parent, CachedWorkload variant, boolean readiness, Instant now) {
-    CachedWorkload.Admission admission = variant.status().admission().orElseThrow();
-    List<CheckState> checks = variant.status().admissionChecks();
+      CachedWorkload parent, CachedWorkload other, boolean readiness, Instant now) {
+    CachedWorkload.Admission admission = other.status().admission().orElseThrow();
+    List<CheckState> checks = other.status().admissionChecks();
     StatusPatch patch =
         StatusPatch.of(parent, now)
             .condition(

@@ -50,16 +50,16 @@ public final class Variants {
   }
 
   /** The UID of the parent of a variant. */
-  public static String parentUid(CachedWorkload variant) {
-    return variant.owner().map(Owner::uid).orElse("");
+  public static String parentUid(CachedWorkload workload) {
+    return workload.owner().map(Owner::uid).orElse("");
   }
 
   /** Whether a variant belongs to a parent, and asks for the same: pods run by the parent's. */
-  public static boolean isOf(CachedWorkload variant, CachedWorkload parent) {
-    return parentUid(variant).equals(parent.id().uid())
-        && variant.id().namespace().equals(parent.id().namespace())
-        && variant.spec().queueName().equals(parent.spec().queueName())
-        && variant.spec().podSets().equals(parent.spec().podSets());
+  public static boolean isOf(CachedWorkload workload, CachedWorkload parent) {
+    return parentUid(workload).equals(parent.id().uid())
+        && workload.id().namespace().equals(parent.id().namespace())
+        && workload.spec().queueName().equals(parent.spec().queueName())
+        && workload.spec().podSets().equals(parent.spec().podSets());
   }
 
   /**
