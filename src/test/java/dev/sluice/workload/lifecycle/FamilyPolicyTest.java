@@ -1,0 +1,200 @@
+package dev.sluice.workload.lifecycle;
+
+import static dev.sluice.api.v1beta2.ClusterQueue.ConcurrentAdmissionMode.RETAIN_FIRST_ADMISSION;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.workload.lifecycle.FamilyPolicy.Result;
+import dev.sluice.workload.lifecycle.FamilyPolicy.Write;
+import dev.sluice.workload.record.CachedWorkload;
+import dev.sluice.workload.record.WorkloadParser;
+import dev.sluice.workload.status.VariantPolicy;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A parent and its variants, whatever is stored of them (docs/concurrent-admission.md). */
+class FamilyPolicyTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T10:01:00Z");
+  private static final WorkloadParser PARSER = new WorkloadParser();
+  private static final Optional<Optional<VariantPolicy>> POLICY =
+      Optional.of(
+          Optional.of(
+              new VariantPolicy(
+                  List.of("reserved", "spot"), RETAIN_FIRST_ADMISSION, Optional.empty())));
+
+  private static final String QUOTA =
+      """
+      "admission": {"clusterQueue": "q", "podSetAssignments": [
+        {"name": "main", "count": 1, "flavors": {"cpu": "%s"}, "resourceUsage": {"cpu": "1"}}]},
+      """;
+
+  /** A Workload with some of its conditions True, for a reason. */
+  private static CachedWorkload workload(
+      String name, String metadata, int count, String flavor, String... conditions) {
+    StringBuilder written = new StringBuilder();
+    for (String condition : conditions) {
+      String[] parts = condition.split(" ", 3);
+      written
+          .append(written.isEmpty() ? "" : ",")
+          .append(
+              """
+              {"type": "%s", "status": "%s", "reason": "%s", "message": "m",
+               "lastTransitionTime": "2026-03-01T10:00:00Z"}
+              """
+                  .formatted(parts[0], parts[1], parts[2]));
+    }
+    String json =
+        """
+        {"metadata": {"name": "%s", "namespace": "team", "uid": "uid-%s", "resourceVersion": "1",
+          "creationTimestamp": "2026-03-01T09:00:00Z", %s},
+         "spec": {"queueName": "training", "podSets": [{"name": "main", "count": %d,
+           "template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}}]},
+         "status": {%s "conditions": [%s]}}
+        """
+            .formatted(
+                name,
+                name,
+                metadata,
+                count,
+                flavor.isEmpty() ? "" : QUOTA.formatted(flavor),
+                written);
+    try {
+      return PARSER.parse(json.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static CachedWorkload parent(String flavor, String... conditions) {
+    return workload(
+        "p",
+        "\"labels\": {\"kueue.x-k8s.io/concurrent-admission-parent\": \"true\"}",
+        1,
+        flavor,
+        conditions);
+  }
+
+  private static CachedWorkload variant(String of, int count, boolean quota, String... conditions) {
+    return workload(
+        of,
+        """
+        "annotations": {"kueue.x-k8s.io/workload-allowed-resource-flavors": "%s"},
+        "ownerReferences": [{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+          "name": "p", "uid": "uid-p", "controller": true}]
+        """
+            .formatted(of),
+        count,
+        quota ? of : "",
+        conditions);
+  }
+
+  private static final String[] ADMITTED = {"QuotaReserved True QuotaReserved", "Admitted True A"};
+  private static final String[] EVICTED = {
+    "QuotaReserved True QuotaReserved", "Admitted True A", "Evicted True Preempted"
+  };
+
+  private static String decided(CachedWorkload parent, CachedWorkload... variants) {
+    Result result = FamilyPolicy.decide(parent, List.of(variants), POLICY, false, NOW);
+    return result
+        .write()
+        .map(
+            write ->
+                switch (write) {
+                  case Write.Status status -> status.workload().id().name() + " " + status.status();
+                  case Write.Whole whole -> whole.workload().id().name() + " " + whole.patch();
+                  case Write.Create create -> "create " + create.flavor();
+                  case Write.Delete delete -> "delete " + delete.workload().id().name();
+                })
+        .orElse("nothing");
+  }
+
+  @Test
+  void aWorkloadBecomesAParentAndGetsItsVariantsInOrder() {
+    CachedWorkload plain = workload("p", "\"labels\": {}", 1, "");
+
+    assertThat(decided(plain)).contains("concurrent-admission-parent\":\"true");
+    assertThat(decided(parent(""))).isEqualTo("create reserved");
+    assertThat(decided(parent(""), variant("reserved", 1, false))).isEqualTo("create spot");
+    assertThat(decided(parent(""), variant("reserved", 1, false), variant("spot", 1, false)))
+        .isEqualTo("nothing");
+  }
+
+  @Test
+  void whoHasQuotaAlreadyIsNoParent() {
+    assertThat(decided(workload("p", "\"labels\": {}", 1, "spot", ADMITTED))).isEqualTo("nothing");
+  }
+
+  @Test
+  void theParentGetsTheAdmissionOfItsVariant() {
+    assertThat(
+            decided(parent(""), variant("reserved", 1, false), variant("spot", 1, true, ADMITTED)))
+        .startsWith("p ")
+        .contains("\"flavors\":{\"cpu\":\"spot\"}", "\"type\":\"Admitted\",\"status\":\"True\"");
+  }
+
+  @Test
+  void theOthersAreSetAsideOnceTheParentHasQuota() {
+    assertThat(
+            decided(
+                parent("spot", ADMITTED),
+                variant("reserved", 1, false),
+                variant("spot", 1, true, ADMITTED)))
+        .isEqualTo("reserved {\"spec\":{\"active\":false}}");
+  }
+
+  @Test
+  void aVariantThatAsksForLessStartsNothing() {
+    assertThat(decided(parent(""), variant("spot", 0, true, ADMITTED))).isEqualTo("delete spot");
+    assertThat(decided(parent("spot", ADMITTED), variant("spot", 0, true, ADMITTED)))
+        .startsWith("p ")
+        .contains("\"Evicted\",\"status\":\"True\"", "\"reason\":\"ConcurrentAdmission\"");
+  }
+
+  @Test
+  void aParentWithoutAnAdmittedVariantIsEvicted() {
+    assertThat(decided(parent("spot", ADMITTED), variant("spot", 1, false)))
+        .startsWith("p ")
+        .contains("\"reason\":\"ConcurrentAdmission\"");
+  }
+
+  @Test
+  void theVariantKeepsItsQuotaUntilTheParentHasLostIts() {
+    CachedWorkload evicted = variant("spot", 1, true, EVICTED);
+
+    assertThat(decided(parent("spot", ADMITTED), evicted))
+        .startsWith("p ")
+        .contains("\"reason\":\"VariantEvicted\"");
+    assertThat(decided(parent("spot", EVICTED), evicted)).doesNotContain("\"admission\":null");
+    assertThat(decided(parent(""), evicted)).startsWith("spot ").contains("\"admission\":null");
+  }
+
+  @Test
+  void anEvictedParentEvictsItsVariant() {
+    assertThat(decided(parent("spot", EVICTED), variant("spot", 1, true, ADMITTED)))
+        .startsWith("spot ")
+        .contains("\"Evicted\",\"status\":\"True\"", "\"reason\":\"Preempted\"");
+  }
+
+  @Test
+  void ofTwoVariantsWithQuotaTheOtherIsEvicted() {
+    assertThat(
+            decided(
+                parent("spot", ADMITTED),
+                variant("reserved", 1, true, ADMITTED),
+                variant("spot", 1, true, ADMITTED)))
+        .startsWith("reserved ")
+        .contains("\"reason\":\"ConcurrentAdmission\"");
+  }
+
+  @Test
+  void variantsFinishAsTheirParent() {
+    assertThat(decided(parent("", "Finished True Succeeded"), variant("spot", 1, false)))
+        .startsWith("spot ")
+        .contains("\"Finished\",\"status\":\"True\"", "\"reason\":\"Succeeded\"");
+  }
+}
