@@ -17,6 +17,7 @@ import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class VariantsTest {
 
   private static final List<String> FLAVORS = List.of("f", "g", "h");
 
-  private final SchedulerFixture world = new SchedulerFixture();
+  private SchedulerFixture world = new SchedulerFixture();
 
   @BeforeEach
   void flavors() {
@@ -165,5 +166,46 @@ class VariantsTest {
     submit("b", "g", 6, false);
 
     assertThat(world.admitted()).containsExactlyInAnyOrder("a-f", "b-g");
+  }
+
+  /** Whatever is submitted, withdrawn, evicted and finished: a family has one reservation. */
+  @Test
+  void aFamilyNeverGetsASecondReservation() {
+    Random random = new Random(17);
+    int migrations = 0;
+    for (int run = 0; run < 40; run++) {
+      SchedulerFixture engine = new SchedulerFixture();
+      FLAVORS.forEach(engine::flavor);
+      engine.queue("q", "", quota("f", 6), quota("g", 9), quota("h", 12));
+      world = engine;
+      Map<String, String> holders = new TreeMap<>();
+      for (int step = 0; step < 60; step++) {
+        String family = "family" + random.nextInt(4);
+        String flavor = FLAVORS.get(random.nextInt(3));
+        String name = family + "-" + flavor;
+        boolean holds = name.equals(holders.get(family));
+        if (random.nextInt(4) == 0) {
+          engine.finish(name);
+          holders.remove(family, name);
+        } else if (!holds) {
+          submit(family, flavor, 6, family.compareTo("family2") < 0);
+        }
+        for (String admitted : engine.admitted()) {
+          String of = admitted.substring(0, admitted.indexOf('-'));
+          assertThat(holders.put(of, admitted)).as("second reservation of " + of).isNull();
+        }
+        for (String preempted : engine.preempted()) {
+          assertThat(preempted).endsWith("FlavorMigration");
+          String evicted = preempted.substring(0, preempted.indexOf(' '));
+          assertThat(holders).containsValue(evicted);
+          migrations++;
+          if (random.nextBoolean()) {
+            engine.finish(evicted);
+            holders.values().remove(evicted);
+          }
+        }
+      }
+    }
+    assertThat(migrations).isGreaterThan(20);
   }
 }
