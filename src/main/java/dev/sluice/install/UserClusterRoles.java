@@ -144,6 +144,14 @@ public final class UserClusterRoles {
           .withVerbs("create")
           .endRule();
     }
+    if (kind.name().equals("budget")) {
+      // Who may look at what teams may spend may look at what they spent.
+      role.addNewRule()
+          .withApiGroups(VisibilityApi.GROUP)
+          .withResources(VisibilityApi.USAGE)
+          .withVerbs("list")
+          .endRule();
+    }
     if (kind.hasStatus()) {
       role.addNewRule()
           .withApiGroups(kind.group())
