@@ -223,18 +223,34 @@ class FlavorsByCostTest {
         Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
     bounded("runs", 4, Duration.ofHours(1), Optional.empty());
     bounded("waits", 4, Duration.ofHours(1), Optional.empty());
-    bounded("hurries", 2, Duration.ofHours(1), Optional.of(Duration.ofMinutes(30)));
     assertThat(flavorOf("waits")).isEqualTo("none");
-    assertThat(flavorOf("hurries")).isEqualTo("safe");
     assertThat(ExplanationText.message(explanation("waits")))
         .contains(
             "flavor safe: fits, but flavor spot is cheaper and expected to be free at"
                 + " 2026-01-01T01:01:01Z; it waits for that until 2026-01-01T02:00:00Z at the"
                 + " latest (sluice.dev/max-delay-for-cheaper)");
+    bounded("hurries", 2, Duration.ofHours(1), Optional.of(Duration.ofMinutes(30)));
+    assertThat(flavorOf("hurries")).isEqualTo("safe");
+    assertThat(flavorOf("waits")).isEqualTo("none");
 
     scheduler.passed(Duration.ofMinutes(50));
     scheduler.finish("runs");
     assertThat(flavorOf("waits")).isEqualTo("spot");
+  }
+
+  /** What was expected in the cheaper flavor goes to somebody else, so that the wait is over. */
+  @Test
+  void whoWaitsGoesWhenAnotherTakesTheCheaperFlavor() {
+    twoFlavors();
+    waiting(
+        Duration.ofHours(2), SchedulerFixture.quota("safe", 4), SchedulerFixture.quota("spot", 4));
+    bounded("runs", 2, Duration.ofHours(1), Optional.empty());
+    bounded("waits", 4, Duration.ofHours(1), Optional.empty());
+    assertThat(flavorOf("runs")).isEqualTo("spot");
+    assertThat(flavorOf("waits")).isEqualTo("none");
+    bounded("long", 2, Duration.ofHours(9), Optional.empty());
+    assertThat(flavorOf("long")).isEqualTo("spot");
+    assertThat(flavorOf("waits")).isEqualTo("safe");
   }
 
   @Test
