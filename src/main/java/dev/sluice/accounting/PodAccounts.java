@@ -299,6 +299,20 @@ public final class PodAccounts implements WorkloadListener {
     return charged;
   }
 
+  /** The same without a Workload that pods may hold; it stays held while this is worked out. */
+  private Charge chargeBeside(Account account, CachedWorkload last) {
+    List<CachedWorkload> charged = new ArrayList<>(reserving(account));
+    lock.lock();
+    try {
+      held.getOrDefault(account, Map.of()).values().stream()
+          .filter(workload -> !workload.id().uid().equals(last.id().uid()))
+          .forEach(charged::add);
+    } finally {
+      lock.unlock();
+    }
+    return charged.isEmpty() ? Charge.NOTHING : comparison.charge(charged);
+  }
+
   /** The Workloads that are charged for a pod, by what is known of its owners. */
   public List<CachedWorkload> charged(PodRecord pod) {
     return accountsOf(pod).stream().flatMap(account -> charged(account).stream()).toList();
@@ -454,8 +468,7 @@ public final class PodAccounts implements WorkloadListener {
    * nodes don't count, but are remembered: such a node may come back with them.
    */
   private void hold(Account account, CachedWorkload last) {
-    release(account, last.id().uid());
-    Charge charge = charge(account);
+    Charge charge = chargeBeside(account, last);
     boolean remain = isUnverified(account) || !comparison.within(charge, podsOf(account));
     boolean lost = !remain && !comparison.within(charge, anywhere(account));
     lock.lock();
@@ -463,7 +476,10 @@ public final class PodAccounts implements WorkloadListener {
       if (remain) {
         held.computeIfAbsent(account, any -> new HashMap<>(2)).put(last.id().uid(), last);
         heldUids.add(last.id().uid());
-      } else if (lost) {
+      } else {
+        release(account, last.id().uid());
+      }
+      if (lost) {
         beyondReach.put(account, new Remains(Optional.of(last)));
       }
     } finally {

@@ -51,23 +51,38 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     if (after == null) {
       if (before != null && !held.test(before.id())) {
         engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
-        for (CachedWorkload relative : translator.relatives(before)) {
-          engine.submit(event(relative));
-          withdrawIfDeleted(relative);
-        }
+        translator.relatives(before).forEach(this::submit);
       }
       return;
     }
-    for (CachedWorkload relative : translator.relatives(after)) {
-      engine.submit(event(relative));
-      withdrawIfDeleted(relative);
-    }
+    translator.relatives(after).forEach(this::submit);
     SchedulerEvent schedulerEvent = event(after);
     if (before == null
         ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)
         : matters(before, schedulerEvent)) {
       engine.submit(schedulerEvent);
+      releaseIfPodsAreGone(after, schedulerEvent);
     }
+  }
+
+  /**
+   * Submits that no pods hold the quota of a Workload any more if another thread found that out
+   * before it was submitted that they do: what is submitted last counts, and nothing comes after
+   * the end of a Workload and of its pods.
+   */
+  private void releaseIfPodsAreGone(CachedWorkload workload, SchedulerEvent submitted) {
+    if (workload.finished()
+        && submitted instanceof SchedulerEvent.WorkloadReserving
+        && !held.test(workload.id())) {
+      podsGone(workload.id());
+    }
+  }
+
+  private void submit(CachedWorkload workload) {
+    SchedulerEvent schedulerEvent = event(workload);
+    engine.submit(schedulerEvent);
+    releaseIfPodsAreGone(workload, schedulerEvent);
+    withdrawIfDeleted(workload);
   }
 
   /** A Workload that pods hold counts as one that is being evicted. */
@@ -166,6 +181,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
       SchedulerEvent schedulerEvent = event(workload);
       if (!(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)) {
         engine.submit(schedulerEvent);
+        releaseIfPodsAreGone(workload, schedulerEvent);
         withdrawIfDeleted(workload);
       }
     }
