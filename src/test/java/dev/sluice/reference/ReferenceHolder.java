@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionProtection;
 import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.WorkloadId;
@@ -75,7 +76,7 @@ record ReferenceHolder(
         protection);
   }
 
-  /** The same, whatever protects it. */
+  /** The same, whatever protects it; since when its work would be lost decides who goes first. */
   ReferenceHolder withoutProtection() {
     return new ReferenceHolder(
         id,
@@ -90,7 +91,9 @@ record ReferenceHolder(
         guaranteed,
         placed,
         shared,
-        PreemptionProtection.NONE);
+        new PreemptionProtection(
+            PreemptionProtection.NONE.classRules(),
+            new PreemptionHistory(Optional.empty(), List.of(), Optional.of(lossSince()))));
   }
 
   /**
