@@ -152,7 +152,7 @@ class ChartIT {
     }
 
     assertThat(byName(template(), this::isDefinition))
-        .hasSize(16)
+        .hasSize(17)
         .isEqualTo(byName(committed.toString(), object -> true));
   }
 

@@ -23,7 +23,6 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SelfSubjectAccessReviewB
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -111,29 +110,34 @@ public final class DeclaredKinds implements OperatorModule {
 
   /**
    * The declarations that are followed, by name. A cluster without the definition has none, and so
-   * has an operator that may not read them.
+   * has an operator that may not read them. An API server that answers that it can't tell now, such
+   * as while it learns of the definition, holds no start up: the watch tells later, and the
+   * operator starts anew if there are any.
+   *
+   * @throws KubernetesClientException if no API server answers
    */
   public static List<DeclaredJobKind> read(KubernetesClient client) {
-    List<Seen> seen = new ArrayList<>();
     try {
+      List<Seen> seen = new ArrayList<>();
       String text = client.raw(COLLECTION);
       if (text != null) {
         JsonMappers.JSON.readTree(text).path("items").forEach(each -> seen.add(Seen.of(each)));
       }
+      Map<Seen, Finding> findings = judge(client, seen);
+      findings.forEach(
+          (each, finding) ->
+              LOG.info(
+                  "jobkind={} active={} {}", each.name(), finding.isActive(), finding.message()));
+      return active(findings);
     } catch (KubernetesClientException e) {
-      if (e.getCode() != HttpURLConnection.HTTP_FORBIDDEN) {
+      if (ApiErrorText.unreachable(e)) {
         throw e;
       }
       LOG.warn("jobkinds read=false reason=\"{}\"", ApiErrorText.of(e));
     } catch (IOException e) {
       LOG.warn("jobkinds read=false reason=\"{}\"", ApiErrorText.of(e));
     }
-    Map<Seen, Finding> findings = judge(client, seen);
-    findings.forEach(
-        (each, finding) ->
-            LOG.info(
-                "jobkind={} active={} {}", each.name(), finding.isActive(), finding.message()));
-    return active(findings);
+    return List.of();
   }
 
   private static List<DeclaredJobKind> active(Map<Seen, Finding> findings) {

@@ -82,6 +82,18 @@ class DeclaredKindsTest {
     assertThat(DeclaredKinds.read(client)).isEmpty();
   }
 
+  /** As for a moment after the definition was installed; of a code that no client sends again. */
+  @Test
+  void anApiServerThatCannotTellYetHoldsNoStartUp() {
+    server
+        .expect()
+        .get()
+        .withPath("/apis/sluice.dev/v1alpha1/jobkinds")
+        .andReturn(400, "{\"kind\": \"Status\", \"message\": \"storage is (re)initializing\"}")
+        .always();
+    assertThat(DeclaredKinds.read(client)).isEmpty();
+  }
+
   @Test
   void aClusterWithoutTheDefinitionDeclaresNothing() {
     assertThat(DeclaredKinds.read(client)).isEmpty();
