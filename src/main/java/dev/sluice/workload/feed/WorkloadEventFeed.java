@@ -70,9 +70,9 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
    * before it was submitted that they do: what is submitted last counts, and nothing comes after
    * the end of a Workload and of its pods.
    */
-  private void releaseIfPodsAreGone(CachedWorkload workload, SchedulerEvent submitted) {
+  private void releaseIfPodsAreGone(CachedWorkload workload, SchedulerEvent schedulerEvent) {
     if (workload.finished()
-        && submitted instanceof SchedulerEvent.WorkloadReserving
+        && schedulerEvent instanceof SchedulerEvent.WorkloadReserving
         && !held.test(workload.id())) {
       podsGone(workload.id());
     }
