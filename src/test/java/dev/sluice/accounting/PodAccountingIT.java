@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.SilentNode;
@@ -25,6 +26,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,6 +37,7 @@ import org.junit.jupiter.api.Test;
  */
 @OperatorTest(
     configuration = "integrations: {frameworks: [batch/job, pod, jobset.x-k8s.io/jobset]}")
+@Tag(BuildBreadth.NIGHTLY)
 class PodAccountingIT {
 
   private static final String JOB = "batch/v1/Job";

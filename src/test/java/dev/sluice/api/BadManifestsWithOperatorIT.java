@@ -11,6 +11,7 @@ import dev.sluice.api.BadManifests.Reported;
 import dev.sluice.api.BadManifests.Row;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -28,6 +29,7 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -37,6 +39,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** What the running operator makes of bad manifests: a message, a condition, and no stack trace. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class BadManifestsWithOperatorIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -7,6 +7,7 @@ import dev.sluice.app.module.StartRequirements;
 import dev.sluice.install.InstallManifests;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -32,6 +34,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** An operator that installs nothing starts only if the API server asks about what it manages. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class RegistrationsIT {
 
   private static final String JOBS = "integrations: {frameworks: [batch/job]}\n";

@@ -44,6 +44,11 @@ final class ProjectRules {
   private static final Pattern HEADING = Pattern.compile("(?m)^#{1,6} +(.+?) *$");
   private static final Pattern FOREIGN =
       Pattern.compile("(?i)\\bcontract(?:'s)?\\b|\\bsections? [0-9]+");
+
+  /** A tag of a whole class that keeps it out of the daily build. */
+  private static final Pattern NIGHTLY =
+      Pattern.compile("^@Tag\\((BuildBreadth\\.NIGHTLY|\"faults\")\\)$", Pattern.MULTILINE);
+
   private static final Pattern OPERATOR =
       Pattern.compile("\\bLocalOperator\\.start\\(|\\bnew (?:Restarts|OperatorProcess)\\(");
   private static final Pattern TEST_METHOD =
@@ -127,6 +132,14 @@ final class ProjectRules {
         .filter(test -> !test.text().contains("Lifecycle.PER_CLASS"))
         .filter(test -> !test.text().contains("@Execution(ExecutionMode.SAME_THREAD)"))
         .map(test -> test.path() + " starts operators in methods that run concurrently")
+        .toList();
+  }
+
+  /** Classes of tests on control planes of which the daily build runs some method. */
+  static List<String> daily(List<Source> tests) {
+    return tests.stream()
+        .filter(test -> !NIGHTLY.matcher(test.text()).find())
+        .map(Source::path)
         .toList();
   }
 

@@ -213,6 +213,27 @@ class ProjectRulesTest {
     assertThat(ProjectRules.concurrentOperators(tests)).isEmpty();
   }
 
+  /**
+   * The daily build grew from 25 minutes to 66 within two weeks, a test at a time. A subject that
+   * comes in takes the place of another one, which runs nightly from then on.
+   */
+  @Test
+  void theDailyBuildStaysSmall() {
+    assertThat(ProjectRules.daily(sources("src/test/java", "IT.java"))).hasSizeBetween(20, 45);
+  }
+
+  @Test
+  void aDailyTestIsTold() {
+    String test = "%sclass AnIT {\n  @Tag(BuildBreadth.NIGHTLY)\n  @Test\n  void a() {}\n}\n";
+    assertThat(
+            ProjectRules.daily(
+                List.of(
+                    new Source("DailyIT.java", test.formatted("")),
+                    new Source("NightlyIT.java", test.formatted("@Tag(BuildBreadth.NIGHTLY)\n")),
+                    new Source("FaultsIT.java", test.formatted("@Tag(\"faults\")\n")))))
+        .containsExactly("DailyIT.java");
+  }
+
   @Test
   void concurrentOperatorsAreFound() {
     String test =

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The pages in a real browser, with a played cluster of 10 and of 10,000 Workloads. */
+@Tag(BuildBreadth.NIGHTLY)
 class DashboardPagesIT {
 
   /** Where pictures go; those of the documentation to {@code docs/images}, to renew them. */
@@ -233,7 +234,6 @@ class DashboardPagesIT {
     }
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void picturesOfAllPages() throws Exception {
     try (PlayedDashboard dashboard = new PlayedDashboard(10_000);

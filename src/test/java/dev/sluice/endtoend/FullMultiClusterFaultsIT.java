@@ -16,10 +16,10 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag("faults")
 class FullMultiClusterFaultsIT {
 
   @Test
-  @Tag("faults")
   void tenMinutesOfFaults(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     MultiClusterFaults.endure(
         new MultiClusterFaults.Size(3, 500, Duration.ofMinutes(10), true), controlPlane, cluster);

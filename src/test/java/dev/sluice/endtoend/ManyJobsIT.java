@@ -8,10 +8,12 @@ import dev.sluice.lab.audit.AuditReport;
 import dev.sluice.lab.audit.JobRecord;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @ResourceLock(JobLoad.PROCESSORS)
+@Tag(BuildBreadth.NIGHTLY)
 class ManyJobsIT {
 
   private static final int JOBS = 90;

@@ -16,10 +16,10 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag("faults")
 class MultiClusterFaultsIT {
 
   @Test
-  @Tag("faults")
   void aMinuteOfFaults(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     MultiClusterFaults.endure(
         new MultiClusterFaults.Size(2, 60, Duration.ofSeconds(60), false), controlPlane, cluster);

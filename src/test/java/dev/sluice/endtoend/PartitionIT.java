@@ -16,6 +16,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag("faults")
 class PartitionIT {
 
   /**
@@ -24,7 +25,6 @@ class PartitionIT {
   private static final Duration HALFWAY = Duration.ofSeconds(30);
 
   @Test
-  @Tag("faults")
   void aWorkerWhoseOperatorIsKilledWhileItIsCutOffStopsItsJobInTime(
       ControlPlane controlPlane, TestCluster cluster) throws Exception {
     Partitions.endure(

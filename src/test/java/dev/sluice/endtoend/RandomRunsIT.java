@@ -15,6 +15,7 @@ import dev.sluice.lab.audit.Violation;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.reference.RunAudit;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -40,6 +41,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,6 +60,7 @@ import picocli.CommandLine;
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
 @Order(3)
+@Tag(BuildBreadth.NIGHTLY)
 class RandomRunsIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(RandomRunsIT.class);

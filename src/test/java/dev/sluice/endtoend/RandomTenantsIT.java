@@ -8,6 +8,7 @@ import dev.sluice.endtoend.TenantJudge.Series;
 import dev.sluice.jobs.kind.JobKind;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -30,6 +31,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -45,6 +47,7 @@ import org.slf4j.LoggerFactory;
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
 @Order(3)
+@Tag(BuildBreadth.NIGHTLY)
 class RandomTenantsIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(RandomTenantsIT.class);

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag("faults")
 class SilentPartitionIT {
 
   @Test
-  @Tag("faults")
   void aWorkerThatOnlyFallsSilentStopsItsJobLongBeforeThatIsNoticed(
       ControlPlane controlPlane, TestCluster cluster) throws Exception {
     Partitions.endure(controlPlane, cluster, MultiClusterLoad.Worker::swallow);

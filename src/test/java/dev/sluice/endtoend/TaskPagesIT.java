@@ -8,6 +8,7 @@ import dev.sluice.endtoend.TaskPage.SavedFile;
 import dev.sluice.endtoend.TaskPage.Step;
 import dev.sluice.endtoend.Terminal.Result;
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -21,6 +22,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -34,6 +36,7 @@ import org.opentest4j.TestAbortedException;
  * machine.
  */
 @ResourceLock(AdditionalControlPlane.PLACE_A)
+@Tag(BuildBreadth.NIGHTLY)
 class TaskPagesIT {
 
   private static final Path PAGES = Path.of("docs", "tasks");

@@ -8,6 +8,7 @@ import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -17,12 +18,14 @@ import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** When the operator that leads dies, the other one goes on. */
 @ControlPlaneTest(
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@Tag(BuildBreadth.NIGHTLY)
 class TwoOperatorsIT {
 
   /** Shorter than what is shipped, in the same proportions. */

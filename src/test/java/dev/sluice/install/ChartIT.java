@@ -3,6 +3,7 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.Helm;
@@ -26,6 +27,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,6 +37,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The chart, as Helm understands it: it says what the plain manifest says, and it installs. */
 @ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class ChartIT {
 
   private static final String CHART = "helm/sluice";

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.GoProgram;
 import dev.sluice.testing.Helm;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,6 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * Values files of Kueue's chart, given to this one: each value does what docs/chart-values.md says.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class ChartValuesIT {
 
   private static final String CHART = "helm/sluice";

@@ -43,6 +43,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @ControlPlaneTest(exclusive = true, apiServerArguments = "--enable-aggregator-routing=true")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class HelmSwitchIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -126,19 +127,16 @@ class HelmSwitchIT {
   }
 
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void withAnotherNameAndBack(TestCluster cluster) throws Exception {
     thereAndBack(cluster, "kueue", "sluice", true);
   }
 
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void fromAReleaseWhoseNamesAreOthersAndBack(TestCluster cluster) throws Exception {
     thereAndBack(cluster, "queueing", "sluice", false);
   }
 
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void withTheCertificatesOfCertManagerLeftAlone(TestCluster cluster) throws Exception {
     installCertManager(cluster);
     installEarlier("kueue", "--set", "enableCertManager=true");
@@ -166,7 +164,6 @@ class HelmSwitchIT {
   }
 
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void withTheCertificatesOfCertManagerTakenOver(TestCluster cluster) throws Exception {
     installCertManager(cluster);
     installEarlier("kueue", "--set", "enableCertManager=true");

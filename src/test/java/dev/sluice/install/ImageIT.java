@@ -31,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * made: its parts, and the program run in its root filesystem.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class ImageIT {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -87,7 +88,6 @@ class ImageIT {
   }
 
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void theSameInputsMakeTheSameBytes(@TempDir Path directory) throws Exception {
     Path again = made(directory, "again", "--without-cache");
 
@@ -113,7 +113,6 @@ class ImageIT {
    * an operator runs through some Jobs for it.
    */
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void theAheadOfTimeCacheIsALayerOfItsOwnAndIsUsed(@TempDir Path directory) throws Exception {
     Path cached = made(directory, "cached");
 
@@ -262,7 +261,7 @@ class ImageIT {
                 "SLUICE_TARGET",
                 TARGET.toString(),
                 "SLUICE_IMAGE_COMPRESSION",
-                BuildBreadth.full() ? "6" : "1"));
+                "6"));
     Process process;
     try {
       process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();

@@ -3,16 +3,19 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Queues and Workloads are listed, stopped, held, resumed and deleted with the plugin alone. */
 @ControlPlaneTest(exclusive = true)
+@Tag(BuildBreadth.NIGHTLY)
 class KubectlPluginIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);

@@ -13,6 +13,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.AuditedOperators;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
@@ -46,6 +47,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -61,6 +63,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class PreflightIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.app.Main;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -21,6 +23,7 @@ import picocli.CommandLine;
     exclusive = true,
     controllers = false,
     apiServerArguments = "--enable-aggregator-routing=true")
+@Tag(BuildBreadth.NIGHTLY)
 class SimulationIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -9,6 +9,7 @@ import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.registration.WebhookRegistration;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -57,6 +59,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class SwitchingIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(10);

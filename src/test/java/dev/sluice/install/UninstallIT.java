@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.app.Main;
 import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -38,6 +39,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -45,6 +47,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** What {@code uninstall --definitions} does in a cluster whose operator was stopped before. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class UninstallIT {
 
   private static final int WORKLOADS = Integer.getInteger("sluice.uninstall.workloads", 400);

@@ -3,10 +3,12 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
     exclusive = true,
     controllers = false,
     apiServerArguments = "--enable-aggregator-routing=true")
+@Tag(BuildBreadth.NIGHTLY)
 class UsageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -5,18 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A kind that another controller queues, on a real control plane; the test is that controller. */
 @OperatorTest(
     configuration =
         "integrations: {frameworks: [batch/job], externalFrameworks: [Line.v1.example.test]}")
+@Tag(BuildBreadth.NIGHTLY)
 class ExternalFrameworksIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

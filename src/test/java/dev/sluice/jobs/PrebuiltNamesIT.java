@@ -3,10 +3,12 @@ package dev.sluice.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Jobs and pods name prebuilt Workloads by label alone where the gate of annotations is off. */
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
           WorkloadIdentifierAnnotations: false
           RecomputeAssignmentUponPreemptionTargetsOverlap: false
         """)
+@Tag(BuildBreadth.NIGHTLY)
 class PrebuiltNamesIT {
 
   private static final String JOB = "batch/v1/Job";

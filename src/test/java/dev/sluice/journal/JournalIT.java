@@ -7,6 +7,7 @@ import dev.sluice.journal.SegmentReader.Item;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** An operator with a journal is killed and starts again; what both decided is replayed. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class JournalIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);

@@ -28,8 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /**
  * Each kind that has a manifest goes through each situation on a real control plane. The cells are
  * those of docs/job-kinds.md: the last method fails where one was not gone through. Jobs of
- * different kinds are in namespaces and queues of their own. The daily build has kinds that are
- * like another one run, be evicted, run again and end, and leaves the rest to profile nightly.
+ * different kinds are in namespaces and queues of their own. The daily build has each kind run, be
+ * evicted, run again and end, and leaves the rest to profile nightly.
  */
 @OperatorTest(configuration = EveryKindIT.FRAMEWORKS)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -53,26 +53,11 @@ class EveryKindIT {
   private static final String SHORT = "1s";
   private static final int ENOUGH = 8;
 
-  /** What each kind goes through in the daily build, too. */
-  private static final Set<Situation> DAILY =
-      EnumSet.of(
-          Situation.STARTED,
-          Situation.READY,
-          Situation.ONE_WORKLOAD,
-          Situation.EVICTED,
-          Situation.STARTED_AGAIN,
-          Situation.RECLAIMED,
-          Situation.FINISHED);
-
   private final Map<String, Set<Situation>> shown = new ConcurrentHashMap<>();
   private @Nullable PlayedKinds players;
 
   static List<KindRow> kinds() {
     return KindRow.all();
-  }
-
-  static List<KindRow> typicalKinds() {
-    return KindRow.typical();
   }
 
   @BeforeEach
@@ -87,14 +72,11 @@ class EveryKindIT {
     if (players != null) {
       players.close();
     }
-    if (failedMethods.any() || shown.size() < kinds().size()) {
+    if (!BuildBreadth.full() || failedMethods.any() || shown.size() < kinds().size()) {
       return; // a method says what failed, or only some of them were run
     }
     for (KindRow row : kinds()) {
       Set<Situation> declared = EnumSet.copyOf(row.situations());
-      if (row.isLikeAnother() && !BuildBreadth.full()) {
-        declared.retainAll(DAILY);
-      }
       assertThat(shown.getOrDefault(row.name(), Set.of()))
           .as(row.name())
           .containsExactlyInAnyOrderElementsOf(declared);
@@ -108,7 +90,8 @@ class EveryKindIT {
   }
 
   @ParameterizedTest
-  @MethodSource("typicalKinds")
+  @MethodSource("kinds")
+  @Tag(BuildBreadth.NIGHTLY)
   void aJobThatWaitsMovesAndIsDeletedWhileItRuns(KindRow row, TestCluster cluster) {
     KindLife life = new KindLife(cluster, row);
     life.givenQueues(0, ENOUGH);
@@ -180,7 +163,8 @@ class EveryKindIT {
   }
 
   @ParameterizedTest
-  @MethodSource("typicalKinds")
+  @MethodSource("kinds")
+  @Tag(BuildBreadth.NIGHTLY)
   void aJobEndsBadlyAndAnotherIsDeletedWhileItWaits(KindRow row, TestCluster cluster) {
     KindLife life = new KindLife(cluster, row);
     life.givenQueues(ENOUGH, 0);

@@ -41,8 +41,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * manager and two workers on real control planes, an operator in each. The own controllers of kinds
  * run in the workers only, as nobody but the manager's operator may touch its objects; that of a
  * kind whose pods are made here, too, runs in the manager as well. The cells are those of
- * docs/job-kinds.md: the last method fails where one was not gone through. The daily build sends
- * typical kinds in {@code ManyKindsIT} instead.
+ * docs/job-kinds.md: the last method fails where one was not gone through.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.CONCURRENT)
@@ -71,7 +70,7 @@ class EveryKindMultiKueueIT {
   private KindPlayer sets;
 
   static List<KindRow> kinds() {
-    return KindRow.typical().stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
+    return KindRow.all().stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
   }
 
   @BeforeAll

@@ -60,8 +60,8 @@ final class JobKindsPage {
         "The controllers of kinds that aren't the API server's own are"
             + " [played](adding-a-job-kind.md#step-4-tests).");
     lines.add(
-        "Kinds for which another one stands go through half of the first table in the daily build;"
-            + " all go through all of both tables in the nightly one.");
+        "The daily build has each kind run, be evicted, run again and end; the nightly one goes"
+            + " through all of both tables.");
     lines.add("How to add a kind: [Adding a kind of job](adding-a-job-kind.md).");
     lines.add("");
     lines.add(

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.kind.JobKindDescription;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.lab.player.KindManifest;
-import dev.sluice.testing.BuildBreadth;
 import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.List;
@@ -26,23 +25,6 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
   /** Kinds for which pods that fail aren't the end. */
   private static final Set<String> REPLACING = Set.of("podgroup");
 
-  /**
-   * Kinds for which another one stands in the daily build. They share its code but for names and
-   * places of fields, or have a test class of their own that runs daily.
-   */
-  private static final Map<String, String> LIKE =
-      Map.ofEntries(
-          Map.entry("tfjob", "pytorchjob"),
-          Map.entry("xgboostjob", "pytorchjob"),
-          Map.entry("paddlejob", "pytorchjob"),
-          Map.entry("jaxjob", "pytorchjob"),
-          Map.entry("mpijob", "pytorchjob"),
-          Map.entry("raycluster", "rayjob"),
-          Map.entry("rayservice", "rayjob"),
-          Map.entry("sparkapplication", "rayjob"),
-          Map.entry("appwrapper", "jobset"),
-          Map.entry("deployment", "statefulset"));
-
   /** All kinds that have a manifest, by its name. */
   static List<KindRow> all() {
     return KindManifest.all().stream()
@@ -57,18 +39,6 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
         .filter(it -> it.kind().kind().equals(job.path("kind").asText()))
         .findFirst()
         .orElseThrow(() -> new AssertionError("no integration of " + manifest.name()));
-  }
-
-  /**
-   * Those that stand for all in situations that the daily build doesn't have each kind go through.
-   */
-  static List<KindRow> typical() {
-    return BuildBreadth.choose(all(), all().stream().filter(row -> !row.isLikeAnother()).toList());
-  }
-
-  /** Whether another kind stands for it. */
-  boolean isLikeAnother() {
-    return LIKE.containsKey(name());
   }
 
   String name() {

@@ -9,12 +9,14 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedWorkflow;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -22,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * workflow controller is played; its definition is installed while the operator runs.
  */
 @OperatorTest(configuration = "kubeQueue: {enabled: true, sources: []}")
+@Tag(BuildBreadth.NIGHTLY)
 class WorkflowsIT {
 
   private static final String WORKFLOW = "argoproj.io/v1alpha1/Workflow";

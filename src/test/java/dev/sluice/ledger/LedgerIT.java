@@ -51,11 +51,12 @@ import picocli.CommandLine;
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class LedgerIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final int JOBS = BuildBreadth.full() ? 300 : 50;
-  private static final int KILLS = BuildBreadth.full() ? 12 : 2;
+  private static final int JOBS = 300;
+  private static final int KILLS = 12;
 
   /** What the API said of attempts: their ends, by Workload and begin. */
   private final Map<String, String> seen = new ConcurrentHashMap<>();
@@ -87,7 +88,6 @@ class LedgerIT {
 
   /** Two replicas and a server: whoever leads is killed, and the other one takes over. */
   @Test
-  @Tag(BuildBreadth.NIGHTLY)
   void rowsOutliveTheLeader(
       TestCluster cluster, @TempDir Path directory, @TempDir Path serverDirectory)
       throws Exception {

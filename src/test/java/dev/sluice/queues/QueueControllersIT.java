@@ -32,6 +32,7 @@ import dev.sluice.queues.cache.AuxiliaryInformers;
 import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.EffectiveQuotasMapper;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -65,6 +66,7 @@ import java.util.stream.Stream;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
@@ -72,6 +74,7 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 /** Queue kinds, the engine and a real API server. */
 @ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class QueueControllersIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

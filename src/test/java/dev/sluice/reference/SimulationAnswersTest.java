@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class SimulationAnswersTest {
 
   /** How many steps of each kind of world are played unless a property says otherwise. */
-  private static final int STEPS = 1_600;
+  private static final int STEPS = 300;
 
   @Test
   void withoutPreemption() {

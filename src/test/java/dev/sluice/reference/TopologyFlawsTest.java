@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.reference.RandomWorld.Pods;
+import dev.sluice.testing.BuildBreadth;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The comparison in random worlds finds each violation of a rule of placement: a reference that
  * breaks one rule plays the engine.
  */
+@Tag(BuildBreadth.NIGHTLY)
 class TopologyFlawsTest {
 
   /** How many worlds at most until a violation is found. */

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The webhook server, in a process with little memory that ends when that is used up, and clients
  * who want just this.
  */
+@Tag(BuildBreadth.NIGHTLY)
 class HostileClientsIT {
 
   private static final int MIB = 1024 * 1024;
@@ -87,7 +88,6 @@ class HostileClientsIT {
     assertThat(process.isAlive()).isTrue();
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aListOfManyWorkloadsIsConvertedWithLittleMemory() throws Exception {
     start("256m");

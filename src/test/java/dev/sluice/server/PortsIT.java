@@ -3,6 +3,7 @@ package dev.sluice.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.MetricsEndpoint;
@@ -24,10 +25,12 @@ import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The ports of an operator, and clients who want them for themselves. */
 @ControlPlaneTest(exclusive = true, controllers = false)
+@Tag(BuildBreadth.NIGHTLY)
 class PortsIT {
 
   private static final int IDLE = 1100;

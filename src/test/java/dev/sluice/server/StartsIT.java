@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -20,10 +21,12 @@ import java.time.Instant;
 import java.util.Random;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Lists and explanations say when Workloads are expected to start, and who may read them does. */
 @ControlPlaneTest(exclusive = true, controllers = false)
+@Tag(BuildBreadth.NIGHTLY)
 class StartsIT {
 
   private static final String ROOT = "/apis/visibility.kueue.x-k8s.io/v1beta2";

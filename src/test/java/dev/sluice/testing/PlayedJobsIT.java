@@ -10,12 +10,14 @@ import io.fabric8.kubernetes.client.dsl.ScalableResource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Jobs run on nodes that don't exist. */
 @ControlPlaneTest
+@Tag(BuildBreadth.NIGHTLY)
 class PlayedJobsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -12,6 +13,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.Test;
           transformations:
           - {input: example.com/gpu, strategy: Replace, outputs: {example.com/credits: "10"}}
         """)
+@Tag(BuildBreadth.NIGHTLY)
 class NodeRequestsIT {
 
   private static final String REQUIRED_RACK =

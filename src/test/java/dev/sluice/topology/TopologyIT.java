@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.QueuedJobs;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -25,6 +27,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Pods of assignments run where the assignments say. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class TopologyIT {
 
   private static final String REQUIRED =

@@ -41,8 +41,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Operators are killed in every phase of a placement, and another one goes on: pods are bound where
  * the assignment says, nothing is assigned twice, and no node ever has more pods than it has room
- * for. The daily build kills two of the five: the one that has ungated half of the pods, and the
- * leader with a standby; the others live through their phases there.
+ * for.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Tag("faults")

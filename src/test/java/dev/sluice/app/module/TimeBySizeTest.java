@@ -72,21 +72,13 @@ class TimeBySizeTest {
   private static final List<String> DAILY =
       List.of(
           "Job, sluice.dev/placement-cluster-selector of commas",
-          "PyTorchJob, kueue.x-k8s.io/admission-gated-by of commas",
           "Job, labels of one hash",
           "Job, variables",
-          "Job, a long text deep inside",
-          "JobSet, jobs with a status each",
           "RayCluster, groups",
           "AppWrapper, pod sets of one template",
-          "AppWrapper, a version",
-          "SparkApplication, memory",
           "TrainJob, variables",
-          "TrainJob, patches",
           "Workflow, tasks with resources",
-          "Workflow, templates",
           "Workload, reclaimable pods",
-          "Workload, assignments",
           "ClusterQueue, flavors");
 
   private static final String POD = "/spec/template/spec";

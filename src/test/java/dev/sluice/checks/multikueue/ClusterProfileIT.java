@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.ServedApi;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.LogLines;
@@ -23,6 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** A worker that is found by a ClusterProfile, and logged in to by a program. */
 @ControlPlaneTest(exclusive = true, controllers = false)
 @ResourceLock(AdditionalControlPlane.PLACE_A)
+@Tag(BuildBreadth.NIGHTLY)
 class ClusterProfileIT {
 
   @TempDir private Path directory = Path.of("");

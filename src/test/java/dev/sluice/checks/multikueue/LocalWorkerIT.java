@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueue.FlavorUsage;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
@@ -17,6 +18,7 @@ import org.junit.jupiter.api.Test;
 /** The manager, under the name here, is one of the clusters that its jobs run in. */
 @MultiClusterTest
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class LocalWorkerIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class LostWorkerIT {
 
   private static final String KINDS = "integrations: {frameworks: [batch/job, pod, statefulset]}\n";
@@ -132,7 +133,6 @@ class LostWorkerIT {
                 .satisfies(pod -> assertThat(pod.getStatus().getPhase()).isEqualTo(phase)));
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aPodOfALostWorkerRunsElsewhere() {
     clusters.apply(
@@ -211,7 +211,6 @@ class LostWorkerIT {
         .orElse("");
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aStatefulSetOfALostWorkerMovesAndWhatWasThereIsWithdrawn() {
     clusters.apply(

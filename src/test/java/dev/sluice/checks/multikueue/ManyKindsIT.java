@@ -33,6 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @MultiClusterTest
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class ManyKindsIT {
 
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
@@ -199,7 +200,6 @@ class ManyKindsIT {
     return Arguments.of(group, version, kind, spec, suspend);
   }
 
-  /** The daily build has an ordinary one, one with more that is carried, and one of strangers. */
   static List<Arguments> rows() {
     String managed = "managedBy: kueue.x-k8s.io/multikueue";
     String policy = "{runPolicy: {" + managed + "}}";
@@ -215,27 +215,25 @@ class ManyKindsIT {
                 + "}, serveConfigV2: old}",
             "/spec/rayClusterConfig/suspend");
     Arguments flow = row("example.org", "v1", "Flow", "{" + managed + "}", "");
-    return BuildBreadth.choose(
-        List.of(
-            jobSet,
-            row("kubeflow.org", "v1", "PyTorchJob", policy, "/spec/runPolicy/suspend"),
-            row("kubeflow.org", "v2beta1", "MPIJob", policy, "/spec/runPolicy/suspend"),
-            row(
-                "trainer.kubeflow.org",
-                "v1alpha1",
-                "TrainJob",
-                "{" + managed + ", runtimePatches: [{manager: kueue.x-k8s.io/manager}]}",
-                "/spec/suspend"),
-            row("ray.io", "v1", "RayJob", "{" + managed + "}", "/spec/suspend"),
-            rayService,
-            row(
-                "workload.codeflare.dev",
-                "v1beta2",
-                "AppWrapper",
-                "{" + managed + "}",
-                "/spec/suspend"),
-            flow),
-        List.of(jobSet, rayService, flow));
+    return List.of(
+        jobSet,
+        row("kubeflow.org", "v1", "PyTorchJob", policy, "/spec/runPolicy/suspend"),
+        row("kubeflow.org", "v2beta1", "MPIJob", policy, "/spec/runPolicy/suspend"),
+        row(
+            "trainer.kubeflow.org",
+            "v1alpha1",
+            "TrainJob",
+            "{" + managed + ", runtimePatches: [{manager: kueue.x-k8s.io/manager}]}",
+            "/spec/suspend"),
+        row("ray.io", "v1", "RayJob", "{" + managed + "}", "/spec/suspend"),
+        rayService,
+        row(
+            "workload.codeflare.dev",
+            "v1beta2",
+            "AppWrapper",
+            "{" + managed + "}",
+            "/spec/suspend"),
+        flow);
   }
 
   @ParameterizedTest

@@ -10,6 +10,7 @@ import dev.sluice.api.conversion.TopologyAssignmentCodec;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.Test;
 /** Jobs that say where they may go, and what they are told while they wait. */
 @MultiClusterTest
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class PlacementIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

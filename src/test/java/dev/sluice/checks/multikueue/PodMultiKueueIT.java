@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue;
 import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
@@ -19,6 +20,7 @@ import org.junit.jupiter.api.Test;
 /** Pods and groups of pods of a manager that run in its workers. */
 @MultiClusterTest
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class PodMultiKueueIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

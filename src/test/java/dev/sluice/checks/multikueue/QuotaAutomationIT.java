@@ -7,6 +7,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceGroup.ResourceQuota;
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** The manager's quota follows that of its two workers. */
 @ResourceLock(AdditionalControlPlane.PLACE_A)
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class QuotaAutomationIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

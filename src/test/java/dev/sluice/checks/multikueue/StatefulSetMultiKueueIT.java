@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue;
 import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
@@ -26,6 +27,7 @@ import org.junit.jupiter.api.Test;
 /** A StatefulSet of a manager that runs in its workers: its status here is the truth. */
 @MultiClusterTest
 @Tag("scenario")
+@Tag(BuildBreadth.NIGHTLY)
 class StatefulSetMultiKueueIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -8,6 +8,7 @@ import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.LogLines;
@@ -30,6 +31,7 @@ import java.util.regex.Pattern;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @ResourceLock(AdditionalControlPlane.PLACE_B)
+@Tag(BuildBreadth.NIGHTLY)
 class WorkerClustersIT {
 
   private static final String NAMESPACE = "kueue-system";

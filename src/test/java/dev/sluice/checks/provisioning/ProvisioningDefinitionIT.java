@@ -5,10 +5,12 @@ import static dev.sluice.checks.provisioning.ProvisionedQueue.REQUEST;
 import static dev.sluice.checks.provisioning.ProvisionedQueue.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * ends in the midst of its work: nothing is created twice, and nothing is left behind.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Tag(BuildBreadth.NIGHTLY)
 class ProvisioningDefinitionIT {
 
   private static final String LOCAL_QUEUE = "kueue.x-k8s.io/v1beta2/LocalQueue";

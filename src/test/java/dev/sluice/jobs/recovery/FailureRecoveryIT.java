@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.recovery.FailureRecoveryController.UnreachableNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Test;
  * node controller gives it the taint of unreachable nodes.
  */
 @OperatorTest(configuration = "featureGates: {FailureRecoveryPolicy: true}")
+@Tag(BuildBreadth.NIGHTLY)
 class FailureRecoveryIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

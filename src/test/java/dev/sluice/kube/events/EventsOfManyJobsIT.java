@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.MetricsEndpoint;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +28,7 @@ import org.slf4j.LoggerFactory;
  * says how late the events were, with the precision of a second that the API server keeps.
  */
 @ControlPlaneTest(exclusive = true, controllers = false)
+@Tag(BuildBreadth.NIGHTLY)
 class EventsOfManyJobsIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(EventsOfManyJobsIT.class);

@@ -21,9 +21,9 @@ import picocli.CommandLine;
 
 /** The command as people run it, with a scenario of a few seconds. */
 @OperatorTest
+@Tag(BuildBreadth.NIGHTLY)
 class BenchmarkIT {
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void aSmallScenarioRunsToItsEndAndItsFiguresAreTold(@TempDir Path directory) throws IOException {
     Path json = directory.resolve("figures.json");
@@ -67,7 +67,6 @@ class BenchmarkIT {
     assertThat(figures.at("/classes/small/count").asInt()).isEqualTo(42);
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void workOfSeveralPodsIsPlacedOnNodesInRacks(@TempDir Path directory) throws IOException {
     Path json = directory.resolve("figures.json");

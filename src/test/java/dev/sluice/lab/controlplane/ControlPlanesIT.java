@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Control planes are started, found and stopped by their names, several side by side. */
+@Tag(BuildBreadth.NIGHTLY)
 class ControlPlanesIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
@@ -38,7 +39,6 @@ class ControlPlanesIT {
     controlPlanes = new ControlPlanes(root, InstantSource.system());
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void twoRunSideBySideAndNothingStaysBehind() throws Exception {
     Binaries binaries = binaries();
@@ -96,7 +96,6 @@ class ControlPlanesIT {
     assertThat(Files.exists(status.kubeconfig())).isFalse();
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void nothingIsLeftWhenTheStarterIsAskedToEnd() throws Exception {
     Process starter = starter();
@@ -109,7 +108,6 @@ class ControlPlanesIT {
     assertThat(controlPlanes.list()).isEmpty();
   }
 
-  @Tag(BuildBreadth.NIGHTLY)
   @Test
   void whenTheStarterIsKilledItsProgramsDieAndItsFilesGoWithTheNextStart() throws Exception {
     Process starter = starter();

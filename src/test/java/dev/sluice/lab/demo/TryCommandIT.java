@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.testing.BuildBreadth;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -19,10 +20,12 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /** The first minutes of somebody without a cluster: the printed addresses and commands work. */
+@Tag(BuildBreadth.NIGHTLY)
 class TryCommandIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

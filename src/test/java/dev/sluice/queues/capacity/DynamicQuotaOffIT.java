@@ -2,13 +2,16 @@ package dev.sluice.queues.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** With the gate off, objects of the kinds may be there, and change nothing. */
 @OperatorTest
+@Tag(BuildBreadth.NIGHTLY)
 class DynamicQuotaOffIT {
 
   private static final String CLUSTER_QUEUE = "kueue.x-k8s.io/v1beta2/ClusterQueue";

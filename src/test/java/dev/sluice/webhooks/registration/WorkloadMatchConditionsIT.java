@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -25,6 +26,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.TestInstance;
 
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.TestInstance;
  */
 @ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag(BuildBreadth.NIGHTLY)
 class WorkloadMatchConditionsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -3,9 +3,11 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** Jobs that are admitted one at a time, when all pods are ready, on a real control plane. */
 @OperatorTest(configuration = "waitForPodsReady: {timeout: 5m, blockAdmission: true}\n")
 @Execution(ExecutionMode.SAME_THREAD) // one job holds up those of all queues
+@Tag(BuildBreadth.NIGHTLY)
 class BlockAdmissionIT {
 
   private TestCluster cluster;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.metrics.MetricsPage;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.MetricsEndpoint;
@@ -16,6 +17,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * finish and are deleted. Afterwards its metrics are those of the page, no more and no less.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Tag(BuildBreadth.NIGHTLY)
 class MetricsPageIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

@@ -3,13 +3,16 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Workloads whose owner is of a kind that nothing here handles, on a real control plane. */
 @OperatorTest
+@Tag(BuildBreadth.NIGHTLY)
 class OwnerlessWorkloadsIT {
 
   private TestCluster cluster;

@@ -3,13 +3,16 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Preemption gates, as people and other controllers see them. */
 @OperatorTest(configuration = "featureGates: {MultiKueueOrchestratedPreemption: true}\n")
+@Tag(BuildBreadth.NIGHTLY)
 class PreemptionGatesIT {
 
   private TestCluster cluster;

@@ -5,14 +5,17 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The example of docs/priorities.md, and its changes, on a real control plane. */
 @OperatorTest
+@Tag(BuildBreadth.NIGHTLY)
 class PrioritiesIT {
 
   private TestCluster cluster;

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.MetricsEndpoint;
@@ -25,6 +26,7 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Base64;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -34,6 +36,7 @@ import picocli.CommandLine;
  * runs goes on when another queue gets less, and after a restart the same factors hold.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Tag(BuildBreadth.NIGHTLY)
 class QuotaScheduleIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(3);

@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 /** What Workloads count as, on a real control plane; docs/resources.md tells why. */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD) // one operator at a time
+@Tag(BuildBreadth.NIGHTLY)
 class ResourcesIT {
 
   private static LocalOperator operator(String name, ControlPlane controlPlane, String resources) {

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Base64;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -28,6 +30,7 @@ import picocli.CommandLine;
  * Others declare their run time, or get a limit from their queue.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Tag(BuildBreadth.NIGHTLY)
 class RunTimesIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
               requeuingStrategy: {backoffBaseSeconds: 600}
             featureGates: {WaitForPodsReadyUnscheduledTimeout: true}
             """)
+@Tag(BuildBreadth.NIGHTLY)
 class UnscheduledPodsIT {
 
   @Test

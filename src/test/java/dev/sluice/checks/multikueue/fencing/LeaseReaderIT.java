@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.fencing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
@@ -15,10 +16,12 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** That a real API server says how old a renewal is, whatever the clocks of others show. */
 @ControlPlaneTest
+@Tag(BuildBreadth.NIGHTLY)
 class LeaseReaderIT {
 
   private static final Duration OFF = Duration.ofHours(7);

@@ -7,16 +7,19 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedAppWrapper;
 import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** AppWrappers in a queue of a real control plane; their own controller is played. */
 @OperatorTest(
     configuration =
         "integrations: {frameworks: [batch/job, pod, workload.codeflare.dev/appwrapper]}")
+@Tag(BuildBreadth.NIGHTLY)
 class AppWrappersIT {
 
   private static final String WRAPPER = "workload.codeflare.dev/v1beta2/AppWrapper";

@@ -7,10 +7,12 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds.PlayedMpiJob;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
  * of the launcher belongs to its MPIJob.
  */
 @OperatorTest(configuration = "integrations: {frameworks: [batch/job, kubeflow.org/mpijob]}")
+@Tag(BuildBreadth.NIGHTLY)
 class MpiJobsIT {
 
   private static final String MPI = "kubeflow.org/v2beta1/MPIJob";

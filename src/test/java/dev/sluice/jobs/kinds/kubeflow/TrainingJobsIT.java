@@ -7,6 +7,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedTrainingJob;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -24,6 +26,7 @@ import org.junit.jupiter.params.provider.MethodSource;
     configuration =
         "integrations: {frameworks: [kubeflow.org/pytorchjob, kubeflow.org/tfjob,"
             + " kubeflow.org/xgboostjob, kubeflow.org/paddlejob, kubeflow.org/jaxjob]}")
+@Tag(BuildBreadth.NIGHTLY)
 class TrainingJobsIT {
 
   @SuppressWarnings("NullAway.Init") // made before each test

@@ -9,6 +9,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedLeaderWorkerSet;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -17,11 +18,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** LeaderWorkerSets in a queue of a real control plane; their own controller is played. */
 @OperatorTest(
     configuration = "integrations: {frameworks: [leaderworkerset.x-k8s.io/leaderworkerset]}")
+@Tag(BuildBreadth.NIGHTLY)
 class LeaderWorkerSetsIT {
 
   private static final String SET = "leaderworkerset.x-k8s.io/v1/LeaderWorkerSet";

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.QueuedJobs;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -27,6 +29,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class PodsRestartIT {
 
   private static final String JOB = "batch/v1/Job";

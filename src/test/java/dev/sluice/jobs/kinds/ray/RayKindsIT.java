@@ -11,6 +11,7 @@ import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedKinds.PlayedRayService;
 import dev.sluice.lab.player.PlayedRayCluster;
 import dev.sluice.lab.player.PlayedRayJob;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -28,6 +30,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
         "integrations: {frameworks: [batch/job, ray.io/raycluster, ray.io/rayjob,"
             + " ray.io/rayservice]}")
 @Execution(ExecutionMode.SAME_THREAD)
+@Tag(BuildBreadth.NIGHTLY)
 class RayKindsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);

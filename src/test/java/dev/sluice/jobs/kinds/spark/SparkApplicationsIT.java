@@ -8,9 +8,11 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedSparkApplication;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
     configuration =
         "integrations: {frameworks: [pod, sparkoperator.k8s.io/sparkapplication]}\n"
             + "featureGates: {SparkApplicationIntegration: true}")
+@Tag(BuildBreadth.NIGHTLY)
 class SparkApplicationsIT {
 
   private static final String SPARK = "sparkoperator.k8s.io/v1beta2/SparkApplication";

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.SilentNode;
 import dev.sluice.testing.TestCluster;
@@ -16,10 +17,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** StatefulSets in a queue, told through the API of a real control plane. */
 @OperatorTest(configuration = "integrations: {frameworks: [statefulset]}")
+@Tag(BuildBreadth.NIGHTLY)
 class StatefulSetsIT {
 
   private static final String PARALLEL = "podManagementPolicy: Parallel";

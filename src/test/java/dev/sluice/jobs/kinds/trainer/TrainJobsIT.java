@@ -9,11 +9,13 @@ import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedJobSet;
 import dev.sluice.lab.player.PlayedKinds.PlayedTrainJob;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.Test;
     configuration =
         "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset,"
             + " trainer.kubeflow.org/trainjob]}")
+@Tag(BuildBreadth.NIGHTLY)
 class TrainJobsIT {
 
   private static final String TRAIN = "trainer.kubeflow.org/v1alpha1/TrainJob";

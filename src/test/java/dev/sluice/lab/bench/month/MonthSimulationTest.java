@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** A few days of a small cluster, played as the whole month is. */
 class MonthSimulationTest {
 
-  private static final MonthSize SMALL = new MonthSize(1, 4, 4_000, 2, 3, 4, 40);
+  private static final MonthSize SMALL = new MonthSize(1, 4, 1_500, 2, 3, 4, 40);
 
   private final List<WeakReference<WorkloadId>> created = new ArrayList<>();
 
