@@ -28,6 +28,7 @@ import dev.sluice.webhooks.rules.LabelValidation;
 import dev.sluice.webhooks.rules.NameValidation;
 import dev.sluice.webhooks.rules.QueueAnnotationValidation;
 import dev.sluice.webhooks.rules.ResourceGroupValidation;
+import dev.sluice.webhooks.rules.UnknownSluiceKeys;
 import dev.sluice.webhooks.rules.WebhookSettings;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -83,6 +84,9 @@ public final class Webhooks {
     }
     functions.put(PodsOfJobsWebhook.PATH, new PodsOfJobsWebhook(cluster));
     ownKinds(settings, cluster, functions);
+    functions.replaceAll(
+        (path, function) ->
+            path.startsWith("/validate") ? new UnknownSluiceKeys(function) : function);
     return Map.copyOf(functions);
   }
 
