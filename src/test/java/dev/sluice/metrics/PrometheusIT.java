@@ -9,6 +9,7 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.JobExplanation;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import java.io.IOException;
@@ -122,7 +123,9 @@ class PrometheusIT {
       slowDown();
       createTroubledQueues();
       preempt();
+      expectAStart(new JobExplanation(cluster, settings.visibilityPort(), directory));
       awaitFiring("SluiceMemoryNearLimit");
+      takeAwayTheRole();
       takeAwayTheDisk(directory.resolve("journal"));
       everyExpressionHasSeries();
       await("calm").atMost(LIMIT).until(() -> !prometheus.firing().contains("SluiceDown"));
@@ -237,6 +240,53 @@ class PrometheusIT {
   private void preempt() {
     submit("urgent", ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"");
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("urgent"), "PodsReady", "True");
+  }
+
+  /** A Job that waits is told when it starts, and starts. */
+  private void expectAStart(JobExplanation explanation) {
+    submit("next", ", kueue.x-k8s.io/max-exec-time-seconds: \"3600\"");
+    explanation.await("next", "starts in about");
+    deleteJob("urgent");
+    deleteJob("lazy");
+    jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("next"), "PodsReady", "True");
+  }
+
+  private void deleteJob(String name) {
+    cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).withName(name).delete();
+  }
+
+  /** The operator puts its role back, as often as it is deleted, unless somebody forbids it. */
+  private void takeAwayTheRole() {
+    cluster.applyText(
+        """
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: ValidatingAdmissionPolicy
+        metadata: {name: "no-role-${suffix}"}
+        spec:
+          matchConstraints:
+            resourceRules:
+            - apiGroups: [rbac.authorization.k8s.io]
+              apiVersions: ["*"]
+              operations: [CREATE]
+              resources: [clusterroles]
+          validations:
+          - expression: object.metadata.name != "kueue-manager-role"
+        ---
+        apiVersion: admissionregistration.k8s.io/v1
+        kind: ValidatingAdmissionPolicyBinding
+        metadata: {name: "no-role-${suffix}"}
+        spec: {policyName: "no-role-${suffix}", validationActions: [Deny]}
+        """);
+    String alert = "SluiceInstallationDamaged";
+    await(alert)
+        .atMost(LIMIT)
+        .until(
+            () -> {
+              // The policy isn't in force at once.
+              cluster.client().rbac().clusterRoles().withName("kueue-manager-role").delete();
+              return prometheus.firing().contains(alert);
+            });
+    fired.add(alert);
   }
 
   /** Every expression of rules and of the dashboard is understood, and has something to show. */

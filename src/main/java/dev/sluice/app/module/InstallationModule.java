@@ -277,19 +277,28 @@ public final class InstallationModule implements OperatorModule {
 
   private void rolesChanged(Optional<String> missing) {
     tell(ROLES, missing.map(name -> name + " does not exist"));
-    if (missing.isPresent() && installer.isPresent() && !closed) {
-      context
-          .executor()
-          .execute(
-              () -> {
-                try {
-                  context.shared().check();
-                  installer.get().permit();
-                } catch (RuntimeException e) {
-                  LOG.warn("roles repaired=false reason=\"{}\"", ApiErrorText.of(e));
-                }
-              });
+    if (missing.isPresent()) {
+      installer.ifPresent(this::permitSoon);
     }
+  }
+
+  /** Puts roles back on another thread, and tries again until none is missing. */
+  private void permitSoon(Installer installing) {
+    if (closed || !faults.containsKey(ROLES)) {
+      return;
+    }
+    context
+        .executor()
+        .execute(
+            () -> {
+              try {
+                context.shared().check();
+                installing.permit();
+              } catch (RuntimeException e) {
+                LOG.warn("roles repaired=false reason=\"{}\"", ApiErrorText.of(e));
+                context.schedule(AGAIN, () -> permitSoon(installing));
+              }
+            });
   }
 
   /** Equal faults are told once. */

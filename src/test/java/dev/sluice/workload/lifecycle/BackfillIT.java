@@ -7,23 +7,15 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.JobExplanation;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.visibility.explain.ExplainCommand;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.Base64;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /**
  * A large job among small ones starts on time: small ones that end before its planned start run
@@ -31,8 +23,6 @@ import picocli.CommandLine;
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 class BackfillIT {
-
-  private static final Duration LIMIT = Duration.ofMinutes(1);
 
   private final OperatorSettings settings = OperatorSettings.onFreePorts(new Random());
 
@@ -51,21 +41,21 @@ class BackfillIT {
       submit("runs", 3, 600, "10m");
       api.awaitRunning("runs", 1);
       submit("large", 4, 600, "1s");
-      awaitExplained(cluster, "large", "planned to start by ");
+      explanation(cluster).await("large", "planned to start by ");
       awaitLaterSecond("large");
       submit("long", 1, 3600, "1s");
       submit("short", 1, 10, "1s");
       api.awaitCondition("Workload", api.workloadOf("short"), "Finished", "True Succeeded");
-      awaitExplained(
-          cluster,
-          "long",
-          "no start is planned, behind %s/%s, which is planned to start by "
-              .formatted(cluster.namespace(), api.workloadOf("large")),
-          "; may run before it if it starts by ");
+      explanation(cluster)
+          .await(
+              "long",
+              "no start is planned, behind %s/%s, which is planned to start by "
+                  .formatted(cluster.namespace(), api.workloadOf("large")),
+              "; may run before it if it starts by ");
       assertThat(operator.isHealthy()).isTrue();
     }
     try (LocalOperator operator = start(cluster, "operator-that-plans-anew")) {
-      awaitExplained(cluster, "large", "planned to start by ");
+      explanation(cluster).await("large", "planned to start by ");
       submit("short-2", 1, 5, "1s");
       api.awaitCondition("Workload", api.workloadOf("short-2"), "Finished", "True Succeeded");
       assertThat(api.condition("Workload", api.workloadOf("long"), "Admitted"))
@@ -151,47 +141,7 @@ class BackfillIT {
             .formatted(job, limit, runFor, cpu));
   }
 
-  private void awaitExplained(TestCluster cluster, String job, String... parts) {
-    await("explanation of " + job)
-        .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(explained(cluster, job)).contains(parts));
-  }
-
-  private String explained(TestCluster cluster, String job) {
-    StringWriter out = new StringWriter();
-    try {
-      int code =
-          new CommandLine(new ExplainCommand())
-              .setOut(new PrintWriter(out))
-              .setErr(new PrintWriter(out))
-              .execute(
-                  "job",
-                  job,
-                  "-n",
-                  cluster.namespace(),
-                  "--kubeconfig",
-                  cluster.kubeconfig().toString(),
-                  "--operator",
-                  "https://127.0.0.1:" + settings.visibilityPort(),
-                  "--operator-ca",
-                  authority(cluster).toString());
-      assertThat(code).as(out::toString).isZero();
-      return out.toString();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private Path authority(TestCluster cluster) throws IOException {
-    String authority =
-        cluster
-            .client()
-            .secrets()
-            .inNamespace("kueue-system")
-            .withName("kueue-webhook-server-cert")
-            .require()
-            .getData()
-            .getOrDefault("ca.crt", "");
-    return Files.write(directory.resolve("ca.crt"), Base64.getDecoder().decode(authority));
+  private JobExplanation explanation(TestCluster cluster) {
+    return new JobExplanation(cluster, settings.visibilityPort(), directory);
   }
 }

@@ -8,28 +8,21 @@ import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.JobExplanation;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.visibility.explain.ExplainCommand;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
-import java.util.Base64;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /**
  * Quota by time of day: a job that is too large starts when the factor of its queue changes, what
@@ -87,11 +80,11 @@ class QuotaScheduleIT {
       awaitQuota(growing, "quota is at factor 0.5 until " + change);
       awaitQuota(shrinking, "quota is at factor 2 until " + change);
       awaitFactor(metrics, growing, 0.5);
-      awaitExplained(
-          cluster,
-          "waits",
-          "the quota of ClusterQueue %s is at factor 0.5 until %s".formatted(growing, change),
-          "more than the maximum of 1");
+      explanation(cluster)
+          .await(
+              "waits",
+              "the quota of ClusterQueue %s is at factor 0.5 until %s".formatted(growing, change),
+              "more than the maximum of 1");
       assertThat(Instant.now()).as("the factor changes after all this").isBefore(change);
       api.awaitRunning("waits", 1);
       assertThat(Instant.now()).isAfterOrEqualTo(change);
@@ -118,8 +111,8 @@ class QuotaScheduleIT {
                           "quota is at factor 2 until %s; it was at factor 0.5"
                               .formatted(change.plus(30, ChronoUnit.MINUTES))));
       submit("comes", "shrinking", 1);
-      awaitExplained(
-          cluster, "comes", "the quota of ClusterQueue %s is at factor 0.5".formatted(shrinking));
+      explanation(cluster)
+          .await("comes", "the quota of ClusterQueue %s is at factor 0.5".formatted(shrinking));
       assertThat(api.condition("Workload", api.workloadOf("runs"), "Evicted")).isEqualTo("absent");
       assertThat(operator.isHealthy()).isTrue();
     }
@@ -215,47 +208,7 @@ class QuotaScheduleIT {
             .formatted(job, queue, cpu));
   }
 
-  private void awaitExplained(TestCluster cluster, String job, String... parts) {
-    await("explanation of " + job)
-        .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(explained(cluster, job)).contains(parts));
-  }
-
-  private String explained(TestCluster cluster, String job) {
-    StringWriter out = new StringWriter();
-    try {
-      int code =
-          new CommandLine(new ExplainCommand())
-              .setOut(new PrintWriter(out))
-              .setErr(new PrintWriter(out))
-              .execute(
-                  "job",
-                  job,
-                  "-n",
-                  cluster.namespace(),
-                  "--kubeconfig",
-                  cluster.kubeconfig().toString(),
-                  "--operator",
-                  "https://127.0.0.1:" + settings.visibilityPort(),
-                  "--operator-ca",
-                  authority(cluster).toString());
-      assertThat(code).as(out::toString).isZero();
-      return out.toString();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private Path authority(TestCluster cluster) throws IOException {
-    String authority =
-        cluster
-            .client()
-            .secrets()
-            .inNamespace("kueue-system")
-            .withName("kueue-webhook-server-cert")
-            .require()
-            .getData()
-            .getOrDefault("ca.crt", "");
-    return Files.write(directory.resolve("ca.crt"), Base64.getDecoder().decode(authority));
+  private JobExplanation explanation(TestCluster cluster) {
+    return new JobExplanation(cluster, settings.visibilityPort(), directory);
   }
 }

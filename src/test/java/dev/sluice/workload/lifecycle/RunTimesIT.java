@@ -2,28 +2,19 @@ package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.JobExplanation;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.visibility.explain.ExplainCommand;
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.Base64;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import picocli.CommandLine;
 
 /**
  * Jobs run and end, and the next one of their kind is explained by them, also after a restart.
@@ -32,8 +23,6 @@ import picocli.CommandLine;
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Tag(BuildBreadth.NIGHTLY)
 class RunTimesIT {
-
-  private static final Duration LIMIT = Duration.ofMinutes(2);
 
   private static final String LEARNED =
       "learned from 3 runs of the same pod templates in its LocalQueue";
@@ -60,9 +49,9 @@ class RunTimesIT {
       submit("holder", "image-b", "10m", "sluice.dev/expected-run-time: 10m", "lq");
       api.awaitRunning("holder", 1);
       submit("train-4", "image-a", "2s", "", "lq");
-      awaitExplained(cluster, "train-4", LEARNED, "starts in about ", "by declared run times");
-      awaitExplained(
-          cluster, "holder", "it is not pending", "runs about 10m, declared by its owner; it has");
+      explanation(cluster).await("train-4", LEARNED, "starts in about ", "by declared run times");
+      explanation(cluster)
+          .await("holder", "it is not pending", "runs about 10m, declared by its owner; it has");
 
       declared(cluster);
       limited(cluster);
@@ -75,7 +64,7 @@ class RunTimesIT {
       assertThat(operator.isHealthy()).isTrue();
     }
     try (LocalOperator operator = start(cluster, "operator-that-remembers")) {
-      awaitExplained(cluster, "train-4", LEARNED);
+      explanation(cluster).await("train-4", LEARNED);
       assertThat(operator.isHealthy()).isTrue();
     }
   }
@@ -87,10 +76,10 @@ class RunTimesIT {
   /** The Workload of a pending job follows what its owner declares. */
   private void declared(TestCluster cluster) {
     submit("declared", "image-c", "2s", "sluice.dev/expected-run-time: 90m", "lq");
-    awaitExplained(cluster, "declared", "runs about 1h30m, declared by its owner");
+    explanation(cluster).await("declared", "runs about 1h30m, declared by its owner");
     api.patch(
         "Job", "declared", "{'metadata': {'annotations': {'sluice.dev/expected-run-time': '2h'}}}");
-    awaitExplained(cluster, "declared", "runs about 2h, declared by its owner");
+    explanation(cluster).await("declared", "runs about 2h, declared by its owner");
     assertThatThrownBy(
             () -> submit("wrong", "image-c", "2s", "sluice.dev/expected-run-time: soon", "lq"))
         .hasMessageContaining("must be a duration above 0 and of at most 87600h");
@@ -101,11 +90,11 @@ class RunTimesIT {
     submit("bounded", "image-d", "2s", "", "short");
     String workload = api.workloadOf("bounded");
     api.awaitField("Workload", workload, "/spec/maximumExecutionTimeSeconds", "3600");
-    awaitExplained(
-        cluster,
-        "bounded",
-        "runs about 20m, declared by LocalQueue %s/short, at most 1h"
-            .formatted(cluster.namespace()));
+    explanation(cluster)
+        .await(
+            "bounded",
+            "runs about 20m, declared by LocalQueue %s/short, at most 1h"
+                .formatted(cluster.namespace()));
     assertThatThrownBy(
             () ->
                 cluster.applyText(
@@ -176,47 +165,7 @@ class RunTimesIT {
             .formatted(job, queue, annotations, runFor, image));
   }
 
-  private void awaitExplained(TestCluster cluster, String job, String... parts) {
-    await("explanation of " + job)
-        .atMost(LIMIT)
-        .untilAsserted(() -> assertThat(explained(cluster, job)).contains(parts));
-  }
-
-  private String explained(TestCluster cluster, String job) {
-    StringWriter out = new StringWriter();
-    try {
-      int code =
-          new CommandLine(new ExplainCommand())
-              .setOut(new PrintWriter(out))
-              .setErr(new PrintWriter(out))
-              .execute(
-                  "job",
-                  job,
-                  "-n",
-                  cluster.namespace(),
-                  "--kubeconfig",
-                  cluster.kubeconfig().toString(),
-                  "--operator",
-                  "https://127.0.0.1:" + settings.visibilityPort(),
-                  "--operator-ca",
-                  authority(cluster).toString());
-      assertThat(code).as(out::toString).isZero();
-      return out.toString();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-  }
-
-  private Path authority(TestCluster cluster) throws IOException {
-    String authority =
-        cluster
-            .client()
-            .secrets()
-            .inNamespace("kueue-system")
-            .withName("kueue-webhook-server-cert")
-            .require()
-            .getData()
-            .getOrDefault("ca.crt", "");
-    return Files.write(directory.resolve("ca.crt"), Base64.getDecoder().decode(authority));
+  private JobExplanation explanation(TestCluster cluster) {
+    return new JobExplanation(cluster, settings.visibilityPort(), directory);
   }
 }
