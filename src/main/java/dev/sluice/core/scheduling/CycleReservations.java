@@ -9,6 +9,7 @@ import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.topology.TopologyUsage;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -47,9 +48,10 @@ final class CycleReservations {
     private final UsageVector targetUsage = new UsageVector();
     private final List<TopologyUsage> places = new ArrayList<>(0);
 
+    /** Adds a target, unless a head before has the same one: its usage becomes free only once. */
     void add(PreemptionTarget preemptionTarget) {
-      preemptionTargets.add(preemptionTarget);
       if (quotaHolders.add(preemptionTarget.quotaHolder())) {
+        preemptionTargets.add(preemptionTarget);
         for (int i = 0; i < preemptionTarget.quotaHolder().size(); i++) {
           targetUsage.add(
               preemptionTarget.quotaHolder().pair(i), preemptionTarget.quotaHolder().amount(i));
@@ -106,18 +108,20 @@ final class CycleReservations {
   boolean placesFitWithoutTargets(NominatedWorkload entry) {
     AssignedPlaces places = entry.assignment().places();
     // Removing targets only frees places.
-    return places.fits() || assumingRemoved(withAllTargets(entry), places::fits);
+    // Targets of other trees may free places, too.
+    return places.fits() || assumingRemoved(targets(entry, trees.values()), places::fits);
   }
 
-  /** The targets of a head and of all heads before it; those of other trees may free places. */
-  private List<PreemptionTarget> withAllTargets(NominatedWorkload entry) {
+  /** The targets of a head and those of heads before it in some trees, each once. */
+  private static List<PreemptionTarget> targets(
+      NominatedWorkload entry, Collection<TreeReservations> ofTrees) {
     Set<QuotaHolder> removed = new HashSet<>();
     List<PreemptionTarget> all = new ArrayList<>();
     for (PreemptionTarget own : entry.preemptionTargets()) {
       removed.add(own.quotaHolder());
       all.add(own);
     }
-    for (TreeReservations tree : trees.values()) {
+    for (TreeReservations tree : ofTrees) {
       for (PreemptionTarget other : tree.preemptionTargets) {
         if (removed.add(other.quotaHolder())) {
           all.add(other);
@@ -179,19 +183,17 @@ final class CycleReservations {
   boolean quotaFitsWithoutTargets(NominatedWorkload entry) {
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
-    List<PreemptionTarget> own = entry.preemptionTargets();
     boolean guaranteed = entry.guaranteed();
     TreeReservations tree = existing(node);
     // Removing targets only frees quota.
     boolean fitsAlready = fits(node, usage, guaranteed);
-    if (fitsAlready || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
+    if (fitsAlready
+        || (entry.preemptionTargets().isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
       return fitsAlready;
     }
-    List<PreemptionTarget> removed = new ArrayList<>(own);
-    if (tree != null) {
-      removed.addAll(tree.preemptionTargets);
-    }
-    return assumingRemoved(removed, () -> fits(node, usage, guaranteed));
+    return assumingRemoved(
+        targets(entry, tree == null ? List.of() : List.of(tree)),
+        () -> fits(node, usage, guaranteed));
   }
 
   /** Whether a head fits with the usage of all targets, and without reservations of this cycle. */

@@ -19,8 +19,10 @@ import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.TopologySpec;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.core.topology.TopologyView;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -131,6 +133,41 @@ class TopologyTest {
     scheduler.admitted();
     scheduler.finish("of-q1");
     assertThat(scheduler.admitted()).as("a queue of another tree").containsExactly("of-q3");
+  }
+
+  /** Others are sought for a head in the same cycle only if quota is there and places are not. */
+  @Test
+  void whoseTargetIsAlreadyTakenWaitsForIt() {
+    SchedulerFixture strict =
+        new SchedulerFixture(
+            new EngineOptions(
+                Optional.empty(),
+                false,
+                Optional.empty(),
+                new OrderingRules(true, false, false),
+                TopologyOptions.DEFAULT));
+    racks(strict, "f");
+    PreemptionPolicies reclaims =
+        new PreemptionPolicies(
+            PreemptionPolicies.WithinClusterQueue.NEVER,
+            PreemptionPolicies.ReclaimWithinCohort.ANY,
+            false,
+            OptionalInt.empty());
+    strict.queue("guests", "co", quota("f", 0));
+    strict.queue("q1", "co", reclaims, quota("f", 6));
+    strict.queue("q2", "co", reclaims, quota("f", 6));
+    strict.submit("guest-1", "guests", shape(1, 4, TopologyRequest.required(HOST)), 0);
+    strict.submit("guest-2", "guests", shape(2, 4, TopologyRequest.required("rack")), 0);
+    assertThat(strict.admitted()).containsExactly("guest-1", "guest-2");
+
+    strict.submit("owner-1", "q1", shape(1, 4, TopologyRequest.required(HOST)), 2);
+    strict.submit("owner-2", "q2", shape(1, 4, TopologyRequest.required(HOST)), 1);
+    assertThat(strict.admitted()).isEmpty();
+    assertThat(strict.preempted()).containsExactly("guest-1 for owner-1: InCohortReclamation");
+
+    strict.finish("guest-1");
+    assertThat(strict.admitted()).containsExactly("owner-1");
+    assertThat(strict.preempted()).containsExactly("guest-2 for owner-2: InCohortReclamation");
   }
 
   @Test
