@@ -66,7 +66,8 @@ final class ReferenceAssigner {
    *
    * @param needed the pairs for which others have to go
    * @param lacks what was asked for in vain
-   * @param competing whether something lacked only on top of what an earlier pod set took
+   * @param competing whether something lacked only on top of what an earlier pod set took, or was
+   *     too dear only beside what was chosen before
    * @param again when it is looked at again because it waits for a cheaper flavor
    */
   record Result(
@@ -319,10 +320,7 @@ final class ReferenceAssigner {
           || !sets.stream().allMatch(set -> placer.mayStay(name, set, sets.size() == 1, asked))) {
         continue;
       }
-      Optional<Choice> choice =
-          costs.isTooDear(name, part, perHour, asked)
-              ? Optional.empty()
-              : attempt(name, sets, part, earlier);
+      Optional<Choice> choice = attempt(name, sets, part, earlier);
       if (choice.isEmpty()) {
         continue;
       }
@@ -410,6 +408,14 @@ final class ReferenceAssigner {
       return Optional.empty();
     }
     if (flavor == null || sets.stream().anyMatch(set -> !eligible(flavor, set.nodeConstraints()))) {
+      return Optional.empty();
+    }
+    if (costs.isTooDear(name, part, perHour, asked)) {
+      if (!costs.isTooDear(name, part, 0, asked)) {
+        // What was chosen before may be another flavor when any quota is given back.
+        competing = true;
+        part.keySet().forEach(each -> lacks.add(new Lack(new FlavorResource(name, each), 0)));
+      }
       return Optional.empty();
     }
     SortedMap<String, Grade> each = new TreeMap<>();

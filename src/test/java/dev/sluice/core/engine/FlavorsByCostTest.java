@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.core.model.BackfillRules.RunBound;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
+import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.Flavor;
@@ -14,6 +17,7 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.QueueRules.CostRules;
 import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ResourceGroup.FlavorQuotas;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
@@ -196,6 +200,39 @@ class FlavorsByCostTest {
 
     flavor("a", "1.75");
     assertThat(flavorOf("none")).isEqualTo("a");
+  }
+
+  /** What the first pod set may get without borrowing decides what is left for the second one. */
+  @Test
+  void whoIsTooDearBecauseOfAnotherPodSetIsLookedAtWhenQuotaIsGivenBack() {
+    flavor("cheap", "1");
+    flavor("dear", "2");
+    scheduler.queue("lender", "co", SchedulerFixture.quota("cheap", 10));
+    scheduler.queue(
+        "q",
+        "co",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        PreemptionPolicies.NEVER,
+        new FlavorFungibility(true, true, false, ScanProgress.PRESERVED),
+        SchedulerFixture.quota("cheap", 3),
+        SchedulerFixture.quota("dear", 10));
+    submit("runs", 2, Optional.empty(), Optional.empty());
+    assertThat(flavorOf("runs")).isEqualTo("cheap");
+    scheduler.submit(
+        "waits",
+        "q",
+        new RequestShape(
+                List.of(
+                    SchedulerFixture.pods("first", 2, 0), SchedulerFixture.pods("second", 1, 0)))
+            .costing(
+                Optional.of(
+                    new CostRules(
+                        Optional.empty(), Optional.of(new BigDecimal("4")), Optional.empty()))),
+        0);
+    assertThat(flavorOf("waits")).isEqualTo("none");
+
+    scheduler.finish("runs");
+    assertThat(flavorOf("waits")).isEqualTo("cheap");
   }
 
   @Test

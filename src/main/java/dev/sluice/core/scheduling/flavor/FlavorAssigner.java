@@ -299,7 +299,7 @@ public final class FlavorAssigner {
       String name = group.flavors().get(i);
       if (!ranking.isCheaper(i, best.index)
           || ineligible(bundle, group, name) != null
-          || isDearerThanMax(ranking, i) != null) {
+          || isDearerThanMax(ranking, i, perHour) != null) {
         continue;
       }
       List<Assignment.PairAmount> wanted = wanted(bundle, group, i);
@@ -342,8 +342,22 @@ public final class FlavorAssigner {
     return ranking == null ? Optional.empty() : ranking.priced().get(flavor).map(Priced::cost);
   }
 
-  /** Why a flavor costs too much; null if it doesn't. */
-  private @Nullable FlavorRejection isDearerThanMax(@Nullable Ranking ranking, int flavor) {
+  /**
+   * Records that only what was chosen before keeps a flavor from being chosen: any release of quota
+   * may change that choice, although nothing is lacking here.
+   */
+  private void competes(List<Assignment.PairAmount> wanted) {
+    competing = true;
+    wanted.forEach(each -> shortages.add(new Assignment.PairAmount(each.pair(), 0)));
+  }
+
+  /**
+   * Why a flavor costs too much; null if it doesn't.
+   *
+   * @param before what the flavors cost for an hour that were chosen before
+   */
+  private @Nullable FlavorRejection isDearerThanMax(
+      @Nullable Ranking ranking, int flavor, BigDecimal before) {
     BigDecimal max =
         ranking == null
             ? null
@@ -351,7 +365,7 @@ public final class FlavorAssigner {
     if (ranking == null || max == null || ranking.priced().get(flavor).isEmpty()) {
       return null;
     }
-    BigDecimal all = perHour.add(ranking.priced().get(flavor).get().perHour());
+    BigDecimal all = before.add(ranking.priced().get(flavor).get().perHour());
     return all.compareTo(max) > 0 ? new FlavorRejection.DearerThanMax(all, max) : null;
   }
 
@@ -392,7 +406,10 @@ public final class FlavorAssigner {
     String name = group.flavors().get(index);
     FlavorRejection ineligible = ineligible(bundle, group, name);
     if (ineligible == null) {
-      ineligible = isDearerThanMax(ranking, index);
+      ineligible = isDearerThanMax(ranking, index, perHour);
+      if (ineligible != null && isDearerThanMax(ranking, index, BigDecimal.ZERO) == null) {
+        competes(wanted(bundle, group, index));
+      }
     }
     if (ineligible != null) {
       return new Candidate(
