@@ -310,6 +310,7 @@ final class ReferenceCycle {
       remember(nominated);
       entry.walked = 0;
       comeAround(entry, queue.name());
+      parking.skipped(entry);
       return Optional.empty(); // stays in line
     }
     if (result.mode() == Mode.FIT && !fits(nominated, held)) {

@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -523,21 +524,36 @@ final class ReferenceEngine {
   }
 
   /**
-   * One cycle for which there is a reason in some trees only. In the others nothing may come of it,
-   * and it isn't remembered who stood aside nor how far anybody's search through the flavors came,
-   * as in {@link #idleCycles}.
+   * One cycle for which there is a reason at some queues only. In trees without any nothing may
+   * come of it, and it isn't remembered who stood aside nor how far anybody's search through the
+   * flavors came, as in {@link #idleCycles}. At other queues without any, those who were looked at
+   * because quota was given back, and didn't get it beside others, are known to lack what they
+   * lacked.
    *
    * @param reason whether there is one at a ClusterQueue
    */
   List<Decided> cycle(Predicate<String> reason) {
     ReferenceTree tree = world.tree();
+    Set<String> passedOver =
+        world.queues.keySet().stream()
+            .filter(reason.negate())
+            .collect(Collectors.toUnmodifiableSet());
+    Map<ReferenceEntry, ReferenceEntry.Search> before =
+        searches(passedOver.stream().flatMap(queue -> world.waitingIn(queue).stream()));
     Map<ReferenceEntry, ReferenceEntry.Search> searches =
         searches(
-            world.queues.keySet().stream()
+            passedOver.stream()
                 .filter(queue -> tree.tree(queue).stream().noneMatch(reason))
                 .flatMap(queue -> world.waitingIn(queue).stream()));
     List<Decided> decided = cycle();
     searches.forEach(ReferenceEntry::search);
+    for (String queue : passedOver) {
+      for (ReferenceEntry entry : world.waitingIn(queue)) {
+        if (parking.parksAgain(entry, queue) && before.containsKey(entry)) {
+          entry.search(Objects.requireNonNull(before.get(entry)));
+        }
+      }
+    }
     return decided;
   }
 

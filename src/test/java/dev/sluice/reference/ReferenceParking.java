@@ -38,6 +38,9 @@ final class ReferenceParking {
   /** What was known of classes from which this cycle looks at somebody, by Workload. */
   private final Map<String, Result> lookedAt = new HashMap<>();
 
+  /** Who would have fitted in this cycle, had others not taken the quota. */
+  private final Set<String> skipped = new HashSet<>();
+
   ReferenceParking(ReferenceQueues world, Waking waking) {
     this.world = world;
     this.waking = waking;
@@ -119,6 +122,12 @@ final class ReferenceParking {
   /** A cycle begins. */
   void cycleBegins() {
     lookedAt.clear();
+    skipped.clear();
+  }
+
+  /** Others took the quota, and it stays in line. */
+  void skipped(ReferenceEntry entry) {
+    skipped.add(entry.id.uid());
   }
 
   /**
@@ -131,6 +140,23 @@ final class ReferenceParking {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), before);
       flushed.computeIfAbsent(queue, any -> new HashSet<>()).add(entry.equivalenceClass());
     }
+  }
+
+  /**
+   * One of a class that was looked at in vain before was looked at in this cycle, but others took
+   * the quota. What it lacks is still known, as if nobody had looked.
+   *
+   * @return whether it is parked now
+   */
+  boolean parksAgain(ReferenceEntry entry, String queue) {
+    boolean remembered =
+        waking == Waking.HELPED
+            && lookedAt.containsKey(entry.id.uid())
+            && skipped.contains(entry.id.uid());
+    if (remembered) {
+      fits(entry, queue);
+    }
+    return remembered;
   }
 
   /** It was looked at in vain. */
