@@ -66,8 +66,8 @@ final class ReferenceAssigner {
    *
    * @param needed the pairs for which others have to go
    * @param lacks what was asked for in vain
-   * @param competing whether something lacked only on top of what an earlier pod set took, or was
-   *     too dear only beside what was chosen before
+   * @param competing whether something lacked only on top of what an earlier pod set took, or a
+   *     flavor was out of the question only beside what was chosen before
    * @param again when it is looked at again because it waits for a cheaper flavor
    */
   record Result(
@@ -316,8 +316,13 @@ final class ReferenceAssigner {
         continue;
       }
       String name = names.get(index);
-      if (!sets.stream().allMatch(set -> placer.mayGet(name, set, group, others))
-          || !sets.stream().allMatch(set -> placer.mayStay(name, set, sets.size() == 1, asked))) {
+      if (!sets.stream().allMatch(set -> placer.mayGet(name, set, group, others))) {
+        if (sets.stream().allMatch(set -> placer.mayGet(name, set, group, Set.of()))) {
+          competesFor(name, part.keySet());
+        }
+        continue;
+      }
+      if (!sets.stream().allMatch(set -> placer.mayStay(name, set, sets.size() == 1, asked))) {
         continue;
       }
       Optional<Choice> choice = attempt(name, sets, part, earlier);
@@ -397,6 +402,12 @@ final class ReferenceAssigner {
     return false;
   }
 
+  /** Only what was chosen before is in the way: it may change when any quota is given back. */
+  private void competesFor(String flavor, Set<String> resources) {
+    competing = true;
+    resources.forEach(each -> lacks.add(new Lack(new FlavorResource(flavor, each), 0)));
+  }
+
   /** Nothing if the flavor is out of the question. */
   private Optional<Choice> attempt(
       String name,
@@ -412,9 +423,7 @@ final class ReferenceAssigner {
     }
     if (costs.isTooDear(name, part, perHour, asked)) {
       if (!costs.isTooDear(name, part, 0, asked)) {
-        // What was chosen before may be another flavor when any quota is given back.
-        competing = true;
-        part.keySet().forEach(each -> lacks.add(new Lack(new FlavorResource(name, each), 0)));
+        competesFor(name, part.keySet());
       }
       return Optional.empty();
     }

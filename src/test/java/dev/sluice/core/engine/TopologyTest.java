@@ -4,19 +4,26 @@ import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.core.model.TopologyOptions;
@@ -168,6 +175,63 @@ class TopologyTest {
     strict.finish("guest-1");
     assertThat(strict.admitted()).containsExactly("owner-1");
     assertThat(strict.preempted()).containsExactly("guest-2 for owner-2: InCohortReclamation");
+  }
+
+  /** All resources of a pod get the flavor of one topology, so that one decides for the others. */
+  @Test
+  void whoseFlavorsHangOnOneAnotherIsLookedAtWhenQuotaIsGivenBack() {
+    scheduler.engine.apply(
+        new SchedulerEvent.TopologyChanged(new TopologySpec("t", List.of(HOST))));
+    flavor(scheduler, "x");
+    flavor(scheduler, "y");
+    scheduler.engine.apply(
+        new SchedulerEvent.NodeChanged(
+            new ClusterNode(
+                "n",
+                Map.of("pool", "a", HOST, "n"),
+                List.of(),
+                new TreeMap<>(Map.of("cpu", 20L, "memory", 20L, "pods", 10L)),
+                true)));
+    scheduler.queue("lender", "co", quota("y", 10));
+    scheduler.queue("q", "co", quota("y", 4));
+    scheduler.engine.apply(
+        new SchedulerEvent.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                "q",
+                "co",
+                List.of(
+                    new ResourceGroup(List.of("cpu"), List.of(quota("y", 4), quota("x", 4))),
+                    new ResourceGroup(
+                        List.of("memory"),
+                        List.of(
+                            new ResourceGroup.FlavorQuotas(
+                                "y", Map.of("memory", new ResourceGroup.Quota(20, 0, 0))),
+                            new ResourceGroup.FlavorQuotas(
+                                "x", Map.of("memory", new ResourceGroup.Quota(0, 0, 0)))))),
+                QueueingStrategy.BEST_EFFORT_FIFO,
+                new LabelSelector.Requirements(List.of()),
+                StopPolicy.NONE,
+                false,
+                PreemptionPolicies.NEVER,
+                new FlavorFungibility(true, true, false, ScanProgress.PRESERVED),
+                List.of(),
+                List.of())));
+    RequestShape shape =
+        new RequestShape(
+            List.of(
+                new PodSetRequest(
+                    "main",
+                    1,
+                    0,
+                    new TreeMap<>(Map.of("cpu", 4L, "memory", 1L)),
+                    NodeConstraints.ANYWHERE,
+                    "",
+                    TopologyRequest.required(HOST))));
+    scheduler.submit("runs", "q", shape, 0);
+    scheduler.submit("waits", "q", shape, 0);
+    assertThat(scheduler.admitted()).containsExactly("runs");
+    scheduler.finish("runs");
+    assertThat(scheduler.admitted()).containsExactly("waits");
   }
 
   @Test

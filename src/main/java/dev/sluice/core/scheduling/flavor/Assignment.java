@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param tried supplies the attempts
  * @param shortages the pairs that were not sufficiently available, with the needed amounts
  * @param competing whether other flavors may make the request fit: a pair is short only because of
- *     an earlier pod set, a flavor costs too much only beside those chosen before, or a pair needs
- *     preemption
+ *     an earlier pod set, a flavor costs too much or has another topology only beside those chosen
+ *     before, or a pair needs preemption
  * @param progress where the search has to resume, by pod-set group and resource group; null if
  *     every flavor was tried
  * @param chosen the index of the chosen flavor, by pod-set group and resource group; -1 without a

@@ -405,6 +405,9 @@ public final class FlavorAssigner {
       @Nullable Ranking ranking) {
     String name = group.flavors().get(index);
     FlavorRejection ineligible = ineligible(bundle, group, name);
+    if (ineligible instanceof FlavorRejection.OtherTopologyFlavor) {
+      competes(wanted(bundle, group, index));
+    }
     if (ineligible == null) {
       ineligible = isDearerThanMax(ranking, index, perHour);
       if (ineligible != null && isDearerThanMax(ranking, index, BigDecimal.ZERO) == null) {
