@@ -359,7 +359,7 @@ final class ReferenceEngine {
   private void declarationsChanged() {
     parking.forgetAll();
     world.queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
-    world.bringBackThoseInOrder();
+    world.bringBackThoseDeclaredInOrder();
   }
 
   private boolean isLimited(LocalQueueId id) {

@@ -138,8 +138,8 @@ final class ReferenceQuestions {
 
   /**
    * Who waits in line before this one and may not be passed, whatever comes of them: in a
-   * StrictFIFO queue everybody, in a BestEffortFIFO queue those who ask for the same at the same
-   * priority, unless it preempted before.
+   * StrictFIFO queue everybody whose namespace matches, in a BestEffortFIFO queue those who ask for
+   * the same at the same priority, unless it preempted before.
    */
   List<WorkloadId> passedBy(WorkloadId id, String clusterQueue) {
     ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(clusterQueue));
@@ -152,7 +152,9 @@ final class ReferenceQuestions {
       }
       // one that a budget held for its flavors comes back in the cycle that admits it
       boolean before = !decided.aside || ReferenceQueues.AGE.compare(entry, decided) < 0;
-      if (before && (strict || entry.equivalenceClass().equals(decided.equivalenceClass()))) {
+      if (before
+          && world.namespaceMatches(entry)
+          && (strict || entry.equivalenceClass().equals(decided.equivalenceClass()))) {
         result.add(entry.id);
       }
     }

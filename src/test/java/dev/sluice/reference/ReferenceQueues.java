@@ -47,6 +47,9 @@ final class ReferenceQueues {
   /** Who came back in line with a defect since the last cycle. */
   private final Set<ReferenceEntry> defective = new HashSet<>();
 
+  /** Those who came back since the last cycle because of a declaration. */
+  private final Set<ReferenceEntry> redeclared = new HashSet<>();
+
   /** Who came back in line since the last cycle that held somebody again. */
   private final Set<ReferenceEntry> broughtBack = new HashSet<>();
 
@@ -288,22 +291,39 @@ final class ReferenceQueues {
   }
 
   void bringBackThoseInOrder() {
+    bringBack();
+  }
+
+  /** The same because of a declaration: what counts is what holds when the next cycle begins. */
+  void bringBackThoseDeclaredInOrder() {
+    redeclared.addAll(bringBack());
+  }
+
+  private Set<ReferenceEntry> bringBack() {
+    Set<ReferenceEntry> back = new HashSet<>();
     for (ReferenceEntry entry : workloads.values()) {
       if (entry.waits() && entry.aside && !mustStayAside(entry)) {
         entry.aside = false;
+        back.add(entry);
         broughtBack.add(entry);
         if (entry.workload().defect().isPresent()) {
           defective.add(entry);
         }
       }
     }
+    return back;
   }
 
   /**
    * What counts of several changes of a ClusterQueue between two cycles is the last one: who came
-   * back in line with a defect for a StrictFIFO queue that isn't one any more stays aside.
+   * back in line with a defect for a StrictFIFO queue that isn't one any more stays aside, and so
+   * does one whose namespace doesn't match any more.
    */
   void cycleBegins() {
+    redeclared.stream()
+        .filter(entry -> entry.waits() && queueOf(entry).isPresent() && !namespaceMatches(entry))
+        .forEach(entry -> entry.aside = true);
+    redeclared.clear();
     defective.stream()
         .filter(entry -> entry.waits() && setAsideByDefect(entry))
         .forEach(entry -> entry.aside = true);
@@ -353,6 +373,7 @@ final class ReferenceQueues {
   /** A Workload comes into its queue as if it were new. */
   void enter(ReferenceEntry entry) {
     defective.remove(entry);
+    redeclared.remove(entry);
     broughtBack.remove(
         entry); // in line as everybody: nobody looks whether a budget has enough left
     entry.retryAt = null;
