@@ -35,6 +35,14 @@ class PreemptionAgainstReferenceTest {
         (seed, length) -> new PressedWorld(seed, false).stepsAndMore(length));
   }
 
+  @Test
+  void rulesOfPreemptionConfigsChooseTheSame() {
+    play(
+        "preemption by PreemptionConfigs",
+        20_000,
+        (seed, length) -> PressedWorld.configured(seed).stepsAndMore(length));
+  }
+
   /** In this world a Workload that was skipped is overtaken in its queue, and quota is released. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {

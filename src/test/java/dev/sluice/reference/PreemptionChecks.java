@@ -97,6 +97,11 @@ final class PreemptionChecks {
     boolean lower = holder.priority() < preemption.priority();
     boolean own = holder.queue().equals(queue.name());
     require(own == (victim.reason() == PreemptionReason.IN_CLUSTER_QUEUE), "wrong reason", victim);
+    if (queue.rules().preemptionConfig().isPresent()) {
+      // Whom a rule permits, the naive engine knows.
+      require(own || tree.tree(queue.name()).contains(holder.queue()), "of another tree", victim);
+      return;
+    }
     if (own) {
       require(policies.withinClusterQueue() != WithinClusterQueue.NEVER, "protected", victim);
       boolean newerEqual =

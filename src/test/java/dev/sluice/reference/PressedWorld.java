@@ -46,9 +46,19 @@ final class PressedWorld {
   private final Dice dice;
   private final boolean sharing;
   private final boolean protecting;
+  private final boolean configured;
 
   PressedWorld(long seed, boolean sharing) {
     this(seed, sharing, true);
+  }
+
+  /** A world whose queues have PreemptionConfigs, and whose Workloads what these ask for. */
+  static PressedWorld configured(long seed) {
+    return new PressedWorld(seed, false, true, true);
+  }
+
+  PressedWorld(long seed, boolean sharing, boolean protecting) {
+    this(seed, sharing, protecting, false);
   }
 
   /**
@@ -56,10 +66,11 @@ final class PressedWorld {
    *
    * @param protecting whether preemptions are limited, and other rules protect from them
    */
-  PressedWorld(long seed, boolean sharing, boolean protecting) {
+  private PressedWorld(long seed, boolean sharing, boolean protecting, boolean configured) {
     this.dice = new Dice(seed);
     this.sharing = sharing;
     this.protecting = protecting;
+    this.configured = configured;
   }
 
   List<Step> steps() {
@@ -145,15 +156,19 @@ final class PressedWorld {
         number * 6, // somebody stops the pods of each
         "ns-0",
         "lq-" + dice.below(queues),
-        RandomWorld.single("cpu", 1 + dice.below(4))
-            .withPreemption(
-                protecting && dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE),
+        RandomWorld.single("cpu", 1 + dice.below(4)).withPreemption(ofClass()),
         dice.below(3),
         dice.below(20),
         false,
         0,
         false,
         false);
+  }
+
+  private PreemptionRules ofClass() {
+    PreemptionRules rules =
+        protecting && dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE;
+    return configured ? rules.withTraits(RandomRules.traits(dice)) : rules;
   }
 
   private BigDecimal weight() {
@@ -201,7 +216,12 @@ final class PressedWorld {
         List.of(),
         false,
         false,
-        QueueRules.DEFAULT.withQuota(protecting()),
+        QueueRules.DEFAULT
+            .withQuota(protecting())
+            .withPreemptionConfig(
+                configured && dice.chance(70)
+                    ? Optional.of(RandomRules.preemptionConfig(dice))
+                    : Optional.empty()),
         Set.of());
   }
 }

@@ -2,15 +2,32 @@ package dev.sluice.reference;
 
 import dev.sluice.core.model.ClusterQueueSpec.FlavorFungibility;
 import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LabelSelector.LabelRequirement;
+import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionRules;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidatePriority;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.ClassNames;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Comparison;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.NumericLabel;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 
 /** Makes up rules of preemption whose times are over within a few seconds. */
 final class RandomRules {
@@ -46,6 +63,75 @@ final class RandomRules {
             : Optional.empty(),
         dice.chance(25) ? Optional.of(seconds(dice, 15)) : Optional.empty(),
         exempt);
+  }
+
+  /** What PreemptionConfigs compare of a Workload. */
+  static PreemptionTraits traits(Dice dice) {
+    Map<String, String> labels = new HashMap<>();
+    if (dice.chance(60)) {
+      labels.put("rank", dice.pick(new String[] {"0", "1", "2", "3", "none"}));
+    }
+    if (dice.chance(50)) {
+      labels.put("team", dice.pick(new String[] {"a", "b"}));
+    }
+    return new PreemptionTraits(
+        labels,
+        dice.chance(60) ? Optional.of("class-" + dice.below(3)) : Optional.empty(),
+        dice.below(3));
+  }
+
+  /** Few rules of few selectors, so that each kind of selector decides by itself, too. */
+  static PreemptionConfig preemptionConfig(Dice dice) {
+    List<Rule> rules = new ArrayList<>();
+    for (int i = dice.below(4); i > 0; i--) {
+      List<CandidateSelector> candidates = new ArrayList<>();
+      for (int j = 1 + dice.below(2); j > 0; j--) {
+        candidates.add(
+            new CandidateSelector(
+                dice.pick(Scope.values()),
+                dice.chance(25)
+                    ? Optional.of(Set.of("cq-" + dice.below(2), "cq-" + (2 + dice.below(2))))
+                    : Optional.empty(),
+                team(dice),
+                dice.chance(40) ? List.of(rank(dice)) : List.of(),
+                dice.chance(40)
+                    ? Optional.of(
+                        new CandidatePriority(dice.chanceOfHalf(), comparison(dice), classes(dice)))
+                    : Optional.empty()));
+      }
+      rules.add(new Rule(team(dice), classes(dice), dice.pick(Trigger.values()), candidates));
+    }
+    return new PreemptionConfig(rules);
+  }
+
+  private static LabelSelector team(Dice dice) {
+    return new LabelSelector.Requirements(
+        dice.chance(70)
+            ? List.of()
+            : List.of(
+                new LabelRequirement(
+                    "team",
+                    dice.pick(new Operator[] {Operator.IN, Operator.NOT_IN}),
+                    List.of("a"))));
+  }
+
+  private static NumericLabel rank(Dice dice) {
+    return new NumericLabel(
+        "rank",
+        dice.chanceOfHalf() ? OptionalLong.of(dice.below(3)) : OptionalLong.empty(),
+        comparison(dice),
+        dice.chance(30) ? OptionalLong.of(dice.below(3)) : OptionalLong.empty(),
+        dice.chance(30) ? OptionalLong.of(1 + dice.below(3)) : OptionalLong.empty());
+  }
+
+  private static Optional<Comparison> comparison(Dice dice) {
+    return dice.chance(70) ? Optional.of(dice.pick(Comparison.values())) : Optional.empty();
+  }
+
+  private static ClassNames classes(Dice dice) {
+    return new ClassNames(
+        dice.chance(20) ? Set.of("class-0", "class-1") : Set.of(),
+        dice.chance(20) ? Set.of("class-2") : Set.of());
   }
 
   private static Duration seconds(Dice dice, int most) {

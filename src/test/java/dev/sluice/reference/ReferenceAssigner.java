@@ -483,6 +483,7 @@ final class ReferenceAssigner {
     boolean mayHelp =
         tree.quotaOfQueue(queue.name(), pair).nominal() >= val
             || lowest.hasParent()
+            || queue.rules().preemptionConfig().isPresent()
             || queue.preemption().borrowWithinCohort()
             || (sharing && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
     if (!mayHelp || simulation.isEmpty()) {

@@ -294,6 +294,7 @@ final class ReferenceEntry {
     return new ReferenceHolder(
         id,
         version,
+        held.localQueue(),
         held.clusterQueue(),
         charged(),
         held.priority(),

@@ -1,6 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionProtection;
@@ -24,6 +25,7 @@ import java.util.Set;
 record ReferenceHolder(
     WorkloadId id,
     long version,
+    LocalQueueId localQueue,
     String queue,
     Map<FlavorResource, Long> usage,
     long priority,
@@ -46,6 +48,7 @@ record ReferenceHolder(
     return new ReferenceHolder(
         id,
         version,
+        localQueue,
         queue,
         usage,
         priority,
@@ -63,6 +66,7 @@ record ReferenceHolder(
     return new ReferenceHolder(
         id,
         another,
+        localQueue,
         queue,
         usage,
         priority,
@@ -81,6 +85,7 @@ record ReferenceHolder(
     return new ReferenceHolder(
         id,
         version,
+        localQueue,
         queue,
         usage,
         priority,
@@ -92,7 +97,11 @@ record ReferenceHolder(
         placed,
         shared,
         new PreemptionProtection(
-            PreemptionProtection.NONE.classRules(),
+            protection
+                .classRules()
+                .traits()
+                .map(PreemptionRules.NONE::withTraits)
+                .orElse(PreemptionRules.NONE),
             new PreemptionHistory(Optional.empty(), List.of(), Optional.of(lossSince()))));
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.reference;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
@@ -109,7 +110,9 @@ final class ReferenceNominator {
         entry.workload().priority(),
         entry.workload().queuedAt(),
         entry.replaced.map(ReplacedSlice::uid).orElse(""),
-        entry.workload().shape().preemption().exempt());
+        entry.workload().shape().preemption().exempt(),
+        entry.workload().localQueue(),
+        entry.workload().shape().preemption().traits().orElse(PreemptionTraits.NONE));
   }
 
   static ReferenceAssigner assigner(

@@ -5,6 +5,13 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.time.Instant;
@@ -27,9 +34,16 @@ final class ReferencePreemption {
    * Who wants room; not that of the slice that it replaces.
    *
    * @param exempt whether it doesn't mind how long others have run
+   * @param traits what PreemptionConfigs compare of it
    */
   record Preemptor(
-      ClusterQueueSpec queue, long priority, Instant queuedAt, String spared, boolean exempt) {}
+      ClusterQueueSpec queue,
+      long priority,
+      Instant queuedAt,
+      String spared,
+      boolean exempt,
+      LocalQueueId localQueue,
+      PreemptionTraits traits) {}
 
   /** One that has to go, and why. */
   record Victim(ReferenceHolder holder, PreemptionReason reason) {}
@@ -38,7 +52,8 @@ final class ReferencePreemption {
     WITHIN_QUEUE(PreemptionReason.IN_CLUSTER_QUEUE),
     HIERARCHICAL_RECLAIM(PreemptionReason.IN_COHORT_RECLAMATION),
     RECLAIM_WITHOUT_BORROWING(PreemptionReason.IN_COHORT_RECLAMATION),
-    RECLAIM_WHILE_BORROWING(PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING);
+    RECLAIM_WHILE_BORROWING(PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING),
+    BY_RULE_ELSEWHERE(PreemptionReason.IN_COHORT_RECLAMATION);
 
     final PreemptionReason reason;
 
@@ -47,7 +62,10 @@ final class ReferencePreemption {
     }
   }
 
-  private record Candidate(ReferenceHolder holder, Variant variant) {}
+  /**
+   * @param byRule whether a rule of a PreemptionConfig names it, too: its queue needn't borrow
+   */
+  private record Candidate(ReferenceHolder holder, Variant variant, boolean byRule) {}
 
   private static final Comparator<Candidate> ORDER =
       Comparator.comparing((Candidate each) -> each.holder().priority())
@@ -84,17 +102,111 @@ final class ReferencePreemption {
 
   /** Whom to evict; empty when that would not help. */
   List<Victim> victims() {
+    List<CandidateSelector> selectors = new ArrayList<>();
+    boolean enough = fitsQuota(world.tree(), true);
+    for (Trigger tier : Trigger.values()) {
+      List<CandidateSelector> added = new ArrayList<>();
+      for (PreemptionConfig config :
+          preemptor.queue().rules().preemptionConfig().stream().toList()) {
+        for (Rule rule : config.rules()) {
+          if (rule.trigger() == tier && rule.isFor(preemptor.traits())) {
+            added.addAll(rule.candidates());
+          }
+        }
+      }
+      boolean counts =
+          switch (tier) {
+            case ALWAYS -> true;
+            case INSUFFICIENT_QUOTA -> !enough;
+            case QUOTA_FEASIBLE_AND_INSUFFICIENT_TOPOLOGY -> lacksPlacesAlone(selectors);
+          };
+      if (counts && (tier == Trigger.ALWAYS || !added.isEmpty())) {
+        selectors.addAll(added);
+        List<Victim> victims = victims(selectors);
+        if (!victims.isEmpty()) {
+          return victims;
+        }
+      }
+    }
+    return List.of();
+  }
+
+  /** Whether there is quota but no room on nodes once all of these have gone. */
+  private boolean lacksPlacesAlone(List<CandidateSelector> selectors) {
+    List<Candidate> all = new ArrayList<>(ownQueue());
+    all.addAll(otherQueues());
+    all.removeIf(each -> each.variant() == Variant.RECLAIM_WITHOUT_BORROWING);
+    ReferenceSnapshot left = without(withRules(all, selectors));
+    return fitsQuota(left.tree(), true) && !hasPlaces.test(left);
+  }
+
+  /** The candidates, those among them marked whom a rule names, and whom rules alone name. */
+  private List<Candidate> withRules(List<Candidate> found, List<CandidateSelector> selectors) {
+    List<Candidate> result = new ArrayList<>();
+    Set<String> known = new HashSet<>();
+    for (Candidate each : found) {
+      known.add(each.holder().id().uid());
+      result.add(new Candidate(each.holder(), each.variant(), isNamed(each.holder(), selectors)));
+    }
+    for (ReferenceHolder holder : world.holders()) {
+      if (!known.contains(holder.id().uid()) && mayGo(holder) && isNamed(holder, selectors)) {
+        boolean own = holder.queue().equals(self.name());
+        result.add(
+            new Candidate(holder, own ? Variant.WITHIN_QUEUE : Variant.BY_RULE_ELSEWHERE, true));
+      }
+    }
+    return result;
+  }
+
+  private boolean isNamed(ReferenceHolder holder, List<CandidateSelector> selectors) {
+    PreemptionTraits traits =
+        holder.protection().classRules().traits().orElse(PreemptionTraits.NONE);
+    return selectors.stream()
+        .anyMatch(
+            each ->
+                isWithin(holder, each.scope())
+                    && each.selects(
+                        holder.queue(),
+                        traits,
+                        holder.priority(),
+                        preemptor.traits(),
+                        preemptor.priority()));
+  }
+
+  private boolean isWithin(ReferenceHolder holder, Scope scope) {
+    List<Node> above = world.tree().ancestors(self);
+    List<Node> ofHolder = world.tree().ancestors(new Node(true, holder.queue()));
+    boolean own = holder.queue().equals(self.name());
+    return switch (scope) {
+      case WITHIN_LOCAL_QUEUE -> own && holder.localQueue().equals(preemptor.localQueue());
+      case WITHIN_CLUSTER_QUEUE -> own;
+      case WITHIN_PARENT_COHORT -> own || (!above.isEmpty() && ofHolder.contains(above.getFirst()));
+      case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE ->
+          own || (!above.isEmpty() && ofHolder.contains(above.getLast()));
+    };
+  }
+
+  private List<Victim> victims(List<CandidateSelector> selectors) {
     List<Candidate> own = ownQueue();
     List<Candidate> others = otherQueues();
     List<Candidate> hierarchical =
         others.stream().filter(each -> each.variant() == Variant.HIERARCHICAL_RECLAIM).toList();
-    List<Candidate> byPriority =
-        others.stream().filter(each -> each.variant() != Variant.HIERARCHICAL_RECLAIM).toList();
+    List<Candidate> all = new ArrayList<>(own);
+    all.addAll(others);
+    List<Candidate> marked = withRules(all, selectors);
     List<Candidate> sequence = new ArrayList<>();
     for (boolean evicted : List.of(true, false)) {
-      for (List<Candidate> list : List.of(hierarchical, byPriority, own)) {
-        list.stream()
+      for (Set<Variant> list :
+          List.of(
+              Set.of(Variant.HIERARCHICAL_RECLAIM),
+              Set.of(
+                  Variant.RECLAIM_WITHOUT_BORROWING,
+                  Variant.RECLAIM_WHILE_BORROWING,
+                  Variant.BY_RULE_ELSEWHERE),
+              Set.of(Variant.WITHIN_QUEUE))) {
+        marked.stream()
             .filter(each -> each.holder().evicted() == evicted)
+            .filter(each -> list.contains(each.variant()))
             .sorted(ORDER)
             .forEach(sequence::add);
       }
@@ -131,7 +243,7 @@ final class ReferencePreemption {
             case LOWER_OR_NEWER_EQUAL_PRIORITY -> lower || newerEqual;
           };
       if (holder.queue().equals(self.name()) && allowed && mayGo(holder)) {
-        candidates.add(new Candidate(holder, Variant.WITHIN_QUEUE));
+        candidates.add(new Candidate(holder, Variant.WITHIN_QUEUE, false));
       }
     }
     return candidates;
@@ -189,7 +301,7 @@ final class ReferencePreemption {
             policies.reclaimWithinCohort() == ReclaimWithinCohort.ANY
                 || holder.priority() < preemptor.priority();
         if (holder.queue().equals(child.name()) && allowed && mayGo(holder)) {
-          candidates.add(new Candidate(holder, variant(holder, advantage)));
+          candidates.add(new Candidate(holder, variant(holder, advantage), false));
         }
       }
     }
@@ -239,7 +351,7 @@ final class ReferencePreemption {
   }
 
   private boolean passedOver(Candidate candidate, boolean borrowing, ReferenceTree tree) {
-    if (candidate.variant() == Variant.WITHIN_QUEUE) {
+    if (candidate.variant() == Variant.WITHIN_QUEUE || candidate.byRule()) {
       return false;
     }
     if (borrowing && candidate.variant() == Variant.RECLAIM_WITHOUT_BORROWING) {
@@ -262,7 +374,10 @@ final class ReferencePreemption {
   }
 
   private boolean fits(ReferenceSnapshot left, boolean borrowing) {
-    ReferenceTree tree = left.tree();
+    return fitsQuota(left.tree(), borrowing) && hasPlaces.test(left);
+  }
+
+  private boolean fitsQuota(ReferenceTree tree, boolean borrowing) {
     for (var each : requests.entrySet()) {
       FlavorResource pair = each.getKey();
       long after = ResourceAmounts.add(tree.usage(self, pair), each.getValue());
@@ -273,7 +388,7 @@ final class ReferencePreemption {
         return false;
       }
     }
-    return hasPlaces.test(left);
+    return true;
   }
 
   private void fillBack(List<Candidate> removed, boolean borrowing) {

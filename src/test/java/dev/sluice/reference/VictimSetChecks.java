@@ -91,7 +91,8 @@ final class VictimSetChecks {
     require(least, "too few victims, or too many", preemption);
     for (ReferenceHolder holder : victims) {
       Victim victim = Objects.requireNonNull(preemption.victims().get(holder.id().uid()));
-      if (victim.reason() != PreemptionReason.IN_CLUSTER_QUEUE) {
+      if (victim.reason() != PreemptionReason.IN_CLUSTER_QUEUE
+          && queue.rules().preemptionConfig().isEmpty()) {
         require(borrowsWhatIsAsked(holder, requests, world), "taken from its own quota", victim);
       }
     }

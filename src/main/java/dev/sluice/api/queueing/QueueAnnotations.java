@@ -171,7 +171,8 @@ public final class QueueAnnotations {
             reader.read(PREEMPTIBLE_LABELS, QueueAnnotations::flag).orElse(false),
             reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false),
             reader.backfillRules(),
-            reader.cheapestFirst());
+            reader.cheapestFirst(),
+            Optional.empty());
     return new OfClusterQueue(
         strategy,
         rules,
@@ -249,7 +250,8 @@ public final class QueueAnnotations {
         read(MAX_PREEMPTIONS, QueueAnnotations::preemptionLimit),
         read(PREEMPTION_DELAY, QueueAnnotations::durationFromZero),
         read(CHECKPOINT_GRACE, QueueAnnotations::durationFromZero),
-        exempt);
+        exempt,
+        Optional.empty());
   }
 
   private Optional<BackfillRules> backfillRules() {

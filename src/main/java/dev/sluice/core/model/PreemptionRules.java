@@ -1,7 +1,11 @@
 package dev.sluice.core.model;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * Rules of preemption beyond the fields of the API, of a WorkloadPriorityClass, a ClusterQueue or a
@@ -14,13 +18,16 @@ import java.util.Optional;
  * @param checkpointGrace how long a target may take to save its work before it is evicted
  * @param exempt whether Workloads preempt others whatever their {@code minRunTime}; of priority
  *     classes only
+ * @param traits what PreemptionConfigs compare of a Workload of the class; empty while no
+ *     ClusterQueue names one
  */
 public record PreemptionRules(
     Optional<Duration> minRunTime,
     Optional<PreemptionLimit> maxPreemptions,
     Optional<Duration> delay,
     Optional<Duration> checkpointGrace,
-    boolean exempt) {
+    boolean exempt,
+    Optional<PreemptionTraits> traits) {
 
   /** No rules beyond the fields. */
   public static final PreemptionRules NONE =
@@ -32,12 +39,18 @@ public record PreemptionRules(
       Optional<PreemptionLimit> maxPreemptions,
       Optional<Duration> delay,
       boolean exempt) {
-    this(minRunTime, maxPreemptions, delay, Optional.empty(), exempt);
+    this(minRunTime, maxPreemptions, delay, Optional.empty(), exempt, Optional.empty());
   }
 
   /** The same rules, with so much time for checkpoints. */
   public PreemptionRules withCheckpointGrace(Optional<Duration> grace) {
-    return new PreemptionRules(minRunTime, maxPreemptions, delay, grace, exempt);
+    return new PreemptionRules(minRunTime, maxPreemptions, delay, grace, exempt, traits);
+  }
+
+  /** The same rules, of a Workload with these traits. */
+  public PreemptionRules withTraits(PreemptionTraits of) {
+    return new PreemptionRules(
+        minRunTime, maxPreemptions, delay, checkpointGrace, exempt, Optional.of(of));
   }
 
   /** A Workload that was preempted so often within the window is no target. */
@@ -48,14 +61,15 @@ public record PreemptionRules(
     if (fartherRules.isNone()) {
       return this;
     }
-    return isNone() && !exempt
+    return isNone() && !exempt && traits.isEmpty()
         ? fartherRules
         : new PreemptionRules(
             minRunTime.or(fartherRules::minRunTime),
             maxPreemptions.or(fartherRules::maxPreemptions),
             delay.or(fartherRules::delay),
             checkpointGrace.or(fartherRules::checkpointGrace),
-            exempt);
+            exempt,
+            traits);
   }
 
   /** Whether there is no rule, for targets and for preemptors. */
@@ -64,5 +78,230 @@ public record PreemptionRules(
         && maxPreemptions.isEmpty()
         && delay.isEmpty()
         && checkpointGrace.isEmpty();
+  }
+
+  /**
+   * What PreemptionConfigs compare of a Workload.
+   *
+   * @param labels its labels, as far as some PreemptionConfig in use asks for them
+   * @param priorityClass the name of its priority class; empty without one
+   * @param basePriority its priority without what a booster adds
+   */
+  public record PreemptionTraits(
+      Map<String, String> labels, Optional<String> priorityClass, long basePriority) {
+
+    /** No labels, no priority class, priority 0. */
+    public static final PreemptionTraits NONE = new PreemptionTraits(Map.of(), Optional.empty(), 0);
+
+    public PreemptionTraits {
+      labels = Map.copyOf(labels);
+    }
+  }
+
+  /**
+   * The rules of a PreemptionConfig: further candidates beyond those of the ClusterQueue's policies
+   * (docs/preemption-config.md).
+   *
+   * @param rules the rules; without any, nothing is added
+   */
+  public record PreemptionConfig(List<Rule> rules) {
+
+    public PreemptionConfig {
+      rules = List.copyOf(rules);
+    }
+
+    /** When a rule counts: each later one is tried only when the earlier ones weren't enough. */
+    public enum Trigger {
+      ALWAYS,
+      INSUFFICIENT_QUOTA,
+      QUOTA_FEASIBLE_AND_INSUFFICIENT_TOPOLOGY
+    }
+
+    /** Where candidates are, as seen from the preemptor; all but the first contain its queue. */
+    public enum Scope {
+      WITHIN_LOCAL_QUEUE,
+      WITHIN_CLUSTER_QUEUE,
+      WITHIN_PARENT_COHORT,
+      WITHIN_COHORT_TREE,
+      ANY_CLUSTER_QUEUE
+    }
+
+    /** How a number of the candidate has to compare with that of the preemptor. */
+    public enum Comparison {
+      LESS_THAN,
+      GREATER_THAN,
+      LESS_THAN_OR_EQUAL,
+      GREATER_THAN_OR_EQUAL;
+
+      /** Whether "candidate comparison preemptor" is true. */
+      public boolean holds(long candidate, long preemptor) {
+        return switch (this) {
+          case LESS_THAN -> candidate < preemptor;
+          case GREATER_THAN -> candidate > preemptor;
+          case LESS_THAN_OR_EQUAL -> candidate <= preemptor;
+          case GREATER_THAN_OR_EQUAL -> candidate >= preemptor;
+        };
+      }
+    }
+
+    /**
+     * A rule.
+     *
+     * @param preemptor which preemptors it is for, by their labels
+     * @param preemptorClasses which it is for, by their priority classes
+     * @param trigger when it counts
+     * @param candidates whom such a preemptor may preempt: those of any selector
+     */
+    public record Rule(
+        LabelSelector preemptor,
+        ClassNames preemptorClasses,
+        Trigger trigger,
+        List<CandidateSelector> candidates) {
+
+      public Rule {
+        candidates = List.copyOf(candidates);
+      }
+
+      /** Whether the rule is for this preemptor. */
+      public boolean isFor(PreemptionTraits traits) {
+        return preemptor.matches(traits.labels()) && preemptorClasses.match(traits.priorityClass());
+      }
+    }
+
+    /**
+     * Names of priority classes.
+     *
+     * @param among the names of which it has to be one; empty: any will do
+     * @param notAmong the names of which it may be none
+     */
+    public record ClassNames(Set<String> among, Set<String> notAmong) {
+
+      /** Any class will do, and none. */
+      public static final ClassNames ANY = new ClassNames(Set.of(), Set.of());
+
+      public ClassNames {
+        among = Set.copyOf(among);
+        notAmong = Set.copyOf(notAmong);
+      }
+
+      /** Whether a priority class matches; without one, only the names not allowed count. */
+      public boolean match(Optional<String> priorityClass) {
+        return (among.isEmpty() || priorityClass.filter(among::contains).isPresent())
+            && priorityClass.filter(notAmong::contains).isEmpty();
+      }
+    }
+
+    /**
+     * Candidates.
+     *
+     * @param scope where they are
+     * @param clusterQueues the names of their ClusterQueues; empty: any will do
+     * @param labels the selector of their labels
+     * @param numericLabels what numbers in their labels have to be
+     * @param priority what their priority has to be; empty: any will do
+     */
+    public record CandidateSelector(
+        Scope scope,
+        Optional<Set<String>> clusterQueues,
+        LabelSelector labels,
+        List<NumericLabel> numericLabels,
+        Optional<CandidatePriority> priority) {
+
+      public CandidateSelector {
+        clusterQueues = clusterQueues.map(Set::copyOf);
+        numericLabels = List.copyOf(numericLabels);
+      }
+
+      /**
+       * Whether a Workload within the scope is a candidate.
+       *
+       * @param clusterQueue the name of its ClusterQueue
+       * @param priority its effective priority
+       * @param preemptorPriority the preemptor's effective priority
+       */
+      public boolean selects(
+          String clusterQueue,
+          PreemptionTraits candidate,
+          long candidatePriority,
+          PreemptionTraits preemptor,
+          long preemptorPriority) {
+        return (clusterQueues.isEmpty() || clusterQueues.get().contains(clusterQueue))
+            && labels.matches(candidate.labels())
+            && numericLabels.stream()
+                .allMatch(label -> label.holds(candidate.labels(), preemptor.labels()))
+            && (priority.isEmpty()
+                || priority
+                    .get()
+                    .holds(candidate, candidatePriority, preemptor, preemptorPriority));
+      }
+    }
+
+    /**
+     * What a number in a label has to be.
+     *
+     * @param key the label
+     * @param fallback the number of Workloads without the label, or with no number in it; empty:
+     *     they are no candidates
+     * @param comparison how it has to compare with that of the preemptor; empty: it needn't
+     * @param least the smallest number; empty: any
+     * @param most the largest number; empty: any
+     */
+    public record NumericLabel(
+        String key,
+        OptionalLong fallback,
+        Optional<Comparison> comparison,
+        OptionalLong least,
+        OptionalLong most) {
+
+      /** Whether the labels of a candidate are as the rule wants them. */
+      public boolean holds(Map<String, String> candidate, Map<String, String> preemptor) {
+        OptionalLong number = number(candidate);
+        if (number.isEmpty()
+            || (least.isPresent() && number.getAsLong() < least.getAsLong())
+            || (most.isPresent() && number.getAsLong() > most.getAsLong())) {
+          return false;
+        }
+        if (comparison.isEmpty()) {
+          return true;
+        }
+        OptionalLong other = number(preemptor);
+        return other.isPresent() && comparison.get().holds(number.getAsLong(), other.getAsLong());
+      }
+
+      private OptionalLong number(Map<String, String> labels) {
+        String text = labels.get(key);
+        if (text == null) {
+          return fallback;
+        }
+        try {
+          return OptionalLong.of(Long.parseLong(text));
+        } catch (NumberFormatException noNumber) {
+          return fallback;
+        }
+      }
+    }
+
+    /**
+     * What the priority of a candidate has to be.
+     *
+     * @param boosted whether effective priorities are compared, instead of those of the classes
+     * @param comparison how it has to compare with the preemptor's; empty: it needn't
+     * @param classes which priority classes it may have
+     */
+    public record CandidatePriority(
+        boolean boosted, Optional<Comparison> comparison, ClassNames classes) {
+
+      boolean holds(
+          PreemptionTraits candidate,
+          long candidatePriority,
+          PreemptionTraits preemptor,
+          long preemptorPriority) {
+        return classes.match(candidate.priorityClass())
+            && (comparison.isEmpty()
+                || (boosted
+                    ? comparison.get().holds(candidatePriority, preemptorPriority)
+                    : comparison.get().holds(candidate.basePriority(), preemptor.basePriority())));
+      }
+    }
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.core.model;
 
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.Optional;
  *     are ready
  * @param backfill whether Workloads may start before a head that doesn't fit; empty: none may
  * @param cheapest how flavors are tried in the order of cost; empty: they are tried as listed
+ * @param preemptionConfig whom Workloads may preempt beyond the policies; empty: nobody
  */
 public record QueueRules(
     AttemptBackoff attemptBackoff,
@@ -25,7 +27,8 @@ public record QueueRules(
     boolean countsPreemptible,
     boolean blocksUntilReady,
     Optional<BackfillRules> backfill,
-    Optional<CheapestFirst> cheapest) {
+    Optional<CheapestFirst> cheapest,
+    Optional<PreemptionConfig> preemptionConfig) {
 
   /** Rules of a queue that tries its flavors as listed. */
   public QueueRules(
@@ -42,6 +45,7 @@ public record QueueRules(
         countsPreemptible,
         blocksUntilReady,
         backfill,
+        Optional.empty(),
         Optional.empty());
   }
 
@@ -52,43 +56,105 @@ public record QueueRules(
   /** The same rules with another back-off. */
   public QueueRules withAttemptBackoff(AttemptBackoff other) {
     return new QueueRules(
-        other, priority, quota, countsPreemptible, blocksUntilReady, backfill, cheapest);
+        other,
+        priority,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules with another priority of the queue. */
   public QueueRules withPriority(int other) {
     return new QueueRules(
-        attemptBackoff, other, quota, countsPreemptible, blocksUntilReady, backfill, cheapest);
+        attemptBackoff,
+        other,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules with other rules for quota. */
   public QueueRules withQuota(QuotaRules other) {
     return new QueueRules(
-        attemptBackoff, priority, other, countsPreemptible, blocksUntilReady, backfill, cheapest);
+        attemptBackoff,
+        priority,
+        other,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules, where Workloads that are marked as not preemptible are guaranteed. */
   public QueueRules countingPreemptible() {
     return new QueueRules(
-        attemptBackoff, priority, quota, true, blocksUntilReady, backfill, cheapest);
+        attemptBackoff,
+        priority,
+        quota,
+        true,
+        blocksUntilReady,
+        backfill,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules, where admission waits until pods are ready. */
   public QueueRules blockingUntilReady() {
     return new QueueRules(
-        attemptBackoff, priority, quota, countsPreemptible, true, backfill, cheapest);
+        attemptBackoff,
+        priority,
+        quota,
+        countsPreemptible,
+        true,
+        backfill,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules, where Workloads may start before a head that doesn't fit. */
   public QueueRules withBackfill(Optional<BackfillRules> other) {
     return new QueueRules(
-        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, other, cheapest);
+        attemptBackoff,
+        priority,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        other,
+        cheapest,
+        preemptionConfig);
   }
 
   /** The same rules, where flavors are tried in the order of cost. */
   public QueueRules withCheapest(Optional<CheapestFirst> other) {
     return new QueueRules(
-        attemptBackoff, priority, quota, countsPreemptible, blocksUntilReady, backfill, other);
+        attemptBackoff,
+        priority,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        other,
+        preemptionConfig);
+  }
+
+  /** The same rules, with whom Workloads may preempt beyond the policies. */
+  public QueueRules withPreemptionConfig(Optional<PreemptionConfig> other) {
+    return new QueueRules(
+        attemptBackoff,
+        priority,
+        quota,
+        countsPreemptible,
+        blocksUntilReady,
+        backfill,
+        cheapest,
+        other);
   }
 
   /**

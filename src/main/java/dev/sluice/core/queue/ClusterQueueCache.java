@@ -97,9 +97,10 @@ public final class ClusterQueueCache {
     return quotaHolders;
   }
 
-  /** Whether the preemption policies allow any preemption. */
+  /** Whether the preemption policies, or a PreemptionConfig, allow any preemption. */
   public boolean mayPreempt() {
-    return spec.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
+    return spec.rules().preemptionConfig().isPresent()
+        || spec.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
         || spec.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 

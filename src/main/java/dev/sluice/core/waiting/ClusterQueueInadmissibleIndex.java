@@ -188,6 +188,7 @@ final class ClusterQueueInadmissibleIndex {
         || explanation.reason() != PendingReason.WAITING_FOR_QUOTA
         || requirement.competing
         || !requirement.preempts
+        || queue.spec().rules().preemptionConfig().isPresent()
         || queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
       return false;
     }

@@ -136,7 +136,8 @@ class QueueAnnotationsTest {
             Optional.of(new PreemptionLimit(3, Duration.ofHours(24))),
             Optional.of(Duration.ZERO),
             Optional.of(Duration.ofMinutes(2)),
-            false);
+            false,
+            Optional.empty());
 
     assertThat(QueueAnnotations.ofClusterQueue(annotations).rules().quota().preemption())
         .isEqualTo(rules);
@@ -148,7 +149,8 @@ class QueueAnnotationsTest {
                 rules.maxPreemptions(),
                 rules.delay(),
                 rules.checkpointGrace(),
-                true));
+                true,
+                Optional.empty()));
     assertThat(
             QueueAnnotations.ofPriorityClass(Map.of(QueueAnnotations.MIN_RUN_TIME_EXEMPT, "yes"))
                 .faults())

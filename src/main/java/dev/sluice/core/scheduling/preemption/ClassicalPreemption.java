@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.preemption;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
@@ -49,6 +50,11 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   private Optional<Found> find(PreemptionRequest preemptionRequest, boolean asReserved) {
+    Optional<PreemptionConfig> config = preemptionRequest.queue().spec().rules().preemptionConfig();
+    if (config.isPresent()) {
+      return new ConfiguredPreemption(queues, borrowingQueues, preemptionRequest, config.get())
+          .find();
+    }
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.withinClusterQueue() == WithinClusterQueue.NEVER
         && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
@@ -73,6 +79,9 @@ public final class ClassicalPreemption implements PreemptionStrategy {
    */
   @Override
   public boolean isDecidedBy(PreemptionRequest preemptionRequest, int pair) {
+    if (preemptionRequest.queue().spec().rules().preemptionConfig().isPresent()) {
+      return false;
+    }
     QuotaNode queue = preemptionRequest.queue().node();
     for (int i = 0; i < preemptionRequest.pairs().length; i++) {
       int other = preemptionRequest.pairs()[i];
@@ -98,12 +107,21 @@ public final class ClassicalPreemption implements PreemptionStrategy {
 
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest);
+    return CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest)
+        || ConfiguredPreemption.meetsNotEvictable(queues, preemptionRequest);
   }
 
   @Override
   public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
-    return CandidateQueues.firstProtectedUntil(borrowingQueues, preemptionRequest);
+    return Math.min(
+        CandidateQueues.firstProtectedUntil(borrowingQueues, preemptionRequest),
+        ConfiguredPreemption.firstProtectedUntil(queues, preemptionRequest));
+  }
+
+  @Override
+  public boolean mayPreemptBorrowing(ClusterQueueCache queue) {
+    return queue.spec().rules().preemptionConfig().isPresent()
+        || PreemptionStrategy.super.mayPreemptBorrowing(queue);
   }
 
   @Override
@@ -112,7 +130,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   /** Whether the preemptor may borrow, attempt by attempt. */
-  private static boolean[] attempts(
+  static boolean[] attempts(
       PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
     boolean hierarchical = any(preemptionRequest, candidateQueues, Kind.HIERARCHICAL);
     boolean others = hierarchical || any(preemptionRequest, candidateQueues, Kind.OTHER);

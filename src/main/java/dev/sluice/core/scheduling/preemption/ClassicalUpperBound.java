@@ -53,6 +53,9 @@ class ClassicalUpperBound implements PreemptionUpperBound {
   @Override
   public boolean allows(
       ClusterQueueCache queue, int pair, long amount, long priority, long queuedAtMicros) {
+    if (queue.spec().rules().preemptionConfig().isPresent()) {
+      return true; // its candidates are known to a search alone
+    }
     PreemptionPolicies policies = queue.spec().preemption();
     QuotaNode node = queue.node();
     long own = ownTargets(queue, pair, priority, queuedAtMicros);

@@ -44,6 +44,11 @@ public record PreemptionRequest(
    * the nominal quota.
    */
   boolean fits(boolean borrowing) {
+    return fitsQuota(borrowing) && hasPlaces.getAsBoolean();
+  }
+
+  /** The same, wherever pods find room on nodes. */
+  boolean fitsQuota(boolean borrowing) {
     QuotaNode node = queue().node();
     for (int i = 0; i < pairs.length; i++) {
       if (amounts[i] > node.available(pairs[i])
@@ -52,7 +57,7 @@ public record PreemptionRequest(
         return false;
       }
     }
-    return hasPlaces.getAsBoolean();
+    return true;
   }
 
   /** Adds the request to the usage; {@link #unreserve} must undo this. */

@@ -9,6 +9,7 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCo
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.ResourceGroup.Quota;
@@ -171,6 +172,8 @@ class BorrowingQueuesTest {
                 random.nextInt(50_000_000),
                 "",
                 false,
+                new LocalQueueId("ns", "lq"),
+                PreemptionTraits.NONE,
                 0),
             pair,
             new long[] {1 + random.nextInt(12)},

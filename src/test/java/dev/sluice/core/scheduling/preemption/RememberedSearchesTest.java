@@ -3,6 +3,7 @@ package dev.sluice.core.scheduling.preemption;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.PendingQueue;
@@ -34,7 +35,15 @@ class RememberedSearchesTest {
   private int searchesAfter(long amount, long priority) {
     PreemptionRequest request =
         new PreemptionRequest(
-            new Preemptor(queue, priority, 7, "", false, 0),
+            new Preemptor(
+                queue,
+                priority,
+                7,
+                "",
+                false,
+                new LocalQueueId("ns", "lq"),
+                PreemptionTraits.NONE,
+                0),
             new int[] {cpu},
             new long[] {amount},
             new int[] {cpu},

@@ -1,0 +1,383 @@
+package dev.sluice.core.scheduling.preemption;
+
+import dev.sluice.core.model.Decision.PreemptionReason;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
+import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Found;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Classical preemption in a queue with a PreemptionConfig (docs/preemption-config.md): the
+ * candidates of its policies and those of the rules that count, tier by tier. The first tier with
+ * which the preemptor fits wins. A candidate of a rule may be taken within the nominal quota of its
+ * queue. Every holder within the scopes is looked at: such queues are few.
+ */
+final class ConfiguredPreemption {
+
+  /**
+   * A candidate.
+   *
+   * @param borrower its queue as the policies see it; null if a rule alone selects it, or selects
+   *     it, too, so that its queue needn't borrow
+   */
+  private record Candidate(
+      QuotaHolder quotaHolder,
+      ClusterQueueCache queue,
+      Kind kind,
+      PreemptionReason reason,
+      @Nullable CandidateQueue borrower) {
+
+    Candidate withoutBorrowing() {
+      return new Candidate(quotaHolder, queue, kind, reason, null);
+    }
+
+    PreemptionTarget target() {
+      return new PreemptionTarget(quotaHolder, queue, reason);
+    }
+  }
+
+  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+  private final BorrowingQueues borrowingQueues;
+  private final PreemptionRequest preemptionRequest;
+  private final List<Rule> rules;
+
+  ConfiguredPreemption(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      BorrowingQueues borrowingQueues,
+      PreemptionRequest preemptionRequest,
+      PreemptionConfig config) {
+    this.queues = queues;
+    this.borrowingQueues = borrowingQueues;
+    this.preemptionRequest = preemptionRequest;
+    this.rules = ofPreemptor(preemptionRequest, config);
+  }
+
+  private static List<Rule> ofPreemptor(
+      PreemptionRequest preemptionRequest, PreemptionConfig config) {
+    PreemptionTraits traits = preemptionRequest.preemptor().traits();
+    return config.rules().stream().filter(rule -> rule.isFor(traits)).toList();
+  }
+
+  /** The targets of the first tier with which the preemptor fits. */
+  Optional<Found> find() {
+    List<CandidateQueue> borrowers = CandidateQueues.all(borrowingQueues, preemptionRequest);
+    List<CandidateSelector> selectors = new ArrayList<>();
+    boolean fitsQuota = preemptionRequest.fitsQuota(true);
+    for (Trigger tier : Trigger.values()) {
+      List<CandidateSelector> added = selectors(tier);
+      if (tier != Trigger.ALWAYS
+          && (added.isEmpty() || !counts(tier, fitsQuota, borrowers, selectors))) {
+        continue;
+      }
+      selectors.addAll(added);
+      for (boolean borrowing : attempts(borrowers)) {
+        Optional<Found> found = attempt(candidates(borrowers, borrowing, selectors), borrowing);
+        if (found.isPresent()) {
+          return found;
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  private List<CandidateSelector> selectors(Trigger tier) {
+    return rules.stream()
+        .filter(rule -> rule.trigger() == tier)
+        .flatMap(rule -> rule.candidates().stream())
+        .toList();
+  }
+
+  /**
+   * Whether a later tier counts: the quota doesn't suffice; or without all candidates of the tiers
+   * before there would be quota, but no places.
+   */
+  private boolean counts(
+      Trigger tier,
+      boolean fitsQuota,
+      List<CandidateQueue> borrowers,
+      List<CandidateSelector> before) {
+    if (tier == Trigger.INSUFFICIENT_QUOTA) {
+      return !fitsQuota;
+    }
+    List<PreemptionTarget> targets =
+        candidates(borrowers, true, before).stream().map(Candidate::target).toList();
+    targets.forEach(PreemptionTarget::removeUsage);
+    boolean lacksPlacesAlone = preemptionRequest.fitsQuota(true) && !preemptionRequest.fits(true);
+    targets.reversed().forEach(PreemptionTarget::restoreUsage);
+    return lacksPlacesAlone;
+  }
+
+  /** Whether the preemptor may borrow, attempt by attempt, as the policies say. */
+  private boolean[] attempts(List<CandidateQueue> borrowers) {
+    return ClassicalPreemption.attempts(preemptionRequest, borrowers);
+  }
+
+  private Optional<Found> attempt(List<Candidate> candidates, boolean borrowing) {
+    List<PreemptionTarget> targets = new ArrayList<>();
+    Optional<Found> found = Optional.empty();
+    for (Candidate candidate : candidates) {
+      CandidateQueue borrower = candidate.borrower();
+      if (borrower != null
+          && borrower.kind() != Kind.OWN
+          && !borrower.stillBorrows(preemptionRequest)) {
+        continue;
+      }
+      PreemptionTarget preemptionTarget = candidate.target();
+      preemptionTarget.removeUsage();
+      targets.add(preemptionTarget);
+      if (preemptionRequest.fits(borrowing)) {
+        FillBack.apply(preemptionRequest, targets, borrowing);
+        found = Optional.of(new Found(targets, preemptionRequest.borrowLevel()));
+        break;
+      }
+    }
+    targets.reversed().forEach(PreemptionTarget::restoreUsage);
+    return found;
+  }
+
+  /** The candidates in the classical order. */
+  private List<Candidate> candidates(
+      List<CandidateQueue> borrowers, boolean borrowing, List<CandidateSelector> selectors) {
+    List<Candidate> ordered = new ArrayList<>();
+    for (boolean evicted : new boolean[] {true, false}) {
+      Map<QuotaHolder, Candidate> ofPolicies = new IdentityHashMap<>();
+      List<List<Candidate>> lists = new ArrayList<>();
+      for (CandidateQueue borrower : borrowers) {
+        List<Candidate> list = new ArrayList<>();
+        Cursor cursor = borrower.candidates(preemptionRequest, evicted, borrowing);
+        for (QuotaHolder next = cursor.current(); next != null; next = cursor.current()) {
+          Candidate candidate =
+              new Candidate(
+                  next,
+                  borrower.queue(),
+                  borrower.kind(),
+                  borrower.reason(preemptionRequest, next),
+                  borrower);
+          ofPolicies.put(next, candidate);
+          list.add(candidate);
+          cursor.advance();
+        }
+        lists.add(list);
+      }
+      Map<QuotaHolder, Candidate> ofRules = new IdentityHashMap<>();
+      for (ClusterQueueCache queue : reach(selectors)) {
+        List<Candidate> list = new ArrayList<>();
+        forEachHolder(
+            queue,
+            evicted,
+            quotaHolder -> {
+              if (!isCandidate(quotaHolder, queue, selectors)) {
+                return;
+              }
+              Candidate known = ofPolicies.get(quotaHolder);
+              Candidate candidate =
+                  known != null ? known.withoutBorrowing() : ofRule(quotaHolder, queue);
+              ofRules.put(quotaHolder, candidate);
+              if (known == null) {
+                list.add(candidate);
+              }
+            });
+        lists.add(list);
+      }
+      for (Kind kind : Kind.values()) {
+        merge(lists, kind, ofRules, ordered);
+      }
+    }
+    return ordered;
+  }
+
+  /** Adds the candidates of one kind, each list in its order, merged by the order of holders. */
+  private static void merge(
+      List<List<Candidate>> lists,
+      Kind kind,
+      Map<QuotaHolder, Candidate> ofRules,
+      List<Candidate> ordered) {
+    PriorityQueue<Deque<Candidate>> merged =
+        new PriorityQueue<>(
+            Comparator.comparing(
+                (Deque<Candidate> list) -> list.element().quotaHolder(),
+                QuotaHolder.PREEMPTION_ORDER));
+    for (List<Candidate> list : lists) {
+      if (!list.isEmpty() && list.getFirst().kind() == kind) {
+        merged.add(new ArrayDeque<>(list));
+      }
+    }
+    for (Deque<Candidate> list = merged.poll(); list != null; list = merged.poll()) {
+      Candidate first = list.remove();
+      ordered.add(ofRules.getOrDefault(first.quotaHolder(), first));
+      if (!list.isEmpty()) {
+        merged.add(list);
+      }
+    }
+  }
+
+  private Candidate ofRule(QuotaHolder quotaHolder, ClusterQueueCache queue) {
+    boolean own = queue == preemptionRequest.queue();
+    return new Candidate(
+        quotaHolder,
+        queue,
+        own ? Kind.OWN : Kind.OTHER,
+        own ? PreemptionReason.IN_CLUSTER_QUEUE : PreemptionReason.IN_COHORT_RECLAMATION,
+        null);
+  }
+
+  private boolean isCandidate(
+      QuotaHolder quotaHolder, ClusterQueueCache queue, List<CandidateSelector> selectors) {
+    return !quotaHolder.usageRemoved()
+        && quotaHolder.protectedUntilMicros(
+                queue.node().preemptionRules(), preemptionRequest.preemptor().exempt())
+            <= preemptionRequest.preemptor().nowMicros()
+        && isSelected(preemptionRequest, quotaHolder, queue, selectors);
+  }
+
+  private List<ClusterQueueCache> reach(List<CandidateSelector> selectors) {
+    return reach(queues, preemptionRequest, selectors);
+  }
+
+  /** Whether a selector has a holder, whatever protects that for some time. */
+  private static boolean isSelected(
+      PreemptionRequest preemptionRequest,
+      QuotaHolder quotaHolder,
+      ClusterQueueCache queue,
+      List<CandidateSelector> selectors) {
+    Preemptor preemptor = preemptionRequest.preemptor();
+    if (quotaHolder.id().uid().equals(preemptor.spared())
+        || !quotaHolder.usesAny(preemptionRequest.needed())) {
+      return false;
+    }
+    PreemptionTraits traits =
+        quotaHolder.protection().classRules().traits().orElse(PreemptionTraits.NONE);
+    for (CandidateSelector selector : selectors) {
+      if (isWithin(selector.scope(), quotaHolder, queue, preemptor)
+          && selector.selects(
+              queue.name(),
+              traits,
+              quotaHolder.priority(),
+              preemptor.traits(),
+              preemptor.priority())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean isWithin(
+      PreemptionConfig.Scope scope,
+      QuotaHolder quotaHolder,
+      ClusterQueueCache queue,
+      Preemptor preemptor) {
+    return switch (scope) {
+      case WITHIN_LOCAL_QUEUE -> quotaHolder.localQueue().equals(preemptor.localQueue());
+      case WITHIN_CLUSTER_QUEUE -> queue == preemptor.queue();
+      case WITHIN_PARENT_COHORT ->
+          queue == preemptor.queue() || isBelow(queue.node(), preemptor.queue().node().parent());
+      case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE -> true;
+    };
+  }
+
+  private static boolean isBelow(QuotaNode node, @Nullable QuotaNode cohort) {
+    for (QuotaNode each = node; each != null; each = each.parent()) {
+      if (each == cohort) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The queues with holders that the widest of the scopes contains. */
+  private static List<ClusterQueueCache> reach(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest,
+      List<CandidateSelector> selectors) {
+    boolean beyondQueue = false;
+    for (CandidateSelector selector : selectors) {
+      beyondQueue |= selector.scope().compareTo(PreemptionConfig.Scope.WITHIN_CLUSTER_QUEUE) > 0;
+    }
+    List<ClusterQueueCache> reached = new ArrayList<>();
+    if (beyondQueue) {
+      collect(queues, preemptionRequest.queue().node().root(), reached);
+    } else if (!selectors.isEmpty()) {
+      reached.add(preemptionRequest.queue());
+    }
+    return reached;
+  }
+
+  private static void collect(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      QuotaNode node,
+      List<ClusterQueueCache> reached) {
+    ClusterQueueCache queue = node.isQueue() ? queues.apply(node) : null;
+    if (queue != null && queue.holders().size() > 0) {
+      reached.add(queue);
+    }
+    node.children().forEach(child -> collect(queues, child, reached));
+  }
+
+  private static void forEachHolder(
+      ClusterQueueCache queue, boolean evicted, Consumer<QuotaHolder> action) {
+    for (Iterator<Iterator<QuotaHolder>> groups = queue.holders().groups(evicted);
+        groups.hasNext(); ) {
+      groups.next().forEachRemaining(action);
+    }
+  }
+
+  /** Whether somebody whom nobody can evict holds a needed pair where the rules reach. */
+  static boolean meetsNotEvictable(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest) {
+    List<CandidateSelector> selectors = allSelectors(preemptionRequest);
+    return reach(queues, preemptionRequest, selectors).stream()
+        .anyMatch(queue -> queue.holders().anyNotEvictableUses(preemptionRequest.needed()));
+  }
+
+  /** When the first holder that a rule would have, and protects, becomes a candidate. */
+  static long firstProtectedUntil(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest) {
+    List<CandidateSelector> selectors = allSelectors(preemptionRequest);
+    Preemptor preemptor = preemptionRequest.preemptor();
+    long[] first = {Long.MAX_VALUE};
+    for (ClusterQueueCache queue : reach(queues, preemptionRequest, selectors)) {
+      forEachHolder(
+          queue,
+          false,
+          quotaHolder -> {
+            long until =
+                quotaHolder.protectedUntilMicros(
+                    queue.node().preemptionRules(), preemptor.exempt());
+            if (until > preemptor.nowMicros()
+                && isSelected(preemptionRequest, quotaHolder, queue, selectors)) {
+              first[0] = Math.min(first[0], until);
+            }
+          });
+    }
+    return first[0];
+  }
+
+  private static List<CandidateSelector> allSelectors(PreemptionRequest preemptionRequest) {
+    return preemptionRequest.queue().spec().rules().preemptionConfig().stream()
+        .flatMap(config -> ofPreemptor(preemptionRequest, config).stream())
+        .flatMap(rule -> rule.candidates().stream())
+        .toList();
+  }
+}
