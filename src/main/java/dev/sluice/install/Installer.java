@@ -58,7 +58,8 @@ public final class Installer {
           "workloads");
 
   /** The plurals of the kinds that are alpha: installed, and not missed where they aren't. */
-  static final List<String> ALPHA = List.of("capacityproviders", "dynamicquotaorchestrators");
+  static final List<String> ALPHA =
+      List.of("capacityproviders", "dynamicquotaorchestrators", "preemptionconfigs");
 
   /** The plurals of the kinds that are of this program alone. */
   static final List<String> SLUICE_PLURALS =

@@ -40,6 +40,7 @@ public final class UserClusterRoles {
           new Kind("maintenancewindow", "sluice.dev", "maintenancewindows", true),
           new Kind("multikueuecluster", GROUP, "multikueueclusters", true),
           new Kind("multikueueconfig", GROUP, "multikueueconfigs", false),
+          new Kind("preemptionconfig", GROUP, "preemptionconfigs", false),
           new Kind("provisioningrequestconfig", GROUP, "provisioningrequestconfigs", false),
           new Kind("resourceflavor", GROUP, "resourceflavors", false),
           new Kind("topology", GROUP, "topologies", false),

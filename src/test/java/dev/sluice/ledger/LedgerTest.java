@@ -41,7 +41,7 @@ class LedgerTest {
   @TempDir(cleanup = CleanupMode.ON_SUCCESS)
   private Path directory;
 
-  private final WorkloadParser parser = new WorkloadParser(Set.of("team"));
+  private final WorkloadParser parser = new WorkloadParser(Set.of("team"), false);
   private final WorkloadCache cache = new WorkloadCache();
   private final AtomicBoolean leading = new AtomicBoolean(true);
   private final PrometheusRegistry registry = new PrometheusRegistry();

@@ -14,7 +14,7 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.ClassNames;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Comparison;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.NumericLabel;
-import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionLimit;
@@ -82,7 +82,7 @@ final class RandomRules {
 
   /** Few rules of few selectors, so that each kind of selector decides by itself, too. */
   static PreemptionConfig preemptionConfig(Dice dice) {
-    List<Rule> rules = new ArrayList<>();
+    List<PreemptionRule> rules = new ArrayList<>();
     for (int i = dice.below(4); i > 0; i--) {
       List<CandidateSelector> candidates = new ArrayList<>();
       for (int j = 1 + dice.below(2); j > 0; j--) {
@@ -99,7 +99,8 @@ final class RandomRules {
                         new CandidatePriority(dice.chanceOfHalf(), comparison(dice), classes(dice)))
                     : Optional.empty()));
       }
-      rules.add(new Rule(team(dice), classes(dice), dice.pick(Trigger.values()), candidates));
+      rules.add(
+          new PreemptionRule(team(dice), classes(dice), dice.pick(Trigger.values()), candidates));
     }
     return new PreemptionConfig(rules);
   }

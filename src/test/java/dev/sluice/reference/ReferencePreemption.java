@@ -8,7 +8,7 @@ import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
-import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
@@ -108,7 +108,7 @@ final class ReferencePreemption {
       List<CandidateSelector> added = new ArrayList<>();
       for (PreemptionConfig config :
           preemptor.queue().rules().preemptionConfig().stream().toList()) {
-        for (Rule rule : config.rules()) {
+        for (PreemptionRule rule : config.rules()) {
           if (rule.trigger() == tier && rule.isFor(preemptor.traits())) {
             added.addAll(rule.candidates());
           }

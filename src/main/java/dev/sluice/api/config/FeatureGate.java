@@ -29,7 +29,7 @@ public enum FeatureGate {
   CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION(
       "CleanupProvisioningRequestsOnEviction", true, BETA, EITHER),
   CONCURRENT_ADMISSION("ConcurrentAdmission", false, ALPHA, EITHER),
-  CONFIGURABLE_PREEMPTIONS("ConfigurablePreemptions", false, ALPHA, OFF),
+  CONFIGURABLE_PREEMPTIONS("ConfigurablePreemptions", false, ALPHA, EITHER),
   CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, EITHER),
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(
       "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),

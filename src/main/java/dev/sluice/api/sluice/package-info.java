@@ -1,4 +1,6 @@
-/** The kinds of the group {@code sluice.dev}, as people write and read them. */
+/**
+ * The kinds of the group {@code sluice.dev}, and PreemptionConfigs, as people write and read them.
+ */
 @NullMarked
 package dev.sluice.api.sluice;
 

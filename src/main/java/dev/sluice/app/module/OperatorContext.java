@@ -229,7 +229,12 @@ public final class OperatorContext implements AutoCloseable {
    * may lack them, as Helm doesn't upgrade definitions.
    */
   Optional<String> unreadable(List<String> plurals) {
-    String api = "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION;
+    return unreadable(
+        "/apis/" + ApiVersions.SLUICE_GROUP + "/" + ApiVersions.SLUICE_VERSION, plurals);
+  }
+
+  /** The same for kinds of another group and version, such as {@code /apis/example.com/v1}. */
+  Optional<String> unreadable(String api, List<String> plurals) {
     for (String plural : plurals) {
       try {
         if (client.raw(api + "/" + plural + "?limit=1") == null) {

@@ -63,7 +63,9 @@ public record OptionsMapper(Configuration configuration) {
             .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
         new OrderingRules(
             on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
-            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS),
+            // Whom a rule lets preempt within others' quota would lose it to them again otherwise.
+            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS)
+                || on(FeatureGate.CONFIGURABLE_PREEMPTIONS),
             on(FeatureGate.RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP)),
         topology());
   }

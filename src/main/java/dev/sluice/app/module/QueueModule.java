@@ -48,6 +48,7 @@ public final class QueueModule implements OperatorModule {
             context.options().fungibility(),
             new EffectiveQuotasMapper(context.isEnabled(FeatureGate.DYNAMIC_QUOTA_ORCHESTRATION)),
             context.clock());
+    scheduler.preemptionConfigs().ifPresent(feed::follow);
     ObjectMapper mapper = JsonMappers.JSON;
     controllers =
         new QueueControllers(

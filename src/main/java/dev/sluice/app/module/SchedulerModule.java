@@ -2,12 +2,14 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.queueing.StartRules;
+import dev.sluice.api.sluice.PreemptionConfigReader;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.CycleStatistics;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PreemptionRules;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.journal.JournalRecorder;
@@ -16,6 +18,7 @@ import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.JournalMetrics;
 import dev.sluice.metrics.PendingGauges;
 import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.CachedPreemptionConfigs;
 import dev.sluice.queues.cache.CachedPreemptionRules;
 import dev.sluice.queues.cache.CachedRequiredChecks;
 import dev.sluice.queues.cache.CachedStartRules;
@@ -61,6 +64,7 @@ public final class SchedulerModule implements OperatorModule {
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
   private final BudgetModule budgets;
+  private final Optional<CachedPreemptionConfigs> preemptionConfigs;
   private final WorkloadCosts costs;
   private final ReservationModule reservations;
   private final EngineWatchdog watchdog;
@@ -101,6 +105,10 @@ public final class SchedulerModule implements OperatorModule {
     costs = new WorkloadCosts(informers.caches());
     reservations = new ReservationModule(context, informers, engine, workloads);
     CachedPreemptionRules preemptionRules = new CachedPreemptionRules(informers.caches());
+    preemptionConfigs =
+        context.isEnabled(FeatureGate.CONFIGURABLE_PREEMPTIONS)
+            ? Optional.of(new CachedPreemptionConfigs(informers.caches(), context.reflectors()))
+            : Optional.empty();
     variantPolicies = new CachedVariantPolicies(informers.caches());
     families =
         context.isEnabled(FeatureGate.CONCURRENT_ADMISSION)
@@ -124,7 +132,7 @@ public final class SchedulerModule implements OperatorModule {
             workload -> attended.mayBePreempted(families.first(workload)),
             new WorkloadRules(
                 new CachedStartRules(informers.caches()),
-                preemptionRules,
+                workload -> preemptionRules(preemptionRules, workload),
                 slice -> workloads.cache().get(slice.id().namespace(), slice.replacedSlice()),
                 budgets::run,
                 costs,
@@ -133,6 +141,7 @@ public final class SchedulerModule implements OperatorModule {
         new WorkloadEventFeed(translator, workloads.cache(), engine, accounting::isHeld);
     accounting.whenReleased(feed::podsGone);
     preemptionRules.onChange(feed::annotatedRulesChanged);
+    preemptionConfigs.ifPresent(configs -> configs.onWorkloadsChange(feed::annotatedRulesChanged));
     budgets.onPresence(feed::annotatedRulesChanged);
     costs.onFirst(feed::annotatedRulesChanged);
     connectFeed(feed, informers);
@@ -312,9 +321,40 @@ public final class SchedulerModule implements OperatorModule {
   public void start(CacheSyncWaiter cacheSync) throws IOException {
     journal.ifPresent(JournalWriter::start);
     engine.start();
+    if (preemptionConfigs.isPresent()) {
+      startPreemptionConfigs(preemptionConfigs.get(), cacheSync);
+    }
     budgets.start(cacheSync);
     reservations.start(cacheSync);
     running = true;
+  }
+
+  /** A cluster without the kind starts nevertheless: configs count from when they can be read. */
+  private void startPreemptionConfigs(CachedPreemptionConfigs configs, CacheSyncWaiter cacheSync)
+      throws IOException {
+    CompletableFuture<Void> listed = configs.start();
+    Optional<String> unreadable =
+        context.unreadable(CachedPreemptionConfigs.API, List.of(PreemptionConfigReader.PLURAL));
+    if (unreadable.isPresent()) {
+      LOG.warn("preemptionConfigs=unread reason=\"{}\"", unreadable.get());
+    } else {
+      cacheSync.await("preemption configs", listed);
+    }
+  }
+
+  /** What a priority class says, and what PreemptionConfigs compare. */
+  private Optional<PreemptionRules> preemptionRules(
+      CachedPreemptionRules classRules, CachedWorkload workload) {
+    Optional<PreemptionRules> rules = classRules.apply(workload);
+    return preemptionConfigs
+        .flatMap(configs -> configs.traits(workload))
+        .map(traits -> rules.orElse(PreemptionRules.NONE).withTraits(traits))
+        .or(() -> rules);
+  }
+
+  /** The PreemptionConfigs; empty while they are turned off. */
+  Optional<CachedPreemptionConfigs> preemptionConfigs() {
+    return preemptionConfigs;
   }
 
   /** Whether the engine's thread takes messages, if it was started and not stopped. */
@@ -337,6 +377,7 @@ public final class SchedulerModule implements OperatorModule {
   @Override
   public void stop() {
     running = false;
+    preemptionConfigs.ifPresent(CachedPreemptionConfigs::close);
     budgets.close();
     reservations.close();
     try {

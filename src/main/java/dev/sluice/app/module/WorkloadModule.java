@@ -2,6 +2,7 @@ package dev.sluice.app.module;
 
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.SourceKind;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.LedgerSettings;
 import dev.sluice.workload.reading.ReflectorOptions;
 import dev.sluice.workload.reading.WorkloadReflector;
@@ -39,7 +40,9 @@ public final class WorkloadModule implements OperatorModule {
 
   /** {@code readErrors} is told of Workloads that can't be read. */
   public WorkloadModule(OperatorContext context) {
-    WorkloadParser parser = new WorkloadParser(measuredKeys(context));
+    WorkloadParser parser =
+        new WorkloadParser(
+            measuredKeys(context), context.isEnabled(FeatureGate.CONFIGURABLE_PREEMPTIONS));
     clock = context.clock();
     Random jitter = new Random(context.process().identity().hashCode());
     reflector =

@@ -48,9 +48,9 @@ public record PreemptionRules(
   }
 
   /** The same rules, of a Workload with these traits. */
-  public PreemptionRules withTraits(PreemptionTraits of) {
+  public PreemptionRules withTraits(PreemptionTraits newTraits) {
     return new PreemptionRules(
-        minRunTime, maxPreemptions, delay, checkpointGrace, exempt, Optional.of(of));
+        minRunTime, maxPreemptions, delay, checkpointGrace, exempt, Optional.of(newTraits));
   }
 
   /** A Workload that was preempted so often within the window is no target. */
@@ -104,7 +104,7 @@ public record PreemptionRules(
    *
    * @param rules the rules; without any, nothing is added
    */
-  public record PreemptionConfig(List<Rule> rules) {
+  public record PreemptionConfig(List<PreemptionRule> rules) {
 
     public PreemptionConfig {
       rules = List.copyOf(rules);
@@ -147,24 +147,25 @@ public record PreemptionRules(
     /**
      * A rule.
      *
-     * @param preemptor which preemptors it is for, by their labels
-     * @param preemptorClasses which it is for, by their priority classes
+     * @param preemptorSelector which preemptors it is for, by their labels
+     * @param preemptorClassNames which it is for, by their priority classes
      * @param trigger when it counts
      * @param candidates whom such a preemptor may preempt: those of any selector
      */
-    public record Rule(
-        LabelSelector preemptor,
-        ClassNames preemptorClasses,
+    public record PreemptionRule(
+        LabelSelector preemptorSelector,
+        ClassNames preemptorClassNames,
         Trigger trigger,
         List<CandidateSelector> candidates) {
 
-      public Rule {
+      public PreemptionRule {
         candidates = List.copyOf(candidates);
       }
 
       /** Whether the rule is for this preemptor. */
       public boolean isFor(PreemptionTraits traits) {
-        return preemptor.matches(traits.labels()) && preemptorClasses.match(traits.priorityClass());
+        return preemptorSelector.matches(traits.labels())
+            && preemptorClassNames.match(traits.priorityClass());
       }
     }
 
@@ -221,18 +222,18 @@ public record PreemptionRules(
        */
       public boolean selects(
           String clusterQueue,
-          PreemptionTraits candidate,
+          PreemptionTraits candidateTraits,
           long candidatePriority,
-          PreemptionTraits preemptor,
+          PreemptionTraits preemptorTraits,
           long preemptorPriority) {
         return (clusterQueues.isEmpty() || clusterQueues.get().contains(clusterQueue))
-            && labels.matches(candidate.labels())
+            && labels.matches(candidateTraits.labels())
             && numericLabels.stream()
-                .allMatch(label -> label.holds(candidate.labels(), preemptor.labels()))
+                .allMatch(label -> label.holds(candidateTraits.labels(), preemptorTraits.labels()))
             && (priority.isEmpty()
                 || priority
                     .get()
-                    .holds(candidate, candidatePriority, preemptor, preemptorPriority));
+                    .holds(candidateTraits, candidatePriority, preemptorTraits, preemptorPriority));
       }
     }
 
@@ -286,21 +287,23 @@ public record PreemptionRules(
      *
      * @param boosted whether effective priorities are compared, instead of those of the classes
      * @param comparison how it has to compare with the preemptor's; empty: it needn't
-     * @param classes which priority classes it may have
+     * @param classNames which priority classes it may have
      */
     public record CandidatePriority(
-        boolean boosted, Optional<Comparison> comparison, ClassNames classes) {
+        boolean boosted, Optional<Comparison> comparison, ClassNames classNames) {
 
       boolean holds(
-          PreemptionTraits candidate,
+          PreemptionTraits candidateTraits,
           long candidatePriority,
-          PreemptionTraits preemptor,
+          PreemptionTraits preemptorTraits,
           long preemptorPriority) {
-        return classes.match(candidate.priorityClass())
+        return classNames.match(candidateTraits.priorityClass())
             && (comparison.isEmpty()
                 || (boosted
                     ? comparison.get().holds(candidatePriority, preemptorPriority)
-                    : comparison.get().holds(candidate.basePriority(), preemptor.basePriority())));
+                    : comparison
+                        .get()
+                        .holds(candidateTraits.basePriority(), preemptorTraits.basePriority())));
       }
     }
   }

@@ -11,6 +11,7 @@ import dev.sluice.core.engine.SchedulerEventSink;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.FungibilityGates;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.CohortMapper;
@@ -24,7 +25,9 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +44,10 @@ public final class CacheEventFeed {
   private final InformerCaches informerCaches;
   private final SchedulerEventSink sink;
   private final ReferenceLookup referenceLookup;
+
+  private volatile Function<ClusterQueue, Optional<PreemptionConfig>> preemptionConfigs =
+      queue -> Optional.empty();
+
   private final boolean ignoreUndeclared;
   private final FungibilityGates fungibilityGates;
   private final EffectiveQuotasMapper effective;
@@ -190,10 +197,20 @@ public final class CacheEventFeed {
     }
   }
 
+  /** Tells the engine of these PreemptionConfigs, too; to be called before {@link #open}. */
+  public void follow(CachedPreemptionConfigs configs) {
+    preemptionConfigs = configs::of;
+    configs.onQueuesChange(() -> change(() -> resubmit(queue -> true)));
+  }
+
   private ClusterQueueSpec translated(ClusterQueue queue) {
     ClusterQueueSpec mapped =
         ClusterQueueMapper.translate(effective.applied(queue), referenceLookup, clock.instant());
-    ClusterQueueSpec spec = mapped.with(fungibilityGates.applied(mapped.fungibility()));
+    Optional<PreemptionConfig> config = preemptionConfigs.apply(queue);
+    ClusterQueueSpec spec =
+        mapped
+            .with(fungibilityGates.applied(mapped.fungibility()))
+            .with(mapped.strategy(), mapped.rules().withPreemptionConfig(config));
     return ignoreUndeclared || isMadeFromQuota(queue) ? spec.ignoringUndeclared() : spec;
   }
 

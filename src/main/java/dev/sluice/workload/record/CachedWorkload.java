@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * @param owned whether the object has any owner reference, controlling or not
  * @param owner the controlling owner, if there is one
  * @param coOwners the owners that are not the controller
- * @param labels the labels under the project's API group
+ * @param labels the labels under the project's API group; all while PreemptionConfigs are turned on
  * @param annotations the annotations under the project's API group
  * @param spec the spec
  * @param status the status

@@ -43,15 +43,21 @@ public final class WorkloadParser {
   private final TemplateCache templates = new TemplateCache();
   private final WeakInterner<Spec> specs = new WeakInterner<>();
   private final Set<String> furtherKeys;
+  private final boolean keepsLabels;
 
   /** A parser that keeps of labels and annotations those of this project's names. */
   public WorkloadParser() {
-    this(Set.of());
+    this(Set.of(), false);
   }
 
-  /** A parser that keeps labels and annotations with these keys, too. */
-  public WorkloadParser(Set<String> furtherKeys) {
+  /**
+   * A parser that keeps labels and annotations with these keys, too.
+   *
+   * @param keepsLabels whether it keeps all labels, as rules that come later may ask for any
+   */
+  public WorkloadParser(Set<String> furtherKeys, boolean keepsLabels) {
     this.furtherKeys = Set.copyOf(furtherKeys);
+    this.keepsLabels = keepsLabels;
   }
 
   /**
@@ -157,8 +163,8 @@ public final class WorkloadParser {
         case "deletionTimestamp" -> deleting = !jsonTokenReader.text().isEmpty();
         case "finalizers" -> finalizers = jsonTokenReader.list(jsonTokenReader::word);
         case "ownerReferences" -> ownerReferences();
-        case "labels" -> labels = ours();
-        case "annotations" -> annotations = ours();
+        case "labels" -> labels = kept(keepsLabels);
+        case "annotations" -> annotations = kept(false);
         default -> {}
       }
     }
@@ -192,11 +198,12 @@ public final class WorkloadParser {
       return Optional.of(read);
     }
 
-    private Map<String, String> ours() throws IOException {
+    private Map<String, String> kept(boolean all) throws IOException {
       Map<String, String> result = new HashMap<>(4);
       jsonTokenReader.object(
           key -> {
-            if (key.contains(OUR_KEYS)
+            if (all
+                || key.contains(OUR_KEYS)
                 || key.startsWith(MORE_OF_OUR_KEYS)
                 || furtherKeys.contains(key)
                 || PreemptibleLabels.KEYS.contains(key)) {

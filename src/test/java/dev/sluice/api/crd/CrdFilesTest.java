@@ -242,6 +242,30 @@ class CrdFilesTest {
           observedGeneration: 1, lastTransitionTime: "2026-01-01T00:00:00Z"}]
       """;
 
+  private static final String PREEMPTION_CONFIG =
+      """
+      apiVersion: kueue.x-k8s.io/v1alpha1
+      kind: PreemptionConfig
+      metadata: {name: full}
+      spec:
+        rules:
+        - name: heroes
+          preemptorSelector: {matchLabels: {a: b}}
+          preemptorPriorityClassSelector: {matchNames: [hero], notMatchNames: [low]}
+          activationPolicy: {trigger: QuotaFeasibleAndInsufficientTopology}
+          candidateSelectors:
+          - scope: WithinParentCohort
+            clusterQueueSelector: {matchExpressions: [{key: a, operator: In, values: [b]}]}
+            labelSelector: {matchExpressions: [{key: a, operator: Exists}]}
+            numericLabels:
+            - {key: rank, fallbackValue: -1, comparison: GreaterThan, minValue: 0, maxValue: 9}
+            priority:
+              mode: Base
+              comparison: LessThanOrEqual
+              matchNames: [low]
+              notMatchNames: [hero]
+      """;
+
   private static final String RESERVATION =
       """
       apiVersion: sluice.dev/v1alpha1
@@ -298,7 +322,9 @@ class CrdFilesTest {
           new ArrayList<>(
               yaml.readerForListOf(ObjectNode.class)
                   .<List<ObjectNode>>readValue(Objects.requireNonNull(in, "full-objects.yaml")));
-      for (String text : List.of(BUDGET, PROVIDER, ORCHESTRATOR, RESERVATION, WINDOW, JOB_KIND)) {
+      for (String text :
+          List.of(
+              BUDGET, PROVIDER, ORCHESTRATOR, PREEMPTION_CONFIG, RESERVATION, WINDOW, JOB_KIND)) {
         objects.add(yaml.readValue(text, ObjectNode.class));
       }
       return objects;

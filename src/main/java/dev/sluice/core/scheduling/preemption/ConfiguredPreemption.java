@@ -3,7 +3,7 @@ package dev.sluice.core.scheduling.preemption;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
-import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Rule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -37,15 +37,15 @@ final class ConfiguredPreemption {
   /**
    * A candidate.
    *
-   * @param borrower its queue as the policies see it; null if a rule alone selects it, or selects
-   *     it, too, so that its queue needn't borrow
+   * @param borrowingQueue its queue as the policies see it; null if a rule alone selects it, or
+   *     selects it, too, so that its queue needn't borrow
    */
   private record Candidate(
       QuotaHolder quotaHolder,
       ClusterQueueCache queue,
       Kind kind,
       PreemptionReason reason,
-      @Nullable CandidateQueue borrower) {
+      @Nullable CandidateQueue borrowingQueue) {
 
     Candidate withoutBorrowing() {
       return new Candidate(quotaHolder, queue, kind, reason, null);
@@ -59,7 +59,7 @@ final class ConfiguredPreemption {
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
   private final BorrowingQueues borrowingQueues;
   private final PreemptionRequest preemptionRequest;
-  private final List<Rule> rules;
+  private final List<PreemptionRule> rules;
 
   ConfiguredPreemption(
       Function<QuotaNode, @Nullable ClusterQueueCache> queues,
@@ -72,7 +72,7 @@ final class ConfiguredPreemption {
     this.rules = ofPreemptor(preemptionRequest, config);
   }
 
-  private static List<Rule> ofPreemptor(
+  private static List<PreemptionRule> ofPreemptor(
       PreemptionRequest preemptionRequest, PreemptionConfig config) {
     PreemptionTraits traits = preemptionRequest.preemptor().traits();
     return config.rules().stream().filter(rule -> rule.isFor(traits)).toList();
@@ -83,10 +83,10 @@ final class ConfiguredPreemption {
     List<CandidateQueue> borrowers = CandidateQueues.all(borrowingQueues, preemptionRequest);
     List<CandidateSelector> selectors = new ArrayList<>();
     boolean fitsQuota = preemptionRequest.fitsQuota(true);
-    for (Trigger tier : Trigger.values()) {
-      List<CandidateSelector> added = selectors(tier);
-      if (tier != Trigger.ALWAYS
-          && (added.isEmpty() || !counts(tier, fitsQuota, borrowers, selectors))) {
+    for (Trigger trigger : Trigger.values()) {
+      List<CandidateSelector> added = selectors(trigger);
+      if (trigger != Trigger.ALWAYS
+          && (added.isEmpty() || !counts(trigger, fitsQuota, borrowers, selectors))) {
         continue;
       }
       selectors.addAll(added);
@@ -100,9 +100,9 @@ final class ConfiguredPreemption {
     return Optional.empty();
   }
 
-  private List<CandidateSelector> selectors(Trigger tier) {
+  private List<CandidateSelector> selectors(Trigger trigger) {
     return rules.stream()
-        .filter(rule -> rule.trigger() == tier)
+        .filter(rule -> rule.trigger() == trigger)
         .flatMap(rule -> rule.candidates().stream())
         .toList();
   }
@@ -112,11 +112,11 @@ final class ConfiguredPreemption {
    * before there would be quota, but no places.
    */
   private boolean counts(
-      Trigger tier,
+      Trigger trigger,
       boolean fitsQuota,
       List<CandidateQueue> borrowers,
       List<CandidateSelector> before) {
-    if (tier == Trigger.INSUFFICIENT_QUOTA) {
+    if (trigger == Trigger.INSUFFICIENT_QUOTA) {
       return !fitsQuota;
     }
     List<PreemptionTarget> targets =
@@ -136,10 +136,10 @@ final class ConfiguredPreemption {
     List<PreemptionTarget> targets = new ArrayList<>();
     Optional<Found> found = Optional.empty();
     for (Candidate candidate : candidates) {
-      CandidateQueue borrower = candidate.borrower();
-      if (borrower != null
-          && borrower.kind() != Kind.OWN
-          && !borrower.stillBorrows(preemptionRequest)) {
+      CandidateQueue borrowingQueue = candidate.borrowingQueue();
+      if (borrowingQueue != null
+          && borrowingQueue.kind() != Kind.OWN
+          && !borrowingQueue.stillBorrows(preemptionRequest)) {
         continue;
       }
       PreemptionTarget preemptionTarget = candidate.target();
@@ -162,17 +162,17 @@ final class ConfiguredPreemption {
     for (boolean evicted : new boolean[] {true, false}) {
       Map<QuotaHolder, Candidate> ofPolicies = new IdentityHashMap<>();
       List<List<Candidate>> lists = new ArrayList<>();
-      for (CandidateQueue borrower : borrowers) {
+      for (CandidateQueue borrowingQueue : borrowers) {
         List<Candidate> list = new ArrayList<>();
-        Cursor cursor = borrower.candidates(preemptionRequest, evicted, borrowing);
+        Cursor cursor = borrowingQueue.candidates(preemptionRequest, evicted, borrowing);
         for (QuotaHolder next = cursor.current(); next != null; next = cursor.current()) {
           Candidate candidate =
               new Candidate(
                   next,
-                  borrower.queue(),
-                  borrower.kind(),
-                  borrower.reason(preemptionRequest, next),
-                  borrower);
+                  borrowingQueue.queue(),
+                  borrowingQueue.kind(),
+                  borrowingQueue.reason(preemptionRequest, next),
+                  borrowingQueue);
           ofPolicies.put(next, candidate);
           list.add(candidate);
           cursor.advance();
@@ -295,9 +295,9 @@ final class ConfiguredPreemption {
     };
   }
 
-  private static boolean isBelow(QuotaNode node, @Nullable QuotaNode cohort) {
+  private static boolean isBelow(QuotaNode node, @Nullable QuotaNode cohortNode) {
     for (QuotaNode each = node; each != null; each = each.parent()) {
-      if (each == cohort) {
+      if (each == cohortNode) {
         return true;
       }
     }

@@ -1,0 +1,169 @@
+package dev.sluice.queues.cache;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.sluice.PreemptionConfigReader;
+import dev.sluice.api.sluice.PreemptionConfigReader.Reading;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
+import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
+import dev.sluice.kube.reflect.Reflector;
+import dev.sluice.kube.reflect.Reflectors;
+import dev.sluice.kube.reflect.Store;
+import dev.sluice.workload.record.CachedWorkload;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The PreemptionConfigs that ClusterQueues name, and what these ask of Workloads
+ * (docs/preemption-config.md). Thread-safe.
+ */
+public final class CachedPreemptionConfigs implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CachedPreemptionConfigs.class);
+
+  /** The group and the version of the kind. */
+  public static final String API = "/apis/" + ApiVersions.GROUP + "/v1alpha1";
+
+  private final InformerCaches informerCaches;
+  private final Store<JsonNode> store =
+      new Store<>(object -> JsonFields.at(object, "spec").deepCopy());
+  private final Reflector<Store.Item<JsonNode>> reflector;
+
+  /** The labels that rules in use ask for; empty while no ClusterQueue names a config. */
+  private volatile Optional<Set<String>> labels = Optional.empty();
+
+  private volatile Runnable queuesChanged = () -> {};
+  private volatile Runnable workloadsChanged = () -> {};
+
+  /** Follows these caches, before they are filled. */
+  public CachedPreemptionConfigs(InformerCaches informerCaches, Reflectors reflectors) {
+    this.informerCaches = informerCaches;
+    reflector =
+        reflectors.of(
+            PreemptionConfigReader.PLURAL, API + "/" + PreemptionConfigReader.PLURAL, store);
+    store.observe((before, after) -> changed());
+    informerCaches.clusterQueues().observe(this::queueChanged);
+  }
+
+  /** Calls the listener when ClusterQueues have to be told of anew. */
+  public void onQueuesChange(Runnable told) {
+    queuesChanged = told;
+  }
+
+  /** Calls the listener when Workloads have to be told of anew. */
+  public void onWorkloadsChange(Runnable told) {
+    workloadsChanged = told;
+  }
+
+  /** Begins to read; done when all were read once. */
+  public CompletableFuture<Void> start() {
+    return reflector.start();
+  }
+
+  /**
+   * The rules for a ClusterQueue; empty unless it names a config. One that doesn't exist, or can't
+   * be read, has none.
+   */
+  public Optional<PreemptionConfig> of(ClusterQueue queue) {
+    return named(queue)
+        .map(
+            name ->
+                reading(name)
+                    .map(Reading::config)
+                    .orElseGet(() -> new PreemptionConfig(List.of())));
+  }
+
+  /** What the rules in use compare of a Workload; empty while no ClusterQueue names a config. */
+  public Optional<PreemptionTraits> traits(CachedWorkload workload) {
+    return labels.map(
+        keys -> {
+          Map<String, String> asked = new HashMap<>(workload.labels());
+          asked.keySet().retainAll(keys);
+          return new PreemptionTraits(
+              asked,
+              workload.spec().priorityClass().map(each -> each.name()),
+              workload.spec().priority());
+        });
+  }
+
+  private Optional<Reading> reading(String name) {
+    return store.find(name).map(spec -> PreemptionConfigReader.read(spec, this::selected));
+  }
+
+  private Set<String> selected(LabelSelector selector) {
+    Set<String> names = new HashSet<>();
+    for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
+      Map<String, String> labelsOfQueue = queue.getMetadata().getLabels();
+      if (selector.matches(labelsOfQueue == null ? Map.of() : labelsOfQueue)) {
+        names.add(queue.getMetadata().getName());
+      }
+    }
+    return names;
+  }
+
+  private static Optional<String> named(@Nullable ClusterQueue queue) {
+    return Optional.ofNullable(queue)
+        .flatMap(each -> Optional.ofNullable(each.getMetadata().getAnnotations()))
+        .flatMap(each -> Optional.ofNullable(each.get(PreemptionConfigReader.ANNOTATION)))
+        .filter(name -> !name.isEmpty());
+  }
+
+  private void queueChanged(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    boolean labelled = !Objects.equals(labels(before), labels(after));
+    if (!named(before).equals(named(after)) || (labelled && labels.isPresent())) {
+      changed();
+    }
+  }
+
+  private static Map<String, String> labels(@Nullable ClusterQueue queue) {
+    Map<String, String> labels = queue == null ? null : queue.getMetadata().getLabels();
+    return labels == null ? Map.of() : labels;
+  }
+
+  private void changed() {
+    Set<String> asked = new HashSet<>();
+    boolean used = false;
+    for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
+      Optional<String> name = named(queue);
+      if (name.isPresent()) {
+        used = true;
+        Optional<Reading> reading = reading(name.get());
+        reading.ifPresent(each -> asked.addAll(each.labels()));
+        reading
+            .filter(each -> !each.faults().isEmpty())
+            .ifPresent(
+                each ->
+                    LOG.warn(
+                        "preemptionConfig={} clusterQueue={} used=false reason=\"{}\"",
+                        name.get(),
+                        queue.getMetadata().getName(),
+                        each.faults().getFirst()));
+      }
+    }
+    Optional<Set<String>> before = labels;
+    labels = used ? Optional.of(Set.copyOf(asked)) : Optional.empty();
+    if (!labels.equals(before)) {
+      workloadsChanged.run();
+    }
+    if (used || before.isPresent()) {
+      queuesChanged.run();
+    }
+  }
+
+  @Override
+  public void close() {
+    reflector.close();
+  }
+}
