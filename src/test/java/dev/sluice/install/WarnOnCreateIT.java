@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
@@ -12,11 +13,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Whoever creates a job that will wait for long is warned, where the configuration says so. */
 @ControlPlaneTest(exclusive = true, fresh = false, controllers = false)
+@Tag(BuildBreadth.NIGHTLY)
 class WarnOnCreateIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
