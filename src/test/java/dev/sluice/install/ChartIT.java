@@ -155,7 +155,7 @@ class ChartIT {
     }
 
     assertThat(byName(template(), this::isDefinition))
-        .hasSize(17)
+        .hasSize(18)
         .isEqualTo(byName(committed.toString(), object -> true));
   }
 

@@ -106,6 +106,13 @@ final class PressedWorld {
               new SchedulerEvent.LocalQueueChanged(
                   new LocalQueueSpec(
                       new LocalQueueId("ns-0", "lq-" + i), "cq-" + i, StopPolicy.NONE))));
+      if (configured) {
+        steps.add(
+            new Step.Declare(
+                new SchedulerEvent.LocalQueueChanged(
+                    new LocalQueueSpec(
+                        new LocalQueueId("ns-0", "lq-" + i + "-b"), "cq-" + i, StopPolicy.NONE))));
+      }
     }
     int number = 0;
     for (int wave = 0; wave < 3; wave++) {
@@ -152,11 +159,13 @@ final class PressedWorld {
   }
 
   private Step submit(int number, int queues) {
+    String queue = "lq-" + dice.below(queues) + (configured && dice.chanceOfHalf() ? "-b" : "");
     return new Step.Submit(
         number * 6, // somebody stops the pods of each
         "ns-0",
-        "lq-" + dice.below(queues),
-        RandomWorld.single("cpu", 1 + dice.below(4)).withPreemption(ofClass()),
+        queue,
+        RandomWorld.single("cpu", 1 + dice.below(4))
+            .withPreemption(ofClass(new LocalQueueId("ns-0", queue))),
         dice.below(3),
         dice.below(20),
         false,
@@ -165,10 +174,10 @@ final class PressedWorld {
         false);
   }
 
-  private PreemptionRules ofClass() {
+  private PreemptionRules ofClass(LocalQueueId localQueue) {
     PreemptionRules rules =
         protecting && dice.chance(20) ? RandomRules.ofClass(dice) : PreemptionRules.NONE;
-    return configured ? rules.withTraits(RandomRules.traits(dice)) : rules;
+    return configured ? rules.withTraits(RandomRules.traits(dice, localQueue)) : rules;
   }
 
   private BigDecimal weight() {

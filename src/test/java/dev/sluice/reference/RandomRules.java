@@ -5,6 +5,7 @@ import dev.sluice.core.model.ClusterQueueSpec.ScanProgress;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LabelSelector.LabelRequirement;
 import dev.sluice.core.model.LabelSelector.LabelRequirement.Operator;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PreemptionHistory;
 import dev.sluice.core.model.PreemptionRules;
@@ -66,7 +67,7 @@ final class RandomRules {
   }
 
   /** What PreemptionConfigs compare of a Workload. */
-  static PreemptionTraits traits(Dice dice) {
+  static PreemptionTraits traits(Dice dice, LocalQueueId localQueue) {
     Map<String, String> labels = new HashMap<>();
     if (dice.chance(60)) {
       labels.put("rank", dice.pick(new String[] {"0", "1", "2", "3", "none"}));
@@ -77,7 +78,8 @@ final class RandomRules {
     return new PreemptionTraits(
         labels,
         dice.chance(60) ? Optional.of("class-" + dice.below(3)) : Optional.empty(),
-        dice.below(3));
+        dice.below(3),
+        Optional.of(localQueue));
   }
 
   /** Few rules of few selectors, so that each kind of selector decides by itself, too. */

@@ -111,7 +111,6 @@ final class ReferenceNominator {
         entry.workload().queuedAt(),
         entry.replaced.map(ReplacedSlice::uid).orElse(""),
         entry.workload().shape().preemption().exempt(),
-        entry.workload().localQueue(),
         entry.workload().shape().preemption().traits().orElse(PreemptionTraits.NONE));
   }
 

@@ -5,7 +5,6 @@ import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies;
 import dev.sluice.core.model.ClusterQueueSpec.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.Decision.PreemptionReason;
 import dev.sluice.core.model.FlavorResource;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
@@ -21,6 +20,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -42,7 +42,6 @@ final class ReferencePreemption {
       Instant queuedAt,
       String spared,
       boolean exempt,
-      LocalQueueId localQueue,
       PreemptionTraits traits) {}
 
   /** One that has to go, and why. */
@@ -178,7 +177,8 @@ final class ReferencePreemption {
     List<Node> ofHolder = world.tree().ancestors(new Node(true, holder.queue()));
     boolean own = holder.queue().equals(self.name());
     return switch (scope) {
-      case WITHIN_LOCAL_QUEUE -> own && holder.localQueue().equals(preemptor.localQueue());
+      case WITHIN_LOCAL_QUEUE ->
+          own && preemptor.traits().localQueue().equals(Optional.of(holder.localQueue()));
       case WITHIN_CLUSTER_QUEUE -> own;
       case WITHIN_PARENT_COHORT -> own || (!above.isEmpty() && ofHolder.contains(above.getFirst()));
       case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE ->

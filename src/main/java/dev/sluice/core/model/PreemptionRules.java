@@ -86,12 +86,17 @@ public record PreemptionRules(
    * @param labels its labels, as far as some PreemptionConfig in use asks for them
    * @param priorityClass the name of its priority class; empty without one
    * @param basePriority its priority without what a booster adds
+   * @param localQueue its LocalQueue, in which some rules look alone; empty if it isn't known
    */
   public record PreemptionTraits(
-      Map<String, String> labels, Optional<String> priorityClass, long basePriority) {
+      Map<String, String> labels,
+      Optional<String> priorityClass,
+      long basePriority,
+      Optional<LocalQueueId> localQueue) {
 
-    /** No labels, no priority class, priority 0. */
-    public static final PreemptionTraits NONE = new PreemptionTraits(Map.of(), Optional.empty(), 0);
+    /** No labels, no priority class, priority 0, no LocalQueue. */
+    public static final PreemptionTraits NONE =
+        new PreemptionTraits(Map.of(), Optional.empty(), 0, Optional.empty());
 
     public PreemptionTraits {
       labels = Map.copyOf(labels);

@@ -7,6 +7,7 @@ import dev.sluice.api.sluice.PreemptionConfigReader;
 import dev.sluice.api.sluice.PreemptionConfigReader.Reading;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.kube.reflect.Reflector;
@@ -21,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +42,9 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   private final Store<JsonNode> store =
       new Store<>(object -> JsonFields.at(object, "spec").deepCopy());
   private final Reflector<Store.Item<JsonNode>> reflector;
+
+  /** Changes come from the watches of both kinds. */
+  private final ReentrantLock lock = new ReentrantLock();
 
   /** The labels that rules in use ask for; empty while no ClusterQueue names a config. */
   private volatile Optional<Set<String>> labels = Optional.empty();
@@ -94,7 +99,9 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
           return new PreemptionTraits(
               asked,
               workload.spec().priorityClass().map(each -> each.name()),
-              workload.spec().priority());
+              workload.spec().priority(),
+              Optional.of(
+                  new LocalQueueId(workload.id().namespace(), workload.spec().queueName())));
         });
   }
 
@@ -132,7 +139,27 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
     return labels == null ? Map.of() : labels;
   }
 
+  /** Finds out anew, and tells of it without the lock, which those who are told may wait for. */
   private void changed() {
+    Optional<Set<String>> before;
+    Optional<Set<String>> after;
+    lock.lock();
+    try {
+      before = labels;
+      after = asked();
+      labels = after;
+    } finally {
+      lock.unlock();
+    }
+    if (!after.equals(before)) {
+      workloadsChanged.run();
+    }
+    if (after.isPresent() || before.isPresent()) {
+      queuesChanged.run();
+    }
+  }
+
+  private Optional<Set<String>> asked() {
     Set<String> asked = new HashSet<>();
     boolean used = false;
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
@@ -152,14 +179,7 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
                         each.faults().getFirst()));
       }
     }
-    Optional<Set<String>> before = labels;
-    labels = used ? Optional.of(Set.copyOf(asked)) : Optional.empty();
-    if (!labels.equals(before)) {
-      workloadsChanged.run();
-    }
-    if (used || before.isPresent()) {
-      queuesChanged.run();
-    }
+    return used ? Optional.of(Set.copyOf(asked)) : Optional.empty();
   }
 
   @Override

@@ -45,11 +45,11 @@ class PreemptionConfigReaderTest {
   }
 
   private static PreemptionTraits ofClass(String priorityClass, long base) {
-    return new PreemptionTraits(Map.of(), Optional.of(priorityClass), base);
+    return new PreemptionTraits(Map.of(), Optional.of(priorityClass), base, Optional.empty());
   }
 
   private static PreemptionTraits ranked(String rank) {
-    return new PreemptionTraits(Map.of("rank", rank), Optional.empty(), 0);
+    return new PreemptionTraits(Map.of("rank", rank), Optional.empty(), 0, Optional.empty());
   }
 
   private static boolean selects(

@@ -81,7 +81,7 @@ final class SchedulerFixture {
     tell(new SchedulerEvent.DecidingEnabled(deciding));
   }
 
-  private void tell(SchedulerEvent schedulerEvent) {
+  void tell(SchedulerEvent schedulerEvent) {
     told.add(schedulerEvent);
     engine.apply(schedulerEvent);
   }

@@ -21,6 +21,13 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload.JobSlice;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.CandidateSelector;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.ClassNames;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.PreemptionRule;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Scope;
+import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
+import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceGroup;
@@ -38,7 +45,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Workloads are placed by topology: 2 racks of 2 nodes with 4 cpu each, unless said otherwise. */
 class TopologyTest {
@@ -175,6 +185,40 @@ class TopologyTest {
     strict.finish("guest-1");
     assertThat(strict.admitted()).containsExactly("owner-1");
     assertThat(strict.preempted()).containsExactly("guest-2 for owner-2: InCohortReclamation");
+  }
+
+  /**
+   * A rack with room for both pods is there once the Workload with the lowest priority has gone.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "QUOTA_FEASIBLE_AND_INSUFFICIENT_TOPOLOGY, small-3 for gang: InClusterQueue",
+    "ALWAYS, small-3 for gang: InClusterQueue",
+    "INSUFFICIENT_QUOTA, "
+  })
+  void rulesOfAPreemptionConfigMakeRoomOnNodes(Trigger trigger, @Nullable String preempted) {
+    racks(scheduler, "f");
+    LabelSelector all = new LabelSelector.Requirements(List.of());
+    CandidateSelector anybody =
+        new CandidateSelector(
+            Scope.WITHIN_CLUSTER_QUEUE, Optional.empty(), all, List.of(), Optional.empty());
+    scheduler.queue(
+        "q",
+        "",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        QueueRules.DEFAULT.withPreemptionConfig(
+            Optional.of(
+                new PreemptionConfig(
+                    List.of(new PreemptionRule(all, ClassNames.ANY, trigger, List.of(anybody)))))),
+        quota("f", 100));
+    scheduler.submit("small-1", "q", shape(1, 3, TopologyRequest.required(HOST)), 7);
+    scheduler.submit("small-2", "q", shape(1, 3, TopologyRequest.required(HOST)), 6);
+    scheduler.submit("small-3", "q", shape(1, 3, TopologyRequest.required(HOST)), 5);
+    assertThat(scheduler.admitted()).containsExactly("small-1", "small-2", "small-3");
+
+    scheduler.submit("gang", "q", shape(2, 3, TopologyRequest.required("rack")), 0);
+    assertThat(scheduler.admitted()).isEmpty();
+    assertThat(scheduler.preempted()).isEqualTo(preempted == null ? List.of() : List.of(preempted));
   }
 
   /** All resources of a pod get the flavor of one topology, so that one decides for the others. */

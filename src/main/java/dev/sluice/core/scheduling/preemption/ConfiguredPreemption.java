@@ -287,7 +287,8 @@ final class ConfiguredPreemption {
       ClusterQueueCache queue,
       Preemptor preemptor) {
     return switch (scope) {
-      case WITHIN_LOCAL_QUEUE -> quotaHolder.localQueue().equals(preemptor.localQueue());
+      case WITHIN_LOCAL_QUEUE ->
+          preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
       case WITHIN_CLUSTER_QUEUE -> queue == preemptor.queue();
       case WITHIN_PARENT_COHORT ->
           queue == preemptor.queue() || isBelow(queue.node(), preemptor.queue().node().parent());

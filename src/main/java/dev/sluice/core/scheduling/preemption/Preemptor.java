@@ -1,6 +1,5 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload.ReplacedSlice;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -15,7 +14,6 @@ import dev.sluice.core.queue.QueuedWorkload;
  * @param spared UID of the slice that the preemptor replaces, which is not among the candidates;
  *     empty if it replaces none
  * @param exempt whether it doesn't matter to the preemptor how long candidates have run
- * @param localQueue the preemptor's LocalQueue
  * @param traits what PreemptionConfigs compare of it
  * @param nowMicros the time, in microseconds since the epoch
  */
@@ -25,7 +23,6 @@ public record Preemptor(
     long queuedAtMicros,
     String spared,
     boolean exempt,
-    LocalQueueId localQueue,
     PreemptionTraits traits,
     long nowMicros) {
 
@@ -38,7 +35,6 @@ public record Preemptor(
         queuedWorkload.queuedAtMicros(),
         queuedWorkload.equivalenceClass().shape().replaced().map(ReplacedSlice::uid).orElse(""),
         queuedWorkload.equivalenceClass().shape().preemption().exempt(),
-        queuedWorkload.localQueue(),
         queuedWorkload
             .equivalenceClass()
             .shape()

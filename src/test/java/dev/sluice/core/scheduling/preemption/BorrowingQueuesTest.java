@@ -172,7 +172,6 @@ class BorrowingQueuesTest {
                 random.nextInt(50_000_000),
                 "",
                 false,
-                new LocalQueueId("ns", "lq"),
                 PreemptionTraits.NONE,
                 0),
             pair,

@@ -35,15 +35,7 @@ class RememberedSearchesTest {
   private int searchesAfter(long amount, long priority) {
     PreemptionRequest request =
         new PreemptionRequest(
-            new Preemptor(
-                queue,
-                priority,
-                7,
-                "",
-                false,
-                new LocalQueueId("ns", "lq"),
-                PreemptionTraits.NONE,
-                0),
+            new Preemptor(queue, priority, 7, "", false, PreemptionTraits.NONE, 0),
             new int[] {cpu},
             new long[] {amount},
             new int[] {cpu},
