@@ -6,14 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.testing.BuildBreadth;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A few days of a small cluster, played as the whole month is. */
+@Tag(BuildBreadth.NIGHTLY)
 class MonthSimulationTest {
 
   private static final MonthSize SMALL = new MonthSize(1, 4, 1_500, 2, 3, 4, 40);
