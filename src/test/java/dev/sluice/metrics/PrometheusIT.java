@@ -65,6 +65,9 @@ class PrometheusIT {
           "-Xmn480m",
           "-XX:SurvivorRatio=64");
 
+  /** Who waits for a Job is told when it starts only if the Job says how long it runs. */
+  private static final String LIMITED = ", kueue.x-k8s.io/max-exec-time-seconds: \"3600\"";
+
   private static final String FIELDS =
       """
       featureGates: {CustomMetricLabels: true}
@@ -238,16 +241,16 @@ class PrometheusIT {
   }
 
   private void preempt() {
-    submit("urgent", ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"");
+    submit("urgent", ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"" + LIMITED);
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("urgent"), "PodsReady", "True");
   }
 
   /** A Job that waits is told when it starts, and starts. */
   private void expectAStart(JobExplanation explanation) {
-    submit("next", ", kueue.x-k8s.io/max-exec-time-seconds: \"3600\"");
+    deleteJob("lazy");
+    submit("next", LIMITED);
     explanation.await("next", "starts in about");
     deleteJob("urgent");
-    deleteJob("lazy");
     jobs.awaitCondition(QueuedJobs.WORKLOAD, workloadOf("next"), "PodsReady", "True");
   }
 
