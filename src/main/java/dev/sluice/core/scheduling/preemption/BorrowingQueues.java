@@ -78,6 +78,20 @@ final class BorrowingQueues {
         });
   }
 
+  /** The queues at and below a node that have holders, whether they borrow or not. */
+  List<ClusterQueueCache> allBelow(QuotaNode node) {
+    List<ClusterQueueCache> found = new ArrayList<>();
+    collectAll(node, found);
+    return found;
+  }
+
+  private void collectAll(QuotaNode node, List<ClusterQueueCache> found) {
+    if (node.isQueue()) {
+      addIfHolding(node, found);
+    }
+    node.children().forEach(child -> collectAll(child, found));
+  }
+
   private void addIfHolding(QuotaNode child, List<ClusterQueueCache> found) {
     ClusterQueueCache queue = queues.apply(child);
     if (queue != null && queue.holders().size() > 0) {

@@ -8,6 +8,7 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the queues that may have candidates: the preemptor's own queue, and queues of its cohort
@@ -151,9 +152,10 @@ final class CandidateQueues {
     return any ? Long.MAX_VALUE : preemptionRequest.priority();
   }
 
-  private static boolean isBelow(QuotaNode queue, QuotaNode visited) {
+  /** Whether a queue is at or below a node; below none if there is no such node. */
+  static boolean isBelow(QuotaNode queue, @Nullable QuotaNode ancestor) {
     for (QuotaNode node = queue; node != null; node = node.parent()) {
-      if (node == visited) {
+      if (node == ancestor) {
         return true;
       }
     }

@@ -52,8 +52,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   private Optional<Found> find(PreemptionRequest preemptionRequest, boolean asReserved) {
     Optional<PreemptionConfig> config = preemptionRequest.queue().spec().rules().preemptionConfig();
     if (config.isPresent()) {
-      return new ConfiguredPreemption(queues, borrowingQueues, preemptionRequest, config.get())
-          .find();
+      return new ConfiguredPreemption(borrowingQueues, preemptionRequest, config.get()).find();
     }
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.withinClusterQueue() == WithinClusterQueue.NEVER
@@ -108,14 +107,14 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   @Override
   public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
     return CandidateQueues.meetNotEvictable(borrowingQueues, preemptionRequest)
-        || ConfiguredPreemption.meetsNotEvictable(queues, preemptionRequest);
+        || ConfiguredPreemption.meetsNotEvictable(borrowingQueues, preemptionRequest);
   }
 
   @Override
   public long firstProtectedUntil(PreemptionRequest preemptionRequest) {
     return Math.min(
         CandidateQueues.firstProtectedUntil(borrowingQueues, preemptionRequest),
-        ConfiguredPreemption.firstProtectedUntil(queues, preemptionRequest));
+        ConfiguredPreemption.firstProtectedUntil(borrowingQueues, preemptionRequest));
   }
 
   @Override

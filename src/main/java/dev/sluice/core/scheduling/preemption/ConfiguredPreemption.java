@@ -8,7 +8,6 @@ import dev.sluice.core.model.PreemptionRules.PreemptionConfig.Trigger;
 import dev.sluice.core.model.PreemptionRules.PreemptionTraits;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy.Found;
@@ -23,7 +22,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,17 +54,14 @@ final class ConfiguredPreemption {
     }
   }
 
-  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
   private final BorrowingQueues borrowingQueues;
   private final PreemptionRequest preemptionRequest;
   private final List<PreemptionRule> rules;
 
   ConfiguredPreemption(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
       BorrowingQueues borrowingQueues,
       PreemptionRequest preemptionRequest,
       PreemptionConfig config) {
-    this.queues = queues;
     this.borrowingQueues = borrowingQueues;
     this.preemptionRequest = preemptionRequest;
     this.rules = ofPreemptor(preemptionRequest, config);
@@ -90,7 +85,7 @@ final class ConfiguredPreemption {
         continue;
       }
       selectors.addAll(added);
-      for (boolean borrowing : attempts(borrowers)) {
+      for (boolean borrowing : ClassicalPreemption.attempts(preemptionRequest, borrowers)) {
         Optional<Found> found = attempt(candidates(borrowers, borrowing, selectors), borrowing);
         if (found.isPresent()) {
           return found;
@@ -125,11 +120,6 @@ final class ConfiguredPreemption {
     boolean lacksPlacesAlone = preemptionRequest.fitsQuota(true) && !preemptionRequest.fits(true);
     targets.reversed().forEach(PreemptionTarget::restoreUsage);
     return lacksPlacesAlone;
-  }
-
-  /** Whether the preemptor may borrow, attempt by attempt, as the policies say. */
-  private boolean[] attempts(List<CandidateQueue> borrowers) {
-    return ClassicalPreemption.attempts(preemptionRequest, borrowers);
   }
 
   private Optional<Found> attempt(List<Candidate> candidates, boolean borrowing) {
@@ -180,7 +170,7 @@ final class ConfiguredPreemption {
         lists.add(list);
       }
       Map<QuotaHolder, Candidate> ofRules = new IdentityHashMap<>();
-      for (ClusterQueueCache queue : reach(selectors)) {
+      for (ClusterQueueCache queue : reach(borrowingQueues, preemptionRequest, selectors)) {
         List<Candidate> list = new ArrayList<>();
         forEachHolder(
             queue,
@@ -250,10 +240,6 @@ final class ConfiguredPreemption {
         && isSelected(preemptionRequest, quotaHolder, queue, selectors);
   }
 
-  private List<ClusterQueueCache> reach(List<CandidateSelector> selectors) {
-    return reach(queues, preemptionRequest, selectors);
-  }
-
   /** Whether a selector has a holder, whatever protects that for some time. */
   private static boolean isSelected(
       PreemptionRequest preemptionRequest,
@@ -291,47 +277,25 @@ final class ConfiguredPreemption {
           preemptor.traits().localQueue().filter(quotaHolder.localQueue()::equals).isPresent();
       case WITHIN_CLUSTER_QUEUE -> queue == preemptor.queue();
       case WITHIN_PARENT_COHORT ->
-          queue == preemptor.queue() || isBelow(queue.node(), preemptor.queue().node().parent());
+          queue == preemptor.queue()
+              || CandidateQueues.isBelow(queue.node(), preemptor.queue().node().parent());
       case WITHIN_COHORT_TREE, ANY_CLUSTER_QUEUE -> true;
     };
   }
 
-  private static boolean isBelow(QuotaNode node, @Nullable QuotaNode cohortNode) {
-    for (QuotaNode each = node; each != null; each = each.parent()) {
-      if (each == cohortNode) {
-        return true;
-      }
-    }
-    return false;
-  }
-
   /** The queues with holders that the widest of the scopes contains. */
   private static List<ClusterQueueCache> reach(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      BorrowingQueues borrowingQueues,
       PreemptionRequest preemptionRequest,
       List<CandidateSelector> selectors) {
     boolean beyondQueue = false;
     for (CandidateSelector selector : selectors) {
       beyondQueue |= selector.scope().compareTo(PreemptionConfig.Scope.WITHIN_CLUSTER_QUEUE) > 0;
     }
-    List<ClusterQueueCache> reached = new ArrayList<>();
     if (beyondQueue) {
-      collect(queues, preemptionRequest.queue().node().root(), reached);
-    } else if (!selectors.isEmpty()) {
-      reached.add(preemptionRequest.queue());
+      return borrowingQueues.allBelow(preemptionRequest.queue().node().root());
     }
-    return reached;
-  }
-
-  private static void collect(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      QuotaNode node,
-      List<ClusterQueueCache> reached) {
-    ClusterQueueCache queue = node.isQueue() ? queues.apply(node) : null;
-    if (queue != null && queue.holders().size() > 0) {
-      reached.add(queue);
-    }
-    node.children().forEach(child -> collect(queues, child, reached));
+    return selectors.isEmpty() ? List.of() : List.of(preemptionRequest.queue());
   }
 
   private static void forEachHolder(
@@ -344,21 +308,19 @@ final class ConfiguredPreemption {
 
   /** Whether somebody whom nobody can evict holds a needed pair where the rules reach. */
   static boolean meetsNotEvictable(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      PreemptionRequest preemptionRequest) {
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
     List<CandidateSelector> selectors = allSelectors(preemptionRequest);
-    return reach(queues, preemptionRequest, selectors).stream()
+    return reach(borrowingQueues, preemptionRequest, selectors).stream()
         .anyMatch(queue -> queue.holders().anyNotEvictableUses(preemptionRequest.needed()));
   }
 
   /** When the first holder that a rule would have, and protects, becomes a candidate. */
   static long firstProtectedUntil(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      PreemptionRequest preemptionRequest) {
+      BorrowingQueues borrowingQueues, PreemptionRequest preemptionRequest) {
     List<CandidateSelector> selectors = allSelectors(preemptionRequest);
     Preemptor preemptor = preemptionRequest.preemptor();
     long[] first = {Long.MAX_VALUE};
-    for (ClusterQueueCache queue : reach(queues, preemptionRequest, selectors)) {
+    for (ClusterQueueCache queue : reach(borrowingQueues, preemptionRequest, selectors)) {
       forEachHolder(
           queue,
           false,
