@@ -46,6 +46,9 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
   /** Changes come from the watches of both kinds. */
   private final ReentrantLock lock = new ReentrantLock();
 
+  /** The configs that ClusterQueues name, as of the last change. */
+  private volatile Map<String, Reading> readings = Map.of();
+
   /** The labels that rules in use ask for; empty while no ClusterQueue names a config. */
   private volatile Optional<Set<String>> labels = Optional.empty();
 
@@ -85,7 +88,7 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
     return named(queue)
         .map(
             name ->
-                reading(name)
+                Optional.ofNullable(readings.get(name))
                     .map(Reading::config)
                     .orElseGet(() -> new PreemptionConfig(List.of())));
   }
@@ -159,14 +162,18 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
     }
   }
 
+  /** Reads each config once that is named, however many ClusterQueues name it. */
   private Optional<Set<String>> asked() {
+    Map<String, Reading> read = new HashMap<>();
     Set<String> asked = new HashSet<>();
     boolean used = false;
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
       Optional<String> name = named(queue);
       if (name.isPresent()) {
         used = true;
-        Optional<Reading> reading = reading(name.get());
+        Optional<Reading> reading =
+            Optional.ofNullable(
+                read.computeIfAbsent(name.get(), named -> reading(named).orElse(null)));
         reading.ifPresent(each -> asked.addAll(each.labels()));
         reading
             .filter(each -> !each.faults().isEmpty())
@@ -179,6 +186,7 @@ public final class CachedPreemptionConfigs implements AutoCloseable {
                         each.faults().getFirst()));
       }
     }
+    readings = Map.copyOf(read);
     return used ? Optional.of(Set.copyOf(asked)) : Optional.empty();
   }
 
