@@ -5,6 +5,7 @@ import dev.sluice.core.model.QueueRules.CostRules.CheapestFirst;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Rules of a ClusterQueue beyond the fields of its API (docs/queueing-policies.md).
@@ -55,106 +56,84 @@ public record QueueRules(
 
   /** The same rules with another back-off. */
   public QueueRules withAttemptBackoff(AttemptBackoff other) {
-    return new QueueRules(
-        other,
-        priority,
-        quota,
-        countsPreemptible,
-        blocksUntilReady,
-        backfill,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.attemptBackoff = other);
   }
 
   /** The same rules with another priority of the queue. */
   public QueueRules withPriority(int other) {
-    return new QueueRules(
-        attemptBackoff,
-        other,
-        quota,
-        countsPreemptible,
-        blocksUntilReady,
-        backfill,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.priority = other);
   }
 
   /** The same rules with other rules for quota. */
   public QueueRules withQuota(QuotaRules other) {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        other,
-        countsPreemptible,
-        blocksUntilReady,
-        backfill,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.quota = other);
   }
 
   /** The same rules, where Workloads that are marked as not preemptible are guaranteed. */
   public QueueRules countingPreemptible() {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        quota,
-        true,
-        blocksUntilReady,
-        backfill,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.countsPreemptible = true);
   }
 
   /** The same rules, where admission waits until pods are ready. */
   public QueueRules blockingUntilReady() {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        quota,
-        countsPreemptible,
-        true,
-        backfill,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.blocksUntilReady = true);
   }
 
   /** The same rules, where Workloads may start before a head that doesn't fit. */
   public QueueRules withBackfill(Optional<BackfillRules> other) {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        quota,
-        countsPreemptible,
-        blocksUntilReady,
-        other,
-        cheapest,
-        preemptionConfig);
+    return changed(copy -> copy.backfill = other);
   }
 
   /** The same rules, where flavors are tried in the order of cost. */
   public QueueRules withCheapest(Optional<CheapestFirst> other) {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        quota,
-        countsPreemptible,
-        blocksUntilReady,
-        backfill,
-        other,
-        preemptionConfig);
+    return changed(copy -> copy.cheapest = other);
   }
 
   /** The same rules, with whom Workloads may preempt beyond the policies. */
   public QueueRules withPreemptionConfig(Optional<PreemptionConfig> other) {
-    return new QueueRules(
-        attemptBackoff,
-        priority,
-        quota,
-        countsPreemptible,
-        blocksUntilReady,
-        backfill,
-        cheapest,
-        other);
+    return changed(copy -> copy.preemptionConfig = other);
+  }
+
+  private QueueRules changed(Consumer<Copy> change) {
+    Copy copy = new Copy(this);
+    change.accept(copy);
+    return copy.rules();
+  }
+
+  /** Rules, one of which is about to differ. */
+  private static final class Copy {
+
+    private AttemptBackoff attemptBackoff;
+    private int priority;
+    private QuotaRules quota;
+    private boolean countsPreemptible;
+    private boolean blocksUntilReady;
+    private Optional<BackfillRules> backfill;
+    private Optional<CheapestFirst> cheapest;
+    private Optional<PreemptionConfig> preemptionConfig;
+
+    Copy(QueueRules rules) {
+      attemptBackoff = rules.attemptBackoff;
+      priority = rules.priority;
+      quota = rules.quota;
+      countsPreemptible = rules.countsPreemptible;
+      blocksUntilReady = rules.blocksUntilReady;
+      backfill = rules.backfill;
+      cheapest = rules.cheapest;
+      preemptionConfig = rules.preemptionConfig;
+    }
+
+    QueueRules rules() {
+      return new QueueRules(
+          attemptBackoff,
+          priority,
+          quota,
+          countsPreemptible,
+          blocksUntilReady,
+          backfill,
+          cheapest,
+          preemptionConfig);
+    }
   }
 
   /**
