@@ -165,23 +165,13 @@ public final class BudgetReader {
   }
 
   private Optional<LabelSelector> selector(JsonNode selector) {
-    List<LabelRequirement> requirements = new ArrayList<>();
-    JsonFields.map(selector, "matchLabels")
-        .forEach(
-            (key, value) ->
-                requirements.add(
-                    new LabelRequirement(key, LabelRequirement.Operator.IN, List.of(value))));
+    List<LabelRequirement> requirements = new ArrayList<>(SelectorFields.matchLabels(selector));
     List<JsonNode> expressions = JsonFields.list(selector, "matchExpressions");
     for (int i = 0; i < expressions.size(); i++) {
       JsonNode expression = expressions.get(i);
       String operator = JsonFields.text(expression, "operator");
-      Map<String, LabelRequirement.Operator> known =
-          Map.of(
-              "In", LabelRequirement.Operator.IN,
-              "NotIn", LabelRequirement.Operator.NOT_IN,
-              "Exists", LabelRequirement.Operator.EXISTS,
-              "DoesNotExist", LabelRequirement.Operator.DOES_NOT_EXIST);
-      if (!known.containsKey(operator)) {
+      LabelRequirement.Operator known = SelectorFields.OPERATORS.get(operator);
+      if (known == null) {
         fault(
             "spec.scope.namespaceSelector.matchExpressions[" + i + "].operator",
             operator,
@@ -190,9 +180,7 @@ public final class BudgetReader {
       }
       requirements.add(
           new LabelRequirement(
-              JsonFields.text(expression, "key"),
-              known.get(operator),
-              JsonFields.texts(expression, "values")));
+              JsonFields.text(expression, "key"), known, JsonFields.texts(expression, "values")));
     }
     if (requirements.size() > MOST_REQUIREMENTS) {
       fault(

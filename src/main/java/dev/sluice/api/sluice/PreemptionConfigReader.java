@@ -62,13 +62,6 @@ public final class PreemptionConfigReader {
 
   private static final Map<String, Boolean> MODES = Map.of("Base", false, "Boosted", true);
 
-  private static final Map<String, LabelRequirement.Operator> OPERATORS =
-      Map.of(
-          "In", LabelRequirement.Operator.IN,
-          "NotIn", LabelRequirement.Operator.NOT_IN,
-          "Exists", LabelRequirement.Operator.EXISTS,
-          "DoesNotExist", LabelRequirement.Operator.DOES_NOT_EXIST);
-
   /**
    * A spec that was read.
    *
@@ -206,19 +199,18 @@ public final class PreemptionConfigReader {
   }
 
   private LabelSelector.Requirements selector(JsonNode selector, String path) {
-    List<LabelRequirement> requirements = new ArrayList<>();
-    JsonFields.map(selector, "matchLabels")
-        .forEach(
-            (key, value) ->
-                requirements.add(
-                    new LabelRequirement(key, LabelRequirement.Operator.IN, List.of(value))));
+    List<LabelRequirement> requirements = new ArrayList<>(SelectorFields.matchLabels(selector));
     List<JsonNode> expressions = JsonFields.list(selector, "matchExpressions");
     for (int i = 0; i < Math.min(expressions.size(), MOST_REQUIREMENTS); i++) {
       JsonNode expression = expressions.get(i);
       String at = path + ".matchExpressions[" + i + "]";
       List<String> values = JsonFields.texts(expression, "values");
       Optional<LabelRequirement.Operator> operator =
-          word(expression.path("operator"), at + ".operator", OPERATORS, Optional.empty());
+          word(
+              expression.path("operator"),
+              at + ".operator",
+              SelectorFields.OPERATORS,
+              Optional.empty());
       boolean needsValues =
           operator
               .filter(
