@@ -485,11 +485,13 @@ final class ReferenceEngine {
 
   private void enter(ReferenceEntry entry) {
     parking.forgetBlock(entry.id.uid());
+    returned.remove(entry); // in line as everybody: nobody looks whether its LocalQueue is full
     world.enter(entry);
   }
 
   private void reenter(ReferenceEntry entry) {
     parking.forgetBlock(entry.id.uid());
+    returned.remove(entry);
     world.reenter(entry);
   }
 
@@ -503,6 +505,7 @@ final class ReferenceEngine {
       world.holdAgain();
       world.bringBackThoseInOrder();
     }
+    world.inLine();
     if (!deciding) {
       return List.of();
     }

@@ -216,6 +216,13 @@ final class ReferenceQueues {
         entry.aside = true;
       }
     }
+    inLine();
+  }
+
+  /**
+   * Whoever came back is in line as everybody from here on: a budget is asked about heads alone.
+   */
+  void inLine() {
     broughtBack.clear();
   }
 
