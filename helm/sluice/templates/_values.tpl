@@ -45,6 +45,9 @@ renders them in no order that it promises; the first call does it for all.
 {{- $_ := set $told "unused" (append $told.unused (printf "%s: it is an image of Kueue" .value)) -}}
 {{- end -}}
 {{- else if .unused -}}
+{{- if and .but (kindIs "map" $at.value) -}}
+{{- $_ := set $at "value" (omit $at.value .but) -}}
+{{- end -}}
 {{- if and $at.value (ne (toJson $at.value) (toJson .default)) -}}
 {{- $_ := set $told "unused" (append $told.unused (printf "%s: %s" .value .unused)) -}}
 {{- end -}}

@@ -7,7 +7,9 @@ import dev.sluice.jobs.kind.RbacRule;
 import dev.sluice.jobs.kinds.BuiltInIntegrations;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.APIService;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
 import java.io.InputStream;
@@ -109,6 +111,17 @@ public final class InstallManifests {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration);
     return List.of(
         StandardLabels.on(webhooks.mutating()), StandardLabels.on(webhooks.validating()));
+  }
+
+  /** The Service of the visibility API and its APIServices, as the manifest has them. */
+  static List<HasMetadata> visibility(String namespace) {
+    return base(namespace).stream()
+        .filter(
+            object ->
+                object instanceof APIService
+                    || (object instanceof Service
+                        && object.getMetadata().getName().equals(VISIBILITY_SERVICE)))
+        .toList();
   }
 
   /** The objects of the base manifest, for another namespace. */
@@ -257,10 +270,10 @@ public final class InstallManifests {
 
     private static String text(RbacRule rule) {
       return """
-          - apiGroups: [%s]
-            resources: [%s]
-            verbs: [%s]
-          """
+      - apiGroups: [%s]
+        resources: [%s]
+        verbs: [%s]
+      """
           .formatted(
               rule.group().isEmpty() ? "\"\"" : rule.group(),
               rule.resource(),

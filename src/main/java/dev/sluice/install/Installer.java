@@ -7,8 +7,12 @@ import dev.sluice.kube.definitions.DefinitionConditions;
 import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.APIService;
+import io.fabric8.kubernetes.api.model.APIServiceCondition;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceSpecBuilder;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
@@ -23,12 +27,14 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.HttpURLConnection;
+import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,6 +70,9 @@ public final class Installer {
   /** The plurals of the kinds that are of this program alone. */
   static final List<String> SLUICE_PLURALS =
       List.of("budgets", "capacityreservations", "jobkinds", "maintenancewindows");
+
+  /** A name that a Service may stand for; an IPv4 address is one. */
+  private static final Pattern SERVICE_NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]*[a-z0-9])?");
 
   private static final PatchContext APPLY =
       new PatchContext.Builder()
@@ -124,6 +133,7 @@ public final class Installer {
               DefinitionConditions::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
     InstallManifests.webhooks(registration().trusting(ownServiceAccount())).forEach(this::adopt);
+    visibilityAtAddress().forEach(this::apply);
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
   }
@@ -217,6 +227,84 @@ public final class Installer {
         service.delete();
       }
     }
+    var reached =
+        client
+            .services()
+            .inNamespace(configuration.namespace())
+            .withName(InstallManifests.VISIBILITY_SERVICE);
+    Service found = reached.get();
+    if (found != null && found.getSpec().getExternalName() != null) {
+      reached.delete();
+    }
+  }
+
+  /**
+   * What registers the visibility API at this process's address: the API server connects to a name
+   * that a Service of type ExternalName says, at the port of the APIService. Empty if the process
+   * is reached by the Service of the shipped manifests, which register the API themselves, or at an
+   * address that isn't such a name.
+   */
+  private List<HasMetadata> visibilityAtAddress() {
+    String host = url.map(URI::create).map(URI::getHost).orElse("");
+    if (!SERVICE_NAME.matcher(host).matches()) {
+      return List.of();
+    }
+    List<HasMetadata> objects = InstallManifests.visibility(configuration.namespace());
+    for (HasMetadata object : objects) {
+      if (object instanceof Service service) {
+        service.setSpec(
+            new ServiceSpecBuilder().withType("ExternalName").withExternalName(host).build());
+      } else if (object instanceof APIService served) {
+        served.getSpec().getService().setPort(configuration.visibilityServer().bindPort());
+      }
+    }
+    return objects;
+  }
+
+  /**
+   * Takes back the registration of the visibility API if it leads to this process, which ends:
+   * otherwise clients would wait for it when they discover groups, and no namespace could be
+   * deleted. The webhooks stay, so that no job starts past its queue.
+   *
+   * @param direct a client that repeats no requests
+   */
+  public void leave(KubernetesClient direct) {
+    ownVisibility(direct).forEach(found -> direct.resource(found).delete());
+  }
+
+  /**
+   * Takes back the registration of the visibility API if the API server doesn't reach this process
+   * there, for the same reasons.
+   *
+   * @return why it doesn't; empty if it does, or nothing is registered
+   */
+  public Optional<String> leaveUnreached(KubernetesClient direct) {
+    Optional<String> reason =
+        ownVisibility(direct).stream()
+            .flatMap(
+                found ->
+                    found.getStatus() == null
+                        ? Stream.empty()
+                        : found.getStatus().getConditions().stream())
+            .filter(condition -> condition.getType().equals("Available"))
+            .filter(condition -> !condition.getStatus().equals("True"))
+            .map(APIServiceCondition::getMessage)
+            .findFirst();
+    reason.ifPresent(any -> leave(direct));
+    return reason;
+  }
+
+  private List<APIService> ownVisibility(KubernetesClient direct) {
+    List<APIService> leadHere = new ArrayList<>();
+    for (HasMetadata object : visibilityAtAddress()) {
+      if (object instanceof APIService own) {
+        APIService found = direct.resource(own).get();
+        if (found != null && own.getSpec().getService().equals(found.getSpec().getService())) {
+          leadHere.add(found);
+        }
+      }
+    }
+    return leadHere;
   }
 
   private static boolean convertsAtAddress(CustomResourceDefinition definition) {

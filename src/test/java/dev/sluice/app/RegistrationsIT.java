@@ -11,8 +11,10 @@ import dev.sluice.testing.BuildBreadth;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import dev.sluice.visibility.api.VisibilityApi;
 import dev.sluice.webhooks.registration.WebhookConfigurations;
 import dev.sluice.webhooks.registration.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.APIService;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ServiceAccountBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.ServiceReferenceBuilder;
@@ -134,6 +136,7 @@ class RegistrationsIT {
         .allSatisfy(object -> assertThat(cluster.client().resource(object).get()).isNotNull());
 
     assertThat(converter(cluster).getUrl()).as("an address until then").isNotNull();
+    assertThat(visibilityApis(cluster)).as("those of a process that has ended").isEmpty();
 
     StringWriter out = new StringWriter();
     int code =
@@ -214,6 +217,13 @@ class RegistrationsIT {
               assertThat(target.getUrl()).isNotNull();
               assertThat(target.getService()).isNull();
             });
+  }
+
+  private static List<String> visibilityApis(TestCluster cluster) {
+    return cluster.client().resources(APIService.class).list().getItems().stream()
+        .map(found -> found.getMetadata().getName())
+        .filter(name -> name.endsWith(VisibilityApi.GROUP))
+        .toList();
   }
 
   private static WebhookClientConfig converter(TestCluster cluster) {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Values files of Kueue's chart, given to this one: each value does what docs/chart-values.md says.
@@ -103,8 +104,14 @@ class ChartValuesIT {
       webhookService.ports | [{"name": "hooks", "port": 443, "targetPort": 9443}] | Service kueue-webhook-service | /spec/ports/0/name | "hooks"
       webhookService.type | "LoadBalancer" | Service kueue-webhook-service | /spec/type | "LoadBalancer"
       mutatingWebhook.reinvocationPolicy | "IfNeeded" | MutatingWebhookConfiguration | /webhooks/0/reinvocationPolicy | "IfNeeded"
-      kueueViz.backend | {"ingress": {"host": "a.example"}} | Ingress | |
-      kueueViz.frontend | {"image": {"tag": "8"}} | Ingress | |
+      kueueViz.backend | {"ingress": {"host": "a.example"}} | Ingress | /spec/rules/1 |
+      kueueViz.frontend | {"image": {"tag": "8"}} | Ingress | /spec/rules/1 |
+      kueueViz.frontend.ingress.enabled | true | Ingress | /metadata/name | "sluice-dashboard"
+      kueueViz.frontend.ingress.annotations | {"a.example/b": "c"} | Ingress | /metadata/annotations | {"a.example/b": "c", "nginx.ingress.kubernetes.io/backend-protocol": "HTTPS"}
+      kueueViz.frontend.ingress.ingressClassName | "nginx" | Ingress | /spec/ingressClassName | "nginx"
+      kueueViz.frontend.ingress.host | "jobs.example" | Ingress | /spec/rules/0/host | "jobs.example"
+      kueueViz.frontend.ingress.tlsEnabled | true | Ingress | /spec/tls/0/hosts/0 | "jobs.example"
+      kueueViz.frontend.ingress.tlsSecretName | "jobs-tls" | Ingress | /spec/tls/0/secretName | "jobs-tls"
       metrics.prometheusNamespace | "watching" | RoleBinding kueue-prometheus-k8s | /subjects/0/namespace | "watching"
       metrics.serviceMonitor.tlsConfig.insecureSkipVerify | false | ServiceMonitor | /spec/endpoints/0/tlsConfig/insecureSkipVerify | false
       metrics.serviceMonitor.tlsConfig.ca | {"secret": {"name": "kueue-metrics-server-cert", "key": "ca.crt"}} | ServiceMonitor | /spec/endpoints/0/tlsConfig/ca/secret/name | "kueue-webhook-server-cert"
@@ -272,6 +279,7 @@ class ChartValuesIT {
             + " repo",
         "{controllerManager: {livenessProbe: {period: 5}}} | /controllerManager/livenessProbe |"
             + " period",
+        "{kueueViz: {frontend: {ingress: {hosts: [a]}}}} | /kueueViz/frontend/ingress | hosts",
         "{webhookService: {ports: [{port: 8443}]}} | /webhookService/ports | contain"
       })
   void whatCannotBeMeantIsRefusedByName(String values, String one, String other) throws Exception {
@@ -288,6 +296,37 @@ class ChartValuesIT {
     assertThat(part(objects, "Deployment").at("/spec/replicas").intValue()).isEqualTo(3);
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "{tlsEnabled: true} | kueueviz-frontend-tls",
+        "{tlsEnabled: false} | ",
+        "{tlsEnabled: true, tlsSecretName: own} | own"
+      })
+  void kueuesSwitchForTlsNamesItsSecret(String ingress, String secret) throws Exception {
+    Map<String, JsonNode> objects =
+        rendered(
+            "{enableKueueViz: true, kueueViz: {frontend: {ingress: "
+                + ingress.replace("}", ", host: jobs.example}}}}"));
+
+    assertThat(part(objects, "Ingress sluice-dashboard").at("/spec/tls/0/secretName").asText(null))
+        .isEqualTo(secret);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{enableKueueViz: true}",
+        "{enableKueueViz: false, kueueViz: {frontend: {ingress: {host: jobs.example}}}}",
+        "{enableKueueViz: true, kueueViz: {frontend: {ingress: {host: jobs.example, enabled:"
+            + " false}}}}"
+      })
+  void withoutHostOrDashboardThereIsNoIngress(String values) throws Exception {
+    assertThat(rendered(values).keySet()).noneMatch(object -> object.startsWith("Ingress"));
+  }
+
   /** Helm prints notes with a cluster only, so that here an object has them. */
   @Test
   void whatDoesNothingIsTold() throws Exception {
@@ -299,7 +338,7 @@ class ChartValuesIT {
             """
             fullnameOverride: queueing
             enableMutatingAdmissionPolicy: true
-            kueueViz: {backend: {image: {tag: x}}}
+            kueueViz: {backend: {image: {tag: x}}, frontend: {ingress: {host: jobs.example}}}
             managerConfig:
               controllerManagerConfigYaml: "leaderElection: {resourceName: mine}"
             """);

@@ -80,6 +80,14 @@ class KubectlPluginIT {
       cluster.applyText(job("second", "bob"));
       awaitLine(plugin, "job-second-\\w+ +Job/second +main +%s +PENDING".formatted(pool), list);
 
+      // positions come from the operator, which registered its API itself
+      awaitLine(
+          plugin,
+          "(?m)^1 +0 +%s +job-second-\\w+ +main ".formatted(namespace),
+          "pending",
+          "main",
+          "-n",
+          namespace);
       assertThat(plugin.run("list", "workloads", "-A", "--clusterqueue", pool, "--state=pending"))
           .contains("Job/second")
           .doesNotContain("Job/first");

@@ -26,7 +26,11 @@ final class KueueValues {
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
 
   /** Below these, what is given is one value: it has no fields of its own names. */
-  private static final List<String> WHOLE = List.of("kueueViz.backend", "kueueViz.frontend");
+  private static final List<String> WHOLE =
+      List.of("kueueViz.backend", "kueueViz.frontend", "kueueViz.frontend.ingress.annotations");
+
+  /** A part of one of those whose leaves have rows of their own. */
+  private static final String INGRESS = "kueueViz.frontend.ingress";
 
   private KueueValues() {}
 
@@ -75,6 +79,9 @@ final class KueueValues {
                       field.getValue()));
     } else {
       leaves.put(path, node);
+      if (INGRESS.startsWith(path + ".") && node.has("ingress")) {
+        addLeaves(leaves, INGRESS, node.path("ingress"));
+      }
     }
   }
 
@@ -109,7 +116,11 @@ final class KueueValues {
           "| `%s`%s | %s | %s%s |%n"
               .formatted(
                   leaf.getKey(),
-                  WHOLE.contains(leaf.getKey()) ? " and everything in it" : "",
+                  !WHOLE.contains(leaf.getKey())
+                      ? ""
+                      : INGRESS.startsWith(leaf.getKey())
+                          ? " and everything else in it"
+                          : " and everything in it",
                   shown(leaf.getKey(), leaf.getValue()),
                   row.used() ? "" : "nothing: ",
                   row.effect()));

@@ -39,6 +39,10 @@ public final class InstallationModule implements OperatorModule {
 
   private static final Logger LOG = LoggerFactory.getLogger(InstallationModule.class);
   private static final Duration LEASE_LOOKS = Duration.ofSeconds(1);
+
+  /** The API server looks every few seconds whether it reaches an aggregated API. */
+  private static final Duration REACHED_WITHIN = Duration.ofMinutes(1);
+
   private static final Duration AGAIN = Duration.ofSeconds(10);
 
   private static final String REGISTRATIONS = "registrations";
@@ -111,7 +115,17 @@ public final class InstallationModule implements OperatorModule {
     }
     installing.install();
     StartRequirements.check(context.client(), configuration.namespace());
+    context.schedule(REACHED_WITHIN, () -> leaveUnreached(installing));
     return installing.repair(Optional.of(context.shared()::check));
+  }
+
+  private void leaveUnreached(Installer installing) {
+    if (closed) {
+      return;
+    }
+    installing
+        .leaveUnreached(context.client())
+        .ifPresent(reason -> LOG.warn("visibility api registered=false reason=\"{}\"", reason));
   }
 
   /** What puts registrations back, where this is the operator of the shipped manifests. */
@@ -333,6 +347,11 @@ public final class InstallationModule implements OperatorModule {
   public void close() {
     closed = true;
     watch.close();
+    try {
+      installer.ifPresent(installing -> installing.leave(context.client()));
+    } catch (RuntimeException e) {
+      LOG.warn("visibility api unregistered=false reason=\"{}\"", ApiErrorText.of(e));
+    }
   }
 
   /**
