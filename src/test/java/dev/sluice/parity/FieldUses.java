@@ -4,8 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
-import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
+import dev.sluice.architecture.ProjectClasses;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
@@ -45,10 +44,7 @@ final class FieldUses {
   private final Map<String, String> sources = ParityFiles.sources();
 
   FieldUses() {
-    for (JavaClass type :
-        new ClassFileImporter()
-            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-            .importPackages("dev.sluice")) {
+    for (JavaClass type : ProjectClasses.ALL) {
       String room = type.getPackageName().replaceFirst("dev\\.sluice\\.?", "").split("\\.")[0];
       if (!OUTSIDE.contains(room) && !room.isEmpty()) {
         for (JavaCodeUnit unit : type.getCodeUnits()) {
