@@ -10,6 +10,8 @@ import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.process.OperatorAccount;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.visibility.api.VisibilityApi;
+import io.fabric8.kubernetes.api.model.APIService;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -38,9 +41,9 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "try",
     description = {
-      "Starts a control plane, the operator with its dashboard, the queues of two teams and a stream"
-          + " of jobs on this machine, prints where to look and what to type, and stays until"
-          + " Ctrl-C, which takes all of it away.",
+      "Starts a control plane, the operator with its dashboard, the queues of two teams and a"
+          + " stream of jobs on this machine, prints where to look and what to type, and stays"
+          + " until Ctrl-C, which takes all of it away.",
       "The first time, the control plane's programs are fetched or built; progress is shown."
     },
     mixinStandardHelpOptions = true,
@@ -56,6 +59,7 @@ public final class TryCommand implements Callable<Integer> {
 
   private static final List<String> TEAMS = List.of("blue", "green");
   private static final long EVER = Long.MAX_VALUE;
+  private static final Duration POSITIONS_WITHIN = Duration.ofMinutes(1);
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -99,6 +103,7 @@ public final class TryCommand implements Callable<Integer> {
         apply(client);
         JobStream jobs = new JobStream(client, random);
         var unused = timer.scheduleWithFixedDelay(jobs::submit, 0, 2, TimeUnit.SECONDS);
+        awaitPositions(client);
         where(out, controlPlane.kubeconfig(), port, OperatorAccount.token(client, "visitor"));
         awaitEnd(operator);
       }
@@ -120,6 +125,24 @@ public final class TryCommand implements Callable<Integer> {
     }
   }
 
+  /** What is typed first may already ask for positions. */
+  private static void awaitPositions(KubernetesClient client) {
+    client
+        .resources(APIService.class)
+        .withName(VisibilityApi.VERSIONS.getFirst() + "." + VisibilityApi.GROUP)
+        .waitUntilCondition(
+            served ->
+                served != null
+                    && served.getStatus() != null
+                    && served.getStatus().getConditions().stream()
+                        .anyMatch(
+                            condition ->
+                                condition.getType().equals("Available")
+                                    && condition.getStatus().equals("True")),
+            POSITIONS_WITHIN.toSeconds(),
+            TimeUnit.SECONDS);
+  }
+
   private static void where(PrintWriter out, Path kubeconfig, int port, String token) {
     DemoOutput.say(
         out,
@@ -138,9 +161,11 @@ public final class TryCommand implements Callable<Integer> {
           kubectl get workloads -A
           kubectl get jobs -n blue
           ./sluice explain job too-large -n blue
+          sh kubectl-sluice pending jobs -n blue
           sh kubectl-sluice top
 
-        Ctrl-C takes all of it away."""
+        Ctrl-C takes all of it away.\
+        """
             .formatted(port, token, kubeconfig));
   }
 
