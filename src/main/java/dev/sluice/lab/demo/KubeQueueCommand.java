@@ -116,7 +116,7 @@ public final class KubeQueueCommand implements Callable<Integer> {
     out.println("Waits for quota in seconds: mean (longest)");
     figures.table().forEach(out::println);
     out.println();
-    figures.words().forEach(out::println);
+    Screens.paragraphs(out, figures.words());
     out.flush();
   }
 }

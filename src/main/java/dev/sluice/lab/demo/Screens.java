@@ -46,12 +46,17 @@ final class Screens {
       PrintWriter out, List<ExpectationResult> expectationResults, Duration took, String what) {
     long held = expectationResults.stream().filter(ExpectationResult::held).count();
     out.println();
-    TerminalSize size = size();
-    expectationResults.forEach(each -> size.wrapped(each.toString(), "   ").forEach(out::println));
+    paragraphs(out, expectationResults.stream().map(ExpectationResult::toString).toList());
     out.printf(
         "%d of %d expectations held, %d s (%s)%n",
         held, expectationResults.size(), took.toSeconds(), what);
     out.flush();
+  }
+
+  /** Prints texts, each from a line of its own, broken between words. */
+  static void paragraphs(PrintWriter out, List<String> texts) {
+    TerminalSize size = size();
+    texts.forEach(text -> size.wrapped(text, "   ").forEach(out::println));
   }
 
   /** That of the terminal; elsewhere a line is as long as it likes. */
