@@ -47,7 +47,6 @@ class MultiClusterScenarioIT {
             Lifetime.WITH_THIS_PROCESS,
             Duration.ofSeconds(10),
             InstantSource.system(),
-            LOG::info,
             (name, controlPlane, settings) ->
                 LocalOperator.start(name, controlPlane.kubeconfig(), settings))) {
       List<ExpectationResult> expectationResults = stage.start().tell(new Logged());

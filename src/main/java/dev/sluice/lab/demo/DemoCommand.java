@@ -145,10 +145,11 @@ public final class DemoCommand implements Callable<Integer> {
               binaries.obtain(),
               keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS,
               LOST_TIMEOUT,
-              InstantSource.system(),
-              line -> DemoOutput.say(out, line))) {
+              InstantSource.system())) {
         Screens.announce(out, List.of(MultiClusterExpectation.values()));
-        try (StepTimer timer = StepTimer.of(out, "starting three clusters")) {
+        try (StepTimer timer =
+            StepTimer.of(
+                out, "starting a manager, a site and a remote cluster, each with its operator")) {
           stage.start();
         }
         List<ExpectationResult> results = tell(stage, out);

@@ -34,7 +34,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +51,6 @@ public final class MultiClusterEnvironment implements AutoCloseable {
   private final Lifetime lifetime;
   private final Duration lostTimeout;
   private final InstantSource clock;
-  private final Consumer<String> say;
   private final OperatorLauncher launcher;
   private final SecureRandom random = new SecureRandom();
   private final DuplicateRunDetector runs = new DuplicateRunDetector();
@@ -74,20 +72,14 @@ public final class MultiClusterEnvironment implements AutoCloseable {
    * Creates an environment, whose operators are processes, without starting it.
    *
    * @param lostTimeout the manager's {@code workerLostTimeout}
-   * @param say receives a line for each started component
    */
   public MultiClusterEnvironment(
-      Binaries binaries,
-      Lifetime lifetime,
-      Duration lostTimeout,
-      InstantSource clock,
-      Consumer<String> say) {
+      Binaries binaries, Lifetime lifetime, Duration lostTimeout, InstantSource clock) {
     this(
         binaries,
         lifetime,
         lostTimeout,
         clock,
-        say,
         (name, controlPlane, settings) ->
             OperatorProcess.start(
                     name,
@@ -105,21 +97,17 @@ public final class MultiClusterEnvironment implements AutoCloseable {
       Lifetime lifetime,
       Duration lostTimeout,
       InstantSource clock,
-      Consumer<String> say,
       OperatorLauncher launcher) {
     this.binaries = binaries;
     this.lifetime = lifetime;
     this.lostTimeout = lostTimeout;
     this.clock = clock;
-    this.say = say;
     this.launcher = launcher;
   }
 
   /** Starts and configures everything; returns when the manager is connected to both workers. */
   public MultiClusterEnvironment start() {
     String suffix = Integer.toString(random.nextInt(1 << 24), 36);
-    say.accept(
-        "starting three control planes: a manager, a site, a remote cluster; an operator in each");
     NodeGroup remoteNode =
         NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1).withCapacity("nvidia.com/gpu", "8");
     startAll(
