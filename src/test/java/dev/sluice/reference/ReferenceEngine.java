@@ -500,9 +500,9 @@ final class ReferenceEngine {
     looked = false;
     world.cycleBegins();
     if (world.budgets.released || world.reservations.released) {
+      world.holdAgain();
       world.budgets.released = false;
       world.reservations.released = false;
-      world.holdAgain();
       world.bringBackThoseInOrder();
     }
     world.inLine();

@@ -154,6 +154,7 @@ final class ReferenceQuestions {
       boolean before = !decided.aside || ReferenceQueues.AGE.compare(entry, decided) < 0;
       if (before
           && world.namespaceMatches(entry)
+          && !world.isHeldAgain(entry)
           && (strict || entry.equivalenceClass().equals(decided.equivalenceClass()))) {
         result.add(entry.id);
       }
@@ -213,7 +214,7 @@ final class ReferenceQuestions {
       }
       boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
       boolean fits = fitsNow(entry, queue) && (strict || !parking.competed(entry, clusterQueue));
-      if ((strict && world.namespaceMatches(entry)) || fits) {
+      if ((strict && world.namespaceMatches(entry) && !world.isHeldAgain(entry)) || fits) {
         result.add(entry.id);
       }
     }

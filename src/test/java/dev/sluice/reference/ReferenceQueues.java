@@ -211,12 +211,17 @@ final class ReferenceQueues {
 
   /** Those who came back since a budget had more left, which others may have spent since then. */
   void holdAgain() {
-    for (ReferenceEntry entry : broughtBack) {
-      if (entry.waits() && queueOf(entry).isPresent() && setAsideByBudget(entry)) {
-        entry.aside = true;
-      }
-    }
+    broughtBack.stream().filter(this::isHeldAgain).forEach(entry -> entry.aside = true);
     inLine();
+  }
+
+  /** Whether the next cycle sets this one aside once more before it looks at anybody. */
+  boolean isHeldAgain(ReferenceEntry entry) {
+    return (budgets.released || reservations.released)
+        && broughtBack.contains(entry)
+        && entry.waits()
+        && queueOf(entry).isPresent()
+        && setAsideByBudget(entry);
   }
 
   /**
