@@ -495,9 +495,8 @@ final class ReferenceEngine {
     world.reenter(entry);
   }
 
-  /** One cycle: what was decided, in order. */
-  List<Decided> cycle() {
-    looked = false;
+  /** What is known before anybody is looked at, and is remembered whoever is. */
+  private void begin() {
     world.cycleBegins();
     if (world.budgets.released || world.reservations.released) {
       world.holdAgain();
@@ -506,6 +505,12 @@ final class ReferenceEngine {
       world.bringBackThoseInOrder();
     }
     world.inLine();
+  }
+
+  /** One cycle: what was decided, in order. */
+  List<Decided> cycle() {
+    looked = false;
+    begin();
     if (!deciding) {
       return List.of();
     }
@@ -536,6 +541,7 @@ final class ReferenceEngine {
    * @param reason whether there is one at a ClusterQueue
    */
   List<Decided> cycle(Predicate<String> reason) {
+    begin();
     ReferenceTree tree = world.tree();
     Set<String> passedOver =
         world.queues.keySet().stream()
@@ -579,6 +585,7 @@ final class ReferenceEngine {
    * @return what was decided; there may be no more cycles if that is anything
    */
   List<Decided> idleCycles(int rounds) {
+    begin();
     Map<ReferenceEntry, ReferenceEntry.Search> searches =
         searches(world.workloads.values().stream());
     Set<String> seen = new HashSet<>();
