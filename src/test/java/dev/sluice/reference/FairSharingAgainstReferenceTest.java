@@ -40,6 +40,15 @@ class FairSharingAgainstReferenceTest {
         (seed, length) -> new PressedWorld(seed, true).stepsAndMore(length));
   }
 
+  @Test
+  void flavorsAreTriedInTheOrderOfCostWhereQueuesShare() {
+    play(
+        "fair sharing with costs",
+        10_000,
+        (seed, length) ->
+            CostedWorld.steps(seed, RandomWorld.weighted(seed, Pods.ALL).steps(length)));
+  }
+
   /** In this world a Workload that was skipped is overtaken by one that a release wakes. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {

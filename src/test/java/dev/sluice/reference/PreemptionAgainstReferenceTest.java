@@ -43,6 +43,14 @@ class PreemptionAgainstReferenceTest {
         (seed, length) -> PressedWorld.configured(seed).stepsAndMore(length));
   }
 
+  @Test
+  void flavorsAreTriedInTheOrderOfCostWhereOthersArePreempted() {
+    play(
+        "preemption with costs",
+        10_000,
+        (seed, length) -> CostedWorld.steps(seed, new RandomWorld(seed, true, true).steps(length)));
+  }
+
   /** In this world a Workload that was skipped is overtaken in its queue, and quota is released. */
   @Test
   void anOvertakenWorkloadBeginsAnewWithItsFlavors() {

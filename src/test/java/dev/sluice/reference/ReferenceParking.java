@@ -296,6 +296,15 @@ final class ReferenceParking {
     StringBuilder text = new StringBuilder();
     parked.forEach(
         (queue, classes) -> text.append(queue).append(new HashSet<>(classes.keySet()).hashCode()));
+    // whose wait for a cheaper flavor a cycle ended is looked at once more
+    parked.forEach(
+        (queue, classes) ->
+            classes.forEach(
+                (each, result) -> {
+                  if (result.again().isPresent()) {
+                    text.append(parkedAt.getOrDefault(queue, Map.of()).get(each)).append(' ');
+                  }
+                }));
     return text.append(blocked.keySet()).toString();
   }
 }

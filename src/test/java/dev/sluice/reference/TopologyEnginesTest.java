@@ -13,6 +13,7 @@ import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
@@ -24,39 +25,66 @@ class TopologyEnginesTest {
 
   @Test
   void whoPreemptsForPlacesDecidesTheSame() {
-    play("places and preemption", 8_000, true, Pods.ALL, false, dice -> Optional.empty());
+    play("places and preemption", 8_000, true, placed(true, Pods.ALL, false), NO_SHARING);
   }
 
   @Test
   void whoMayStartWithFewerPodsIsPlacedTheSame() {
-    play("places with fewer pods", 4_000, true, Pods.FEWER, false, dice -> Optional.empty());
+    play("places with fewer pods", 4_000, true, placed(true, Pods.FEWER, false), NO_SHARING);
   }
 
   @Test
   void whoSharesFairlyIsPlacedTheSame() {
-    play("places and fair sharing", 6_000, true, Pods.ALL, true, TopologyEnginesTest::fair);
+    play(
+        "places and fair sharing",
+        6_000,
+        true,
+        placed(true, Pods.ALL, true),
+        TopologyEnginesTest::fair);
   }
 
   @Test
   void whoPreemptsNobodyIsPlacedTheSame() {
-    play("places", 6_000, false, Pods.ALL, false, dice -> Optional.empty());
+    play("places", 6_000, false, placed(false, Pods.ALL, false), NO_SHARING);
   }
 
   @Test
   void elasticJobsGrowAndShrinkTheSame() {
-    play("places of elastic jobs", 3_000, false, Pods.SLICES, false, dice -> Optional.empty());
-    play("places of slices", 4_000, true, Pods.SLICES, false, dice -> Optional.empty());
+    play("places of elastic jobs", 3_000, false, placed(false, Pods.SLICES, false), NO_SHARING);
+    play("places of slices", 4_000, true, placed(true, Pods.SLICES, false), NO_SHARING);
+  }
+
+  @Test
+  void flavorsAreTriedInTheOrderOfCostForPlaces() {
+    play("places with costs", 4_000, true, costed(placed(true, Pods.ALL, false)), NO_SHARING);
+    play(
+        "places with costs and fair sharing",
+        4_000,
+        true,
+        costed(placed(true, Pods.ALL, true)),
+        TopologyEnginesTest::fair);
   }
 
   /** Longer than others, because much is declared before anything happens. */
   private static final int LENGTH = 200;
 
+  private static final Function<Dice, Optional<FairSharing>> NO_SHARING = dice -> Optional.empty();
+
+  private static BiFunction<Long, Integer, List<Step>> placed(
+      boolean preempting, Pods pods, boolean fair) {
+    return (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length);
+  }
+
+  private static BiFunction<Long, Integer, List<Step>> costed(
+      BiFunction<Long, Integer, List<Step>> make) {
+    return (seed, length) -> CostedWorld.steps(seed, make.apply(seed, length));
+  }
+
   private static void play(
       String what,
       int steps,
       boolean preempting,
-      Pods pods,
-      boolean fair,
+      BiFunction<Long, Integer, List<Step>> make,
       Function<Dice, Optional<FairSharing>> sharing) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
@@ -64,7 +92,7 @@ class TopologyEnginesTest {
         what,
         steps,
         LENGTH,
-        (seed, length) -> RandomWorld.placed(seed, preempting, pods, fair).steps(length),
+        make,
         (seed, world) -> {
           Dice dice = new Dice(seed);
           EngineOptions options =
