@@ -33,6 +33,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
@@ -46,19 +48,24 @@ import org.postgresql.ds.PGSimpleDataSource;
 import picocli.CommandLine;
 
 /**
- * Jobs run, are preempted and deleted while the operator is killed again and again; the rows are
- * what somebody saw who only watched the API.
+ * Jobs run, are preempted and deleted while the operator is killed again and again and the server
+ * of the database is away for a while; the rows are what somebody saw who only watched the API.
+ *
+ * <p>{@code -Dsluice.ledger.jobs}, {@code -Dsluice.ledger.kills} and {@code
+ * -Dsluice.ledger.away-seconds} say how many and how long.
  */
 @ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD)
 @Tag(BuildBreadth.NIGHTLY)
 class LedgerIT {
 
-  private static final Duration LIMIT = Duration.ofMinutes(5);
-  private static final int JOBS = 300;
-  private static final int KILLS = 12;
+  private static final int JOBS = Integer.getInteger("sluice.ledger.jobs", 300);
+  private static final int KILLS = Integer.getInteger("sluice.ledger.kills", 12);
+  private static final Duration AWAY =
+      Duration.ofSeconds(Long.getLong("sluice.ledger.away-seconds", 15));
+  private static final Duration LIMIT = Duration.ofMinutes(5).plus(AWAY);
 
-  /** What the API said of attempts: their ends, by Workload and begin. */
+  /** What the API said of attempts: their ends, by Workload, begin and ClusterQueue. */
   private final Map<String, String> seen = new ConcurrentHashMap<>();
 
   private final Map<String, Boolean> deleted = new ConcurrentHashMap<>();
@@ -83,7 +90,8 @@ class LedgerIT {
     Path ledger = directory.resolve("ledger");
     JdbcDataSource database = new JdbcDataSource();
     database.setURL("jdbc:h2:file:" + ledger.resolve("ledger"));
-    play(cluster, directory, List.of(settings(ledger, "")), database);
+    play(cluster, directory, List.of(settings(ledger, "")), () -> {});
+    compare(cluster, database);
   }
 
   /** Two replicas and a server: whoever leads is killed, and the other one takes over. */
@@ -106,12 +114,28 @@ class LedgerIT {
           List.of(
               settings(directory.resolve("a"), database),
               settings(directory.resolve("b"), database)),
-          rows);
+          () -> goesAway(server));
+      compare(cluster, rows);
     }
   }
 
+  /** Stops the server while Jobs run and operators are killed. */
+  private static void goesAway(PostgresServer server) throws Exception {
+    server.end();
+    await("the time without a database")
+        .pollDelay(AWAY)
+        .atMost(AWAY.plusMinutes(1))
+        .until(() -> true);
+    server.begin();
+  }
+
+  /** What happens to the database beside everything else. */
+  private interface Outage {
+    void pass() throws Exception;
+  }
+
   private void play(
-      TestCluster cluster, Path directory, List<OperatorSettings> settings, DataSource database)
+      TestCluster cluster, Path directory, List<OperatorSettings> settings, Outage outage)
       throws Exception {
     cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
     List<OperatorProcess> operators = new ArrayList<>();
@@ -125,6 +149,7 @@ class LedgerIT {
             .inNamespace(cluster.namespace())
             .inform(new Watcher())) {
       assertThat(watch.isRunning()).isTrue();
+      CompletableFuture<Void> away = CompletableFuture.completedFuture(null);
       createQueues(cluster);
       submit(cluster, "low", JOBS - JOBS / 5, 0, JOBS / 5);
       for (int kill = 1; kill <= KILLS; kill++) {
@@ -142,11 +167,23 @@ class LedgerIT {
               .withName(running(cluster))
               .delete();
         }
+        if (kill == 1 + KILLS / 4) {
+          away =
+              CompletableFuture.runAsync(
+                  () -> {
+                    try {
+                      outage.pass();
+                    } catch (Exception e) {
+                      throw new CompletionException(e);
+                    }
+                  });
+        }
         int leads = (kill - 1) % settings.size();
         operators.get(leads).kill();
         operators.set(leads, start("ledger-" + leads, cluster, settings.get(leads)));
       }
       awaitFinished(cluster, JOBS - 1);
+      away.join();
       await("the watch to have seen all ends")
           .atMost(LIMIT)
           .until(
@@ -167,9 +204,12 @@ class LedgerIT {
     } finally {
       operators.forEach(OperatorProcess::close);
     }
+  }
+
+  private void compare(TestCluster cluster, DataSource database) throws Exception {
     assertThat(seen.values()).as("what the API said").hasSizeGreaterThanOrEqualTo(JOBS);
     assertThat(seen.values()).anyMatch(end -> end.startsWith("Evicted"));
-    Map<String, String> rows = rows(database);
+    Map<String, String> rows = rows(cluster, database);
     Map<String, String> expected = new TreeMap<>(seen);
     for (String uid : deleted.keySet()) {
       // when quota was released isn't in the API; that there is a row is
@@ -178,6 +218,13 @@ class LedgerIT {
           (key, end) -> key.startsWith(uid) && end.startsWith("Deleted") ? "Deleted" : end);
     }
     assertThat(rows).isEqualTo(expected);
+    System.out.printf(
+        "ledger: jobs=%d kills=%d attempts=%d evicted=%d coreSeconds=%d%n",
+        JOBS,
+        KILLS,
+        rows.size(),
+        seen.values().stream().filter(end -> end.startsWith("Evicted")).count(),
+        seconds());
   }
 
   /** What attempts used whose ends are in the API, in core-seconds. */
@@ -193,19 +240,21 @@ class LedgerIT {
         .sum();
   }
 
-  /** Every attempt, by Workload and begin: its end. */
-  private static Map<String, String> rows(DataSource source) throws Exception {
+  /** Every attempt, by Workload, begin and ClusterQueue: its end. */
+  private static Map<String, String> rows(TestCluster cluster, DataSource source) throws Exception {
     Map<String, String> rows = new TreeMap<>();
     try (Connection connection = source.getConnection();
         Statement statement = connection.createStatement();
         ResultSet each =
             statement.executeQuery(
-                "SELECT workload_uid, reserved_at, outcome, ended_at, amount, reserved"
-                    + " FROM sluice_ledger")) {
+                "SELECT workload_uid, reserved_at, outcome, ended_at, amount, reserved,"
+                    + " cluster_queue, cohort_path FROM sluice_ledger")) {
       while (each.next()) {
         Instant from = Instant.ofEpochMilli(each.getLong(2));
         Instant to = Instant.ofEpochMilli(each.getLong(4));
-        assertThat(rows.put(each.getString(1) + " " + from, each.getString(3) + " " + to)).isNull();
+        String key = each.getString(1) + " " + from + " " + each.getString(7);
+        assertThat(rows.put(key, each.getString(3) + " " + to)).isNull();
+        assertThat(each.getString(8)).isEqualTo(cluster.name("all"));
         assertThat(each.getBigDecimal(6))
             .isEqualByComparingTo(
                 BigDecimal.valueOf(1_000L * Duration.between(from, to).toMillis()));
@@ -219,15 +268,15 @@ class LedgerIT {
     return Files.writeString(
         directory.resolve("kubeconfig"),
         """
-            apiVersion: v1
-            kind: Config
-            current-context: own
-            contexts: [{name: own, context: {cluster: own, user: own}}]
-            clusters:
-            - name: own
-              cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}
-            users: [{name: own, user: {token: "%s"}}]
-            """
+        apiVersion: v1
+        kind: Config
+        current-context: own
+        contexts: [{name: own, context: {cluster: own, user: own}}]
+        clusters:
+        - name: own
+          cluster: {server: "https://127.0.0.1:%d", insecure-skip-tls-verify: true}
+        users: [{name: own, user: {token: "%s"}}]
+        """
             .formatted(settings.visibilityPort(), token(cluster)));
   }
 
@@ -235,8 +284,10 @@ class LedgerIT {
   private static BigDecimal used(TestCluster cluster, Path kubeconfig) throws IOException {
     String answer = usage(kubeconfig, "--by", "label:team,queue", "-o", "json");
     List<UsageRow> rows = UsageDocument.parse(new ObjectMapper().readTree(answer)).rows();
-    assertThat(rows).extracting(row -> row.by().get("label:team")).containsExactly("blue", "red");
-    assertThat(rows).extracting(row -> row.by().get("queue")).containsOnly(cluster.name("used"));
+    assertThat(rows).extracting(row -> row.by().get("label:team")).containsOnly("blue", "red");
+    assertThat(rows)
+        .extracting(row -> row.by().get("queue"))
+        .containsOnly(cluster.name("used-a"), cluster.name("used-b"));
     BigDecimal used =
         rows.stream().map(UsageRow::reserved).reduce(BigDecimal.ZERO, BigDecimal::add);
     BigDecimal ofDeleted = rowsOfDeleted(usage(kubeconfig, "--by", "outcome", "-o", "json"));
@@ -336,7 +387,12 @@ class LedgerIT {
       Optional<JsonNode> finished =
           condition(status, "Finished").filter(it -> it.path("status").asText().equals("True"));
       if (reserved.filter(it -> it.path("status").asText().equals("True")).isPresent()) {
-        String key = uid + " " + reserved.get().path("lastTransitionTime").asText();
+        String key =
+            "%s %s %s"
+                .formatted(
+                    uid,
+                    reserved.get().path("lastTransitionTime").asText(),
+                    status.path("admission").path("clusterQueue").asText());
         open.put(uid, key);
         seen.putIfAbsent(key, "?");
         finished.ifPresent(
@@ -368,19 +424,40 @@ class LedgerIT {
         metadata: {name: "used-${suffix}", annotations: {sluice.dev/price: cpu=36/h}}
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Cohort
+        metadata: {name: "all-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
         kind: ClusterQueue
-        metadata: {name: "used-${suffix}"}
+        metadata: {name: "used-a-${suffix}"}
         spec:
+          cohortName: "all-${suffix}"
           namespaceSelector: {}
-          preemption: {withinClusterQueue: LowerPriority}
+          preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}
           resourceGroups:
           - coveredResources: [cpu]
-            flavors: [{name: "used-${suffix}", resources: [{name: cpu, nominalQuota: 10}]}]
+            flavors: [{name: "used-${suffix}", resources: [{name: cpu, nominalQuota: 5}]}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "used-b-${suffix}"}
+        spec:
+          cohortName: "all-${suffix}"
+          namespaceSelector: {}
+          preemption: {withinClusterQueue: LowerPriority, reclaimWithinCohort: Any}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: "used-${suffix}", resources: [{name: cpu, nominalQuota: 5}]}]
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: LocalQueue
-        metadata: {name: used}
-        spec: {clusterQueue: "used-${suffix}"}
+        metadata: {name: used-0}
+        spec: {clusterQueue: "used-a-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: used-1}
+        spec: {clusterQueue: "used-b-${suffix}"}
         ---
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: WorkloadPriorityClass
@@ -403,7 +480,7 @@ class LedgerIT {
           metadata:
             name: used-%d
             labels:
-              kueue.x-k8s.io/queue-name: used
+              kueue.x-k8s.io/queue-name: used-%d
               kueue.x-k8s.io/priority-class: "%s-${suffix}"
               team: %s
           spec:
@@ -413,7 +490,7 @@ class LedgerIT {
                 restartPolicy: Never
                 containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
           """
-              .formatted(i, priority, i < red ? "red" : "blue"));
+              .formatted(i, i % 2, priority, i < red ? "red" : "blue"));
     }
   }
 
@@ -442,6 +519,7 @@ class LedgerIT {
   private static void awaitFinished(TestCluster cluster, int jobs) {
     await(jobs + " finished Workloads")
         .atMost(LIMIT)
+        .pollInterval(Duration.ofMillis(500))
         .until(
             () ->
                 cluster
